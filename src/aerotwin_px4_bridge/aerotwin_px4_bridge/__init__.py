@@ -3,9 +3,9 @@
 """MAVLink between the simulator and a flight controller, PX4 or the embedded autopilot.
 
 `link` steps an autopilot in lockstep over the HIL TCP port or a serial line, `process` starts and
-stops it, `mission_client` flies it over the onboard UDP link, and `messages`, `hil_extras`,
-`external_vision`, `onboard` are the border where NED, FRD, gauss, hPa and 1e7 degrees end:
-everything on this side is ENU, FLU and SI.
+stops it, `mission_client` flies it over the onboard UDP link. `messages`, `hil_extras`,
+`external_vision`, `onboard` convert to NED, FRD, gauss, hPa and 1e7 degrees; everything else is
+ENU, FLU and SI.
 """
 
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""HIL_ACTUATOR_CONTROLS: what an autopilot answers to a HIL_SENSOR.
+"""HIL_ACTUATOR_CONTROLS: an autopilot's answer to a HIL_SENSOR.
 
 References
 ----------
@@ -24,11 +24,11 @@ N_CONTROLS = hil_kernels.N_CONTROLS
 AUTOPILOT_COMPONENT_ID = 1
 
 _LAYOUT = wire_format(HIL_ACTUATOR_CONTROLS)
-_SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # where they stand in the whole frame
+_SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # byte offsets in the whole frame
 
 
 class ActuatorControls(NamedTuple):
-    """What an autopilot commands: 16 outputs in [-1, 1], motors in [0, 1].
+    """Commands of an autopilot: 16 outputs in [-1, 1], motors in [0, 1].
 
     In lockstep it is the answer to the HIL_SENSOR of the same time. An autopilot that does not
     step with the simulator (hardware in the loop) sends at its own rate, stamped by its own clock.
@@ -51,18 +51,8 @@ def pack_hil_actuator_controls(
 ) -> bytes:
     """Return the answer of an autopilot to the HIL_SENSOR of time_us.
 
-    Parameters
-    ----------
-    time_us : int
-        The `time_usec` of the HIL_SENSOR that is answered.
-    controls : sequence of at most 16 floats
-        Outputs in [-1, 1]; the rest is 0.
-    is_armed : bool
-        Sent as bit 7 of `mode`.
-    is_lockstep : bool
-        Sent as bit 0 of `flags`.
-    sequence, system_id : int
-        Of the autopilot.
+    At most 16 outputs in [-1, 1], the rest is 0; `is_armed` is bit 7 of `mode`, `is_lockstep` bit 0
+    of `flags`.
 
     Raises
     ------
@@ -102,10 +92,10 @@ def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
 
 
 def read_lone_answer(data: bytes) -> tuple[int, ActuatorControls] | None:
-    """Return system id and controls when data is exactly one sound HIL_ACTUATOR_CONTROLS frame.
+    """Return system id and controls when data is exactly one valid HIL_ACTUATOR_CONTROLS frame.
 
-    That is what comes at every step of a lockstep, read here three times as quickly; for all else
-    there are `FrameReader` and `parse_hil_actuator_controls`.
+    That is the usual case in lockstep, read here three times as fast; `FrameReader` and
+    `parse_hil_actuator_controls` read all others.
     """
     if len(data) != hil_kernels.ANSWER_BYTES:
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an autopilot has said of itself and believes of the vehicle, in map axes."""
+"""State of an autopilot and its estimate of the vehicle, in map axes."""
 
 from dataclasses import dataclass, field
 
@@ -10,11 +10,11 @@ from aerotwin_px4_bridge.telemetry import EstimatorStatus
 
 @dataclass(frozen=True, kw_only=True)
 class AutopilotEstimate:
-    """What the autopilot believes; `stamp_ns` on its own clock, which is simulated time.
+    """The autopilot's estimate; `stamp_ns` on its own clock, which is simulated time.
 
     Position and velocity in map [m], [m/s]; attitude xyzw and angular velocity in body axes
     [rad/s], as last received, None before the first. Covariances (6, 6) as in nav_msgs/Odometry:
-    position and rotation about the axes of map, velocity in body axes; None when not told.
+    position and rotation about the axes of map, velocity in body axes; None when not reported.
     """
 
     stamp_ns: int
@@ -28,10 +28,10 @@ class AutopilotEstimate:
 
 @dataclass(slots=True)
 class AutopilotState:
-    """What an autopilot has said of itself; None before its first word.
+    """State reported by an autopilot; None before its first message.
 
-    `estimator` are the innovations of its filter over their gates; `named_values` whatever numbers
-    it sends by name (the embedded autopilot: `nis_*`).
+    `estimator` holds the innovations of its filter over their gates; `named_values` the numbers it
+    sends by name (the embedded autopilot: `nis_*`).
     """
 
     heartbeat_ns: int | None = None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""BATTERY_STATUS (147): what the simulated battery tells an autopilot, once in a while.
+"""BATTERY_STATUS (147): the simulated battery's periodic report to an autopilot.
 
 References
 ----------
@@ -22,14 +22,8 @@ _MOST_CELLS = 10
 def battery_payload(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:
     """Return the payload of a BATTERY_STATUS.
 
-    Parameters
-    ----------
-    charge : float
-        What is left, 0 to 1.
-    voltage_v, current_a : float
-        At the terminals [V], [A].
-    cells : int
-        In series; the voltage is spread over them, ten at most.
+    The charge is the remaining share, 0 to 1; voltage and current are at the terminals. The voltage
+    is divided among `cells` in series, ten at most.
 
     Raises
     ------
@@ -60,7 +54,7 @@ def battery_payload(charge: float, voltage_v: float, current_a: float, *, cells:
 
 
 def pack_battery_status(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:
-    """Return a BATTERY_STATUS frame of the simulator, of values as for `battery_payload`."""
+    """Return a BATTERY_STATUS frame of the simulator, with values as in `battery_payload`."""
     return pack_frame(
         BATTERY_STATUS,
         battery_payload(charge, voltage_v, current_a, cells=cells),

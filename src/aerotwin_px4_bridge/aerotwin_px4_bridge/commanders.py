@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who commanded a vehicle from outside: what autopilots write down, and what a report says of it.
+"""Outside clients that commanded a vehicle: the records of autopilots, and the text of a report.
 
 Any process of this machine can send MAVLink. The embedded autopilot writes a line into its log for
-each kind of order of each client but the scenario's own; of PX4 the ULog tells commands and the ids
-of their senders, not where they came from, nor set-points, plans and parameters.
+each kind of command of each client but the scenario's own; PX4's ULog has commands and the ids of
+their senders, not their addresses, nor set-points, plans and parameters.
 """
 
 import re
@@ -23,23 +23,15 @@ _LINE = re.compile(
 )
 _UNKNOWN = "an unknown address"
 _NAMED = 3
-"""Orders that a text names; the rest is counted."""
+"""Number of commands that a text names; the rest is counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Commander:
-    """The first order of one kind from one client.
+    """The first command of one kind from one client.
 
-    Attributes
-    ----------
-    system_id, component_id : int
-        Who it says it is.
-    address : str
-        From where, as host:port; an unknown one of PX4.
-    order : str
-        A MAV_CMD without its prefix, or the name of the message.
-    time_s : float
-        When it came first, in simulated time.
+    The ids are those that the client claims, the address is its host:port, unknown with PX4. The
+    order is a MAV_CMD without its prefix, or the name of the message; its time is simulated time.
     """
 
     system_id: int
@@ -50,11 +42,11 @@ class Commander:
 
     @property
     def client(self) -> str:
-        """Who and from where, in words."""
+        """Ids and address, as text."""
         return f"system {self.system_id} component {self.component_id} from {self.address}"
 
     def line(self) -> str:
-        """Return what an autopilot's log says of it."""
+        """Return the line in an autopilot's log."""
         return f"commanded by {self.client}: {self.order} at {self.time_s:.3f} s"
 
 
@@ -69,7 +61,7 @@ def command_name(number: int) -> str:
 
 
 def commanders_in_log(path: Path) -> list[Commander]:
-    """Return the clients that an embedded autopilot wrote down; none where there is no log."""
+    """Return the clients in an embedded autopilot's log; none where there is no log."""
     if not path.is_file():
         return []
     return [
@@ -119,16 +111,9 @@ def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]
 
 
 def find_commanders(run_folder: Path, instance: int, controller: str) -> list[Commander]:
-    """Return who commanded a vehicle whose autopilot has ended.
+    """Return the outside clients of a vehicle whose autopilot has ended.
 
-    Parameters
-    ----------
-    run_folder : Path
-        Where its autopilot wrote.
-    instance : int
-        Number of the vehicle.
-    controller : str
-        `embedded` or `px4`; of any other nothing is known.
+    The `controller` is `embedded` or `px4`; the result is empty for any other.
 
     Raises
     ------
@@ -149,7 +134,7 @@ def find_commanders(run_folder: Path, instance: int, controller: str) -> list[Co
 
 
 def outside_commands(commanders: Sequence[Commander]) -> list[str]:
-    """Return one text per client: what it ordered first, and when."""
+    """Return one text per client: its first commands, and their times."""
     by_client: dict[str, list[Commander]] = {}
     for commander in commanders:
         by_client.setdefault(commander.client, []).append(commander)

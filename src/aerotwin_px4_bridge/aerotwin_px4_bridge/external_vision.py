@@ -1,21 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""External vision: a pose that a camera or a motion capture measures, for and from autopilots.
+"""External vision: a pose that a camera or motion capture measures, for and from autopilots.
 
-The border to NED and FRD of the message ODOMETRY (331), both directions. Covariances go as in
+Converts the message ODOMETRY (331) to and from NED and FRD. Covariances are as in
 nav_msgs/Odometry: (6, 6), position and rotation about the axes of map, velocity and angular
 velocity in body axes.
 
 Notes
 -----
-The message calls the last three rows of a pose covariance roll, pitch and yaw. They are taken for
-small rotations about north, east and down, which they are for a level vehicle that looks north, and
+The message calls the last three rows of a pose covariance roll, pitch and yaw. They are read as
+small rotations about north, east and down, which holds for a level vehicle that looks north, and
 for any heading where roll and pitch are known equally well.
 
 References
 ----------
 MAVLink common.xml, message 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.14
-mavlink_receiver.cpp, `handle_message_odometry`: of a covariance it takes the diagonal.
+mavlink_receiver.cpp, `handle_message_odometry`: it uses the diagonal of a covariance.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ FRAME_BODY_FRD = 12
 ESTIMATOR_VISION = 2
 GOOD_QUALITY = 100  # per cent
 UNKNOWN_VARIANCE = 1e6
-"""Stands for a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
+"""Value of a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
 
 _ODOMETRY = wire_format(ODOMETRY)
 _UPPER = np.triu_indices(6)
@@ -54,17 +54,15 @@ class VisionPose:
     Attributes
     ----------
     time_us : int
-        When it was measured, on the simulated clock [us].
+        Time of measurement on the simulated clock.
     p_map, q_map_body : (3,), (4,) array
         Position [m] and attitude xyzw of the body in map.
-    pose_covariance_map : (6, 6) array, optional
-        Position and rotation about the axes of map [m^2], [rad^2].
+    pose_covariance_map, twist_covariance_body : (6, 6) array, optional
+        Position and rotation about the axes of map [m^2], [rad^2]; both velocities.
     v_body, omega_body : (3,) array, optional
         Velocity and angular velocity relative to map, in body axes [m/s], [rad/s].
-    twist_covariance_body : (6, 6) array, optional
-        Of both.
     reset_counter : int
-        Counts up whenever the pose jumps (a loop closure).
+        Incremented whenever the pose jumps (a loop closure).
     """
 
     time_us: int
@@ -106,13 +104,13 @@ def pack_odometry(pose: VisionPose) -> bytes:
 
 
 def parse_odometry(payload: bytes) -> VisionPose:
-    """Return what an ODOMETRY payload of full length says.
+    """Return the pose of an ODOMETRY payload of full length.
 
     Raises
     ------
     BadMessage
-        If the pose is not finite, no rotation, or given in another frame than NED, or the velocity
-        in another than NED or FRD body axes.
+        If the pose is not finite, no rotation, or in another frame than NED, or the velocity in
+        another than NED or FRD body axes.
     """
     values = _ODOMETRY.unpack_from(payload)
     frame, child, reset_counter = values[56], values[57], values[58]
@@ -159,7 +157,7 @@ def _to_triangle(covariance: FloatArray | None, S_ours_theirs: FloatArray) -> Fl
 def _from_triangle(values, S_ours_theirs: FloatArray) -> FloatArray | None:
     """Return the (6, 6) covariance in our axes, None if its first number is not known.
 
-    Correlations that are not told are taken as none.
+    Unknown correlations are zero.
     """
     if not isfinite(values[0]):
         return None

@@ -1,24 +1,17 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a HIL link waits, and what has happened on it."""
+"""Timeouts and counters of a HIL link."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class HilTimeouts:
-    """How long the link waits, in wall time.
+    """Limits of the link's waits, in wall time.
 
-    Attributes
-    ----------
-    answer_s : float
-        For the answer to one HIL_SENSOR; then the step counts as missed.
-    first_answer_s : float
-        From the first HIL_SENSOR to the first answer (PX4 starts its modules in between).
-    free_run_pause_s : float
-        Pause between two steps before the first answer.
-    consecutive_misses : int
-        Missed steps in a row after which the autopilot is lost.
+    A step without an answer within `answer_s` counts as missed; after `consecutive_misses` in a row
+    the autopilot is lost. `first_answer_s` runs from the first HIL_SENSOR to the first answer (PX4
+    starts its modules in between), with `free_run_pause_s` between two steps until then.
     """
 
     answer_s: float = 1.0
@@ -29,7 +22,7 @@ class HilTimeouts:
 
 @dataclass(slots=True)
 class LinkCounters:
-    """What happened on a link so far.
+    """Counters of a link.
 
     `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
     frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
@@ -47,7 +40,7 @@ class LinkCounters:
     total_wait_s: float = 0.0
 
     def what_came_instead(self) -> str:
-        """Return in words, in brackets, what came that was no answer; empty for nothing."""
+        """Return everything received but answers, as text in brackets; empty for nothing."""
         parts = [
             f"{count} {text}"
             for count, text in (

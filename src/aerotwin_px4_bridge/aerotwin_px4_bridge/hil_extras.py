@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""HIL messages beside the inertial ones: truth, range finder, flow, airspeed, radio.
+"""HIL messages besides the inertial ones: truth, range finder, flow, airspeed, radio.
 
-The border to FRD, NED, centimetres and microseconds of PWM, as `messages` is for the others.
+Converts to FRD, NED, centimetres and PWM microseconds, as `messages` does for the others.
 
 References
 ----------
@@ -45,7 +45,7 @@ LASER = 0  # MAV_DISTANCE_SENSOR
 _ORIENTATIONS = {  # MAV_SENSOR_ORIENTATION of a beam along each axis of the body, FLU
     (1, 0, 0): 0,
     (0, 1, 0): 6,
-    (-1, 0, 0): 12,  # turned about y, which PX4 takes for backward; about z it does not
+    (-1, 0, 0): 12,  # rotated about y, which PX4 reads as backward; a rotation about z is not
     (0, -1, 0): 2,
     (0, 0, 1): 24,
     (0, 0, -1): 25,
@@ -68,15 +68,13 @@ def pack_hil_state(
 
     Parameters
     ----------
-    time_us : int
-        Simulated time [us].
     place : (float, float, float)
         Latitude, longitude [deg] and altitude above mean sea level [m].
     q_map_body : (4,) array
         Attitude, xyzw.
     v_map_body, a_map_body : (3,) sequence
         Velocity [m/s] and acceleration [m/s^2] in map axes. The acceleration is sent as PX4 and
-        Gazebo read the field, in mm/s^2 along NED, and stays at its limit of 32.8 m/s^2.
+        Gazebo read the field, in mm/s^2 along NED, and saturates at 32.8 m/s^2.
     omega_map_body_in_body : (3,) sequence
         Angular velocity in body axes [rad/s].
 
@@ -121,24 +119,20 @@ def pack_distance_sensor(
 
     Parameters
     ----------
-    time_us : int
-        Simulated time [us].
-    distance_m : float
-        What it reads [m]; infinite when nothing is in reach, which is sent as one centimetre more
-        than the longest distance with signal quality 1 (invalid).
+    distance_m, std_m : float
+        Reading and its standard deviation. An infinite reading (nothing in range) is sent as
+        `most_m` plus one centimetre with signal quality 1 (invalid).
     least_m, most_m : float
-        Its range of measurement [m].
+        Measurement range.
     direction_body : (3,) sequence
-        Where it looks in body axes FLU: one of the six axes.
-    std_m : float
-        Standard deviation of the reading [m].
+        Direction of the beam in body axes FLU: along one of the six axes.
     number : int
-        Which of several sensors.
+        Sensor id.
 
     Raises
     ------
     ValueError
-        If it does not look along an axis, or a value does not fit its field.
+        If the beam is not along an axis, or a value does not fit its field.
     """
     axis = tuple(round(float(value)) for value in direction_body)
     if axis not in _ORIENTATIONS or not np.allclose(axis, direction_body, atol=1e-6):
@@ -178,18 +172,18 @@ def pack_optical_flow(
     Parameters
     ----------
     time_us : int
-        Simulated time at the end of the interval [us].
+        Simulated time at the end of the interval.
     interval_s : float
-        Over which flow and turn are integrated [s].
+        Integration time of flow and turn.
     flow_body_rad : (2,) sequence
-        Turn of the picture about the body's x and y axes, FLU [rad]: a sensor that turns about
-        +x has a positive flow about x.
+        Rotation of the image about the body's x and y axes, FLU: a sensor that turns about +x has
+        a positive flow about x.
     turn_body_rad : (3,) sequence
-        What the sensor's own gyroscope integrated, FLU [rad].
+        Integral of the sensor's own gyroscope, FLU.
     quality : int
-        0 (nothing) to 255.
+        0 (no flow) to 255.
     distance_m : float
-        To the ground [m], negative when not known.
+        To the ground, negative when not known.
 
     Raises
     ------
@@ -219,9 +213,9 @@ def pack_optical_flow(
 
 
 def pack_differential_pressure(time_us: int, pressure_pa: float) -> bytes:
-    """Return a HIL_SENSOR of a second unit that holds the pressure of a Pitot tube alone [Pa].
+    """Return a HIL_SENSOR of a second unit with only the pressure of a Pitot tube.
 
-    PX4 answers, and takes its clock from, the first unit only.
+    PX4 answers, and sets its clock from, the first unit only.
 
     Raises
     ------
@@ -234,20 +228,15 @@ def pack_differential_pressure(time_us: int, pressure_pa: float) -> bytes:
 
 
 def pack_rc_channels(time_us: int, sticks: Sequence[float]) -> bytes:
-    """Return RC_CHANNELS of a transmitter with these positions of sticks and switches.
+    """Return an RC_CHANNELS with these positions of sticks and switches.
 
-    Parameters
-    ----------
-    time_us : int
-        Simulated time [us].
-    sticks : sequence of float
-        At most 18, each in [-1, 1] (1000 to 2000 us); roll right, pitch forward, throttle up and
-        yaw right are positive, as PX4 takes them by default.
+    At most 18, each in [-1, 1] (1000 to 2000 us); roll right, pitch forward, throttle up and yaw
+    right are positive, as in PX4's defaults.
 
     Raises
     ------
     ValueError
-        If there are too many, or one is not finite.
+        If there are more than 18, or a value is not finite.
     """
     if len(sticks) > _RC_CHANNELS:
         raise ValueError(f"sticks must be at most {_RC_CHANNELS}, got {len(sticks)}")

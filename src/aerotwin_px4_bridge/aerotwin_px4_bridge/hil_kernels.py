@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HIL_SENSOR and HIL_ACTUATOR_CONTROLS as compiled code: the two messages of every step.
 
-They may be called from other compiled code, for instance in one call with the dynamics
-and the sensors. A sample is a flat array in FLU and SI; its places are the constants below. The
-frame is finished on both sides: header, zero truncation and checksum.
+Other compiled code may call it, for instance together with the dynamics and the sensors. A sample
+is a flat array in FLU and SI, indexed by the constants below. Frames are complete: header, zero
+truncation and checksum.
 
 References
 ----------
@@ -31,10 +31,10 @@ N_SAMPLE = 11
 temperature [K] of a sample."""
 
 HAS_FIELD, HAS_PRESSURE = 1, 2
-"""Flags of a sample: what it holds besides the IMU."""
+"""Flags of a sample: its contents besides the IMU."""
 
 MALFORMED = -1
-"""Returned for a value that is not finite or does not fit, and for a frame that is not sound."""
+"""Returned for a value that is not finite or does not fit, and for an invalid frame."""
 
 FRAME_BYTES = 77
 """The longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum."""
@@ -43,7 +43,7 @@ N_CONTROLS = 16
 ANSWER_BYTES = 93
 """A HIL_ACTUATOR_CONTROLS that is not cut, because its last byte, the mode, is not zero."""
 CONTROL_LIMIT = 1.0 + 1e-3
-"""Outputs lie in [-1, 1]; float32 rounding in the sender is forgiven."""
+"""Outputs lie in [-1, 1]; the margin allows for float32 rounding in the sender."""
 
 GAUSS_PER_TESLA = 1e4
 PASCAL_PER_HPA = 100.0
@@ -56,8 +56,8 @@ ISA_SCALE_M = 44330.769
 ISA_EXPONENT = 0.190263
 """h = scale (1 - (p / p0)^exponent), the inverse of the standard atmosphere (ISO 2533)."""
 
-_FLOATS, _FIELDS = 18, 70  # where they stand in a HIL_SENSOR
-_CONTROLS = 26  # where they stand in a HIL_ACTUATOR_CONTROLS
+_FLOATS, _FIELDS = 18, 70  # byte offsets in a HIL_SENSOR
+_CONTROLS = 26  # byte offset in a HIL_ACTUATOR_CONTROLS
 _HEADER = HEADER_LENGTH
 _SENSOR, _ANSWER = HIL_SENSOR, HIL_ACTUATOR_CONTROLS
 _PAYLOAD, _SENSOR_CRC_EXTRA = KNOWN[HIL_SENSOR]
@@ -66,7 +66,7 @@ _ANSWER_CRC_EXTRA = KNOWN[HIL_ACTUATOR_CONTROLS][1]
 
 @njit(cache=True)
 def _crc(frame, stop, crc_extra):
-    """Return the checksum of a frame that has its own at stop."""
+    """Return the checksum of a frame whose checksum field begins at stop."""
     crc = 0xFFFF
     for i in range(1, stop + 1):
         byte = int64(frame[i]) if i < stop else crc_extra
@@ -137,7 +137,7 @@ def _write_values(frame, sample, flags):
 
 @njit(cache=True)
 def _is_finite(frame):
-    """Whether the thirteen floats are; a float64 beyond the range of float32 has become inf."""
+    """Whether the thirteen floats are finite; a float64 beyond the range of float32 becomes inf."""
     total = 0.0
     for i in range(13):
         total += _get_float(frame, _FLOATS + 4 * i)
@@ -151,15 +151,13 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
     Parameters
     ----------
     frame : (>= FRAME_BYTES,) uint8 array
-        Where to.
+        Output.
     time_us : int
-        Simulated time [us], above zero.
+        Simulated time, above zero.
     sample : (N_SAMPLE,) array
         FLU, SI.
     flags : int
-        `HAS_FIELD`, `HAS_PRESSURE` or both: what of it is new.
-    sequence, system_id, component_id : int
-        Of the sender.
+        `HAS_FIELD`, `HAS_PRESSURE` or both: the new parts of it.
     """
     frame[:FRAME_BYTES] = 0
     if time_us <= 0 or (flags & HAS_PRESSURE and not sample[PRESSURE] > 0.0):
@@ -187,9 +185,9 @@ def read_answer(frame, controls):
     Parameters
     ----------
     frame : (ANSWER_BYTES,) uint8 array
-        As received; its checksum is looked at.
+        As received; its checksum is verified.
     controls : (N_CONTROLS,) array
-        Written: the outputs, each in [-1, 1].
+        Output, each in [-1, 1].
     """
     if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
         return MALFORMED

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A serial line for the HIL link: the flight controller itself, on USB or a telemetry port.
 
-The device is opened raw (8N1, no flow control). A flight controller says nothing before it hears
-somebody, so heartbeats go out once a second until it answers. Reads may cut a message anywhere,
-writes may take only a part: both are waited for, bounded.
+The device is opened raw (8N1, no flow control). A flight controller is silent until it receives
+something, so heartbeats are sent once a second until it answers. Reads may split a message
+anywhere, writes may be partial: both are waited for, bounded.
 
 References
 ----------
@@ -37,13 +37,7 @@ _ENDPOINT = re.compile(r"serial:(?P<device>/[^:]+)(:(?P<baud>\d+))?")
 
 
 class SerialConnection:
-    """An open serial device.
-
-    Parameters
-    ----------
-    descriptor : int
-        Opened non-blocking; closed with the connection.
-    """
+    """An open serial device; the non-blocking descriptor is closed with it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -53,7 +47,7 @@ class SerialConnection:
         self._writable.register(descriptor, select.POLLOUT)
 
     def send(self, data: bytes) -> None:
-        """Send all of it; a full line is waited for."""
+        """Send all data; wait while the line is full."""
         deadline = monotonic() + SEND_LIMIT_S
         while data:
             try:
@@ -66,7 +60,7 @@ class SerialConnection:
                 raise PeerClosed(error.strerror) from None
 
     def receive_bytes(self, *, wait: bool = True) -> bytes:
-        """Return newly received bytes; nothing when none came within a slice, or now."""
+        """Return newly received bytes; nothing when none arrived within a slice, or now."""
         if not self._readable.poll(SLICE_S * 1e3 if wait else 0):
             return b""
         try:
@@ -85,17 +79,14 @@ class SerialConnection:
 
 
 class SerialListener:
-    """A serial port on which a flight controller is waited for.
+    """A serial port on which to wait for a flight controller.
 
-    Parameters
-    ----------
-    endpoint : str
-        `serial:/dev/ttyACM0` or `serial:/dev/ttyACM0:921600`.
+    The endpoint is `serial:/dev/ttyACM0` or `serial:/dev/ttyACM0:921600`.
 
     Raises
     ------
     UserError
-        If the text is no such endpoint or the baud rate is none that the system knows.
+        If the endpoint is malformed or the system does not know the baud rate.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -111,7 +102,7 @@ class SerialListener:
         self.name = f"serial port {self.device}"
 
     def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> SerialConnection:
-        """Return the connection once a flight controller has answered to heartbeats.
+        """Return the connection once a flight controller has answered heartbeats.
 
         Raises
         ------

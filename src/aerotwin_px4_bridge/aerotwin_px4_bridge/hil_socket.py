@@ -18,10 +18,7 @@ RECEIVE_BYTES = 8192
 class AutopilotLost(Exception):
     """The autopilot is gone or no longer answers; the flight ends, its bag is saved.
 
-    Attributes
-    ----------
-    reason : str
-        One line for a person.
+    The attribute `reason` is one line for the user.
     """
 
     def __init__(self, reason: str) -> None:
@@ -38,31 +35,25 @@ class PeerStuck(Exception):
 
 
 class Connection(Protocol):
-    """A line to one autopilot whose calls return after a slice of time at the latest."""
+    """A connection to one autopilot whose calls return within a slice of time."""
 
     def send(self, data: bytes) -> None:
-        """Send all of it, or raise PeerStuck or PeerClosed."""
+        """Send all data, or raise PeerStuck or PeerClosed."""
 
     def receive_bytes(self, *, wait: bool = True) -> bytes:
-        """Return newly received bytes; nothing when none came within a slice, or now."""
+        """Return newly received bytes; nothing when none arrived within a slice, or now."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connection."""
 
 
 class ConnectionListener(Protocol):
-    """Where an autopilot is waited for.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    """
+    """Waits for an autopilot to connect; messages call it `name`."""
 
     name: str
 
     def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> Connection:
-        """Return the next connection, or raise AutopilotLost after the time given."""
+        """Return the next connection, or raise AutopilotLost after the timeout."""
 
     def close(self) -> None:
         """Free the port."""
@@ -82,7 +73,7 @@ class TcpConnection:
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit_timeval)
 
     def send(self, data: bytes) -> None:
-        """Send all of it."""
+        """Send all data."""
         try:
             self._socket.sendall(data)
         except BlockingIOError:
@@ -91,7 +82,7 @@ class TcpConnection:
             raise PeerClosed(error.strerror) from None
 
     def receive_bytes(self, *, wait: bool = True) -> bytes:
-        """Return newly received bytes; nothing when none came within a slice, or now."""
+        """Return newly received bytes; nothing when none arrived within a slice, or now."""
         try:
             data = self._socket.recv(RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -103,22 +94,17 @@ class TcpConnection:
         return data
 
     def close(self) -> None:
-        """Close it."""
+        """Close the socket."""
         self._socket.close()
 
 
 class TcpListener:
-    """A TCP server for one autopilot.
-
-    Parameters
-    ----------
-    host, port : str, int
-        Where to listen; port 0 is any free one.
+    """A TCP server for one autopilot; port 0 is any free one.
 
     Raises
     ------
     UserError
-        If the port is taken.
+        If the port is in use.
     """
 
     def __init__(self, host: str, port: int) -> None:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HIL link: steps an autopilot in lockstep with simulated time, over TCP or a serial line.
 
-The autopilot connects to us. One HIL_SENSOR asks for one HIL_ACTUATOR_CONTROLS with the same
-`time_usec`. PX4 answers none before its control chain runs, so the link free-runs until the first
-answer and from then on waits, bounded, for each; every wait that runs out is counted. A flight
-controller that has a clock of its own (hardware in the loop: the lockstep flag is not set in its
-answers) is not waited for: the newest command counts, and the caller keeps to real time.
+The autopilot connects to the simulator. Each HIL_SENSOR is answered by a HIL_ACTUATOR_CONTROLS with
+the same `time_usec`. PX4 answers none before its control chain runs, so the link free-runs until
+the first answer and then waits for each with a timeout; every timeout is counted. A flight
+controller with its own clock (hardware in the loop: the lockstep flag is not set in its answers) is
+not waited for: the newest command counts, and the caller keeps to real time.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,22 +40,14 @@ HIL_PORT = 4560
 class HilLink:
     """One autopilot on one TCP port, or on one serial line.
 
-    Parameters
-    ----------
-    port : int or str
-        Where to listen: `hil_port(instance)` of the vehicle, or `serial:/dev/ttyACM0:921600`.
-    host : str
-        Local address.
-    free_run : bool
-        True for PX4: no answer is expected before the first one. False for an autopilot that
-        answers from its first HIL_SENSOR; the run is then repeatable from the first step on.
-    timeouts : HilTimeouts
-        Limits of all waits.
+    The port is `hil_port(instance)` or a serial line, `serial:/dev/ttyACM0:921600`. `free_run` is
+    True for PX4: no answer is expected before the first one. It is False for an autopilot that
+    answers from its first HIL_SENSOR; the run is then repeatable from the first step on.
 
     Raises
     ------
     UserError
-        If the port is taken, or the endpoint of a serial line is wrong.
+        If the port is in use, or the endpoint of a serial line is wrong.
     """
 
     def __init__(
@@ -78,7 +70,7 @@ class HilLink:
         self._first_sent_at: float | None = None
         self._heard_at = 0.0
         self._time_us = 0
-        self._send_s = 0.0  # on one core the autopilot computes while we are in send
+        self._send_s = 0.0  # on one core the autopilot computes during send
         self.port: int | None = None
         self._listener: ConnectionListener
         if isinstance(port, str):
@@ -89,7 +81,7 @@ class HilLink:
 
     @property
     def is_connected(self) -> bool:
-        """Whether an autopilot is on the line."""
+        """Whether an autopilot is connected."""
         return self._connection is not None
 
     @property
@@ -99,12 +91,12 @@ class HilLink:
 
     @property
     def is_lockstep(self) -> bool:
-        """Whether the autopilot's clock is ours; False for a flight controller with its own."""
+        """Whether the autopilot runs on simulated time; False if it has its own clock."""
         return self._is_lockstep
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether no wait ran out so far; afterwards a run cannot be repeated to the byte."""
+        """Whether no wait has timed out so far; afterwards a run is not repeatable to the byte."""
         return self._is_lockstep and self.counters.n_missed == 0
 
     @property
@@ -119,7 +111,7 @@ class HilLink:
 
     @property
     def n_missed(self) -> int:
-        """Steps whose wait ran out."""
+        """Steps whose wait timed out."""
         return self.counters.n_missed
 
     def accept(
@@ -127,20 +119,14 @@ class HilLink:
     ) -> None:
         """Wait for the autopilot to connect, for the first time or again.
 
-        On a serial line it has connected when it answers to our heartbeats.
-
-        Parameters
-        ----------
-        timeout_s : float
-            Limit in wall time.
-        on_wait : callable, optional
-            Called about ten times a second with the seconds waited; it shows progress and may
-            raise to give up early (the process has died, the user pressed Ctrl-C).
+        A serial line counts as connected when the autopilot answers heartbeats. The timeout is in
+        wall time. `on_wait` is called about ten times a second with the seconds waited; it shows
+        progress and may raise to give up early (the process has died, the user pressed Ctrl-C).
 
         Raises
         ------
         AutopilotLost
-            If nobody connects in time.
+            If no autopilot connects in time.
         """
         if self._connection is not None:
             self._connection.close()
@@ -158,31 +144,21 @@ class HilLink:
     ) -> ActuatorControls | None:
         """Send the frames of one step and return the autopilot's answer to it.
 
-        Parameters
-        ----------
-        time_us : int
-            `time_usec` of the HIL_SENSOR among the frames.
-        frames : sequence of bytes
-            All frames of the step, the HIL_SENSOR last: it is what the autopilot answers.
-
-        Returns
-        -------
-        ActuatorControls or None
-            None while the autopilot has not answered yet at all, and after a missed wait: hold
-            the previous command.
+        `time_us` is that of the HIL_SENSOR, which must be the last frame: the autopilot answers it.
+        The result is None before the first answer and after a timeout: hold the previous command.
 
         Raises
         ------
         AutopilotLost
-            If the autopilot closed the link, or too many waits in a row ran out.
+            If the autopilot closed the link, or too many waits in a row timed out.
         """
         self.send(time_us, frames)
         return self.answer()
 
     def send(self, time_us: int, frames: Sequence[bytes | memoryview]) -> None:
-        """Send the frames of one step, as `exchange`; ask for the `answer` afterwards.
+        """Send the frames of one step, as `exchange`, without waiting for the `answer`.
 
-        Several autopilots that are sent to first and asked afterwards compute side by side.
+        Several autopilots compute in parallel if all are sent to before the first `answer`.
         """
         self._time_us = time_us
         start = perf_counter()
@@ -191,7 +167,7 @@ class HilLink:
         self.counters.n_sent += 1
 
     def answer(self) -> ActuatorControls | None:
-        """Return the autopilot's answer to what was sent last, as `exchange`."""
+        """Return the autopilot's answer to the last `send`, as `exchange`."""
         if not self._is_in_step:
             return self._free_run(self._time_us)
         if self._is_lockstep:
@@ -199,7 +175,7 @@ class HilLink:
         return self._newest()
 
     def close(self) -> None:
-        """Close the connection and the port; an autopilot process sees its end."""
+        """Close the connection and the port; an autopilot process sees the end of its link."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -226,7 +202,7 @@ class HilLink:
                 return None
 
     def _free_run(self, time_us: int) -> ActuatorControls | None:
-        """Take what has come; the first answer, to whatever step, starts the lockstep."""
+        """Read what has arrived; the first answer, to any step, starts the lockstep."""
         now = perf_counter()
         if self._first_sent_at is None:
             self._first_sent_at = now
@@ -250,7 +226,7 @@ class HilLink:
         return None
 
     def _newest(self) -> ActuatorControls | None:
-        """Take the last command that has come by now from an autopilot with its own clock."""
+        """Return the newest command received from an autopilot with its own clock."""
         now = perf_counter()
         found: ActuatorControls | None = None
         while data := self._receive(wait=False):

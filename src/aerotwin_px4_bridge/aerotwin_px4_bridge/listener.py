@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who listens to an autopilot that somebody else commands; same face as a `MissionClient`."""
+"""Listens to an autopilot that another client commands; same interface as `MissionClient`."""
 
 from math import nan
 
@@ -17,7 +17,7 @@ _AUTO_LOITER = (4, 3)
 
 
 class AutopilotListener:
-    """Hears the autopilot's state and estimate on the onboard link; commands what it is told to."""
+    """Reads the autopilot's state and estimate on the onboard link; forwards requested commands."""
 
     failure: str | None = None
     is_finished = False
@@ -30,7 +30,7 @@ class AutopilotListener:
 
     @property
     def phase(self) -> str:
-        """What the vehicle does, as far as the autopilot says."""
+        """State of the vehicle, as reported by the autopilot."""
         state = self.link.state
         if state.heartbeat_ns is None:
             return "waiting for the autopilot"
@@ -40,11 +40,11 @@ class AutopilotListener:
 
     @property
     def estimate(self) -> AutopilotEstimate | None:
-        """The autopilot's own estimate as last received."""
+        """The autopilot's last received estimate."""
         return self.link.state.estimate
 
     def poll(self, stamp_ns: int) -> None:
-        """Read what has come; once a second say that we are here and ask for our streams."""
+        """Read received messages; once a second send a heartbeat and request our streams."""
         self.link.poll_datagrams(stamp_ns)
         if stamp_ns < self._due_ns:
             return
@@ -56,11 +56,11 @@ class AutopilotListener:
                 self.link.send_command(command, message_id, interval_us)
 
     def hold(self) -> None:
-        """Ask the autopilot to hover here: whoever commands it loses it to HOLD."""
+        """Request HOLD, a hover here: the commanding client loses control."""
         self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, 1.0, *_AUTO_LOITER)
 
     def resume(self) -> None:
-        """Refuse: what was held is not known here.
+        """Refuse: the interrupted flight is not known here.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class AutopilotListener:
         raise UserError("resume: no mission is flown here; command the mode from your client")
 
     def land(self) -> None:
-        """Ask the autopilot to land here."""
+        """Request a landing here."""
         self.link.send_command(mavlink.MAV_CMD_NAV_LAND, 0.0, 0.0, 0.0, nan, nan, nan, 0.0)
 
     def close(self) -> None:

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""MAVLink 2: the messages' layouts, framing, and a stream reader that survives garbage.
+"""MAVLink 2: message layouts, framing, and a stream reader that survives garbage.
 
 Ids, wire formats and checksum seeds are those of pymavlink's common dialect; its objects are not
-used, since one costs about 20 us to build and pack. Only the messages that are known here are read
-or written. Format: MAVLink developer guide, "Packet
-Serialization" (fetched 2026).
+used, since one costs about 20 us to build and pack. Only the messages in `KNOWN` are read or
+written. Format: MAVLink developer guide, "Packet Serialization" (fetched 2026).
 """
 
 import re
@@ -102,7 +101,7 @@ def message_layout(name: str) -> MessageLayout:
 
 
 def wire_format(message_id: int, n_fields: int | None = None) -> struct.Struct:
-    """Return how a message of the common dialect lies on the wire, or its first fields do.
+    """Return the wire layout of a message of the common dialect, or of its first fields.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def wire_format(message_id: int, n_fields: int | None = None) -> struct.Struct:
 
 
 class BadMessage(ValueError):
-    """A frame with a right checksum says something impossible: not finite or out of range."""
+    """A frame with a correct checksum holds a value that is not finite or out of range."""
 
 
 class MavlinkFrame(NamedTuple):
@@ -137,18 +136,10 @@ def checksum(body: bytes, message_id: int) -> int:
 def pack_frame(
     message_id: int, payload: bytes, *, sequence: int = 0, system_id: int, component_id: int
 ) -> bytes:
-    """Return the bytes of one frame: trailing zeros cut, header before, checksum behind.
+    """Return the bytes of one frame: header, payload without trailing zeros, checksum.
 
-    Parameters
-    ----------
-    message_id : int
-        One of `KNOWN`.
-    payload : bytes
-        The full payload in wire order.
-    sequence : int
-        Frame counter of the sender; only its last 8 bits are sent.
-    system_id, component_id : int
-        Who sends.
+    The message id is one of `KNOWN`, the payload complete and in wire order; of `sequence`, the
+    frame counter of the sender, only the last 8 bits are sent.
     """
     payload = payload.rstrip(b"\0") or b"\0"
     body = bytes(
@@ -169,15 +160,11 @@ def pack_frame(
 
 
 class FrameReader:
-    """Cut a byte stream into frames; skip and count what is not one of the known messages.
+    """Split a byte stream into frames; skip and count everything but the known messages.
 
     A frame counts only when its id is known, its length fits and its checksum is right. A false
-    start that claims more bytes than have come never holds back a whole frame behind it.
-
-    Attributes
-    ----------
-    n_skipped_bytes : int
-        Bytes that belonged to no known frame: garbage, other messages, damaged frames.
+    start that claims more bytes than received never holds back a whole frame behind it.
+    `n_skipped_bytes` counts garbage, other messages and damaged frames.
     """
 
     def __init__(self) -> None:
@@ -186,7 +173,7 @@ class FrameReader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no piece of an unfinished frame is kept."""
+        """Whether no part of an unfinished frame is buffered."""
         return not self._buffer
 
     def feed_bytes(self, data: bytes) -> list[MavlinkFrame]:
@@ -221,7 +208,7 @@ class FrameReader:
 
 
 def _only_frame(data: bytes) -> MavlinkFrame | None:
-    """Return the frame when data is exactly one: what comes in lockstep, and quicker to see."""
+    """Return the frame when data is exactly one: the usual case in lockstep, faster to check."""
     if len(data) > HEADER_LENGTH + CHECKSUM_LENGTH and data[0] == MAGIC:
         end = _frame_end(data, 0)
         if end == len(data):

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The border to MAVLink: the only place where FRD, NED, gauss, hPa and 1e7 degrees live.
+"""Conversion to MAVLink: the only module with FRD, NED, gauss, hPa and 1e7 degrees.
 
 Inside aerotwin everything is ENU, FLU and SI; a function here packs such values into the bytes of
-one MAVLink 2 frame, or reads a payload back. Both directions exist for each HIL message, because
-the embedded autopilot stands on the other side of the same link. Not-finite values are refused in
-both directions.
+one MAVLink 2 frame, or parses a payload. Both directions exist for each HIL message, because the
+embedded autopilot uses the same link. Non-finite values are rejected in both directions.
 
 References
 ----------
@@ -88,7 +87,7 @@ _HEARTBEAT = wire_format(HEARTBEAT)
 
 @dataclass(frozen=True, slots=True)
 class HilSensor:
-    """What the simulated IMU, magnetometer and barometer read at one instant (FLU, SI)."""
+    """Readings of the simulated IMU, magnetometer and barometer at one instant (FLU, SI)."""
 
     time_us: int
     specific_force_body: Vector
@@ -100,7 +99,7 @@ class HilSensor:
 
 @dataclass(frozen=True, slots=True)
 class HilGps:
-    """What the simulated GNSS receiver reports (ENU, SI, altitude as sent)."""
+    """Fix of the simulated GNSS receiver (ENU, SI, altitude as sent)."""
 
     time_us: int
     latitude_deg: float
@@ -144,7 +143,7 @@ def _wrapped(angle: float) -> float:
 def heartbeat_payload(
     mav_type: int, autopilot: int, system_status: int, base_mode: int = 0, custom_mode: int = 0
 ) -> bytes:
-    """Return the payload of a HEARTBEAT of MAVLink 2."""
+    """Return the payload of a MAVLink 2 HEARTBEAT."""
     return _HEARTBEAT.pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
 
 
@@ -179,18 +178,18 @@ def pack_hil_sensor(
     *,
     sequence: int = 0,
 ) -> bytes:
-    """Return a HIL_SENSOR of the primary sensors; the IMU is always in it.
+    """Return a HIL_SENSOR of the primary sensors, always with the IMU.
 
     Parameters
     ----------
     time_us : int
-        Simulated time [us]; it becomes the autopilot's clock and must increase.
+        Simulated time; it becomes the autopilot's clock and must increase.
     specific_force_body, angular_velocity_body : (3,) sequence
         FLU body axes [m/s^2], [rad/s].
     magnetic_field_body_tesla : (3,) sequence, optional
-        FLU body axes [T]; None when no new sample is due.
+        FLU body axes; None when no new sample is due.
     pressure_pa, temperature_k : float, optional
-        Static pressure [Pa] and air temperature [K]; both or neither.
+        Static pressure and air temperature; both or neither.
 
     Raises
     ------
@@ -215,14 +214,12 @@ def pack_hil_sensor(
 def pack_hil_sensor_sample(
     time_us: int, sample: np.ndarray, flags: int, *, sequence: int = 0
 ) -> bytes:
-    """Return the HIL_SENSOR of a sample that already stands in one array: the quickest way.
+    """Return the HIL_SENSOR of a sample in one array: the fastest way.
 
     Parameters
     ----------
-    time_us : int
-        Simulated time [us].
     sample : (hil_kernels.N_SAMPLE,) float64 array
-        FLU, SI, in the places that `hil_kernels` names.
+        FLU, SI, at the indices that `hil_kernels` names.
     flags : int
         `HAS_FIELD`, `HAS_PRESSURE` of `hil_kernels`.
 
@@ -257,14 +254,12 @@ def pack_hil_gps(
 
     Parameters
     ----------
-    time_us : int
-        Simulated time [us].
     latitude_deg, longitude_deg, altitude_m : float
-        Position; the altitude is passed on as it is (PX4 takes it as above mean sea level).
+        Position; the altitude is sent unchanged (PX4 reads it as above mean sea level).
     v_map : (3,) sequence
         Velocity, ENU [m/s].
     eph_m, epv_m : float
-        One-sigma horizontal and vertical accuracy [m].
+        One-sigma horizontal and vertical accuracy.
     n_satellites, fix_type : int
         As in common.xml; fix type 3 is a three-dimensional fix, 0 none.
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a mission is: take-off, a path through way-points, a track, landing where it ends."""
+"""Description of a mission: take-off, a path through way-points, a track, landing where it ends."""
 
 from dataclasses import dataclass
 from math import radians
@@ -22,7 +22,7 @@ _BEFORE_TRACK_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Waypoint:
-    """A place of a mission, in the map frame."""
+    """A way-point of a mission, in the map frame."""
 
     position_m: tuple[float, float, float] = parameter(
         text="x east, y north, z up in map", unit="m"
@@ -74,9 +74,9 @@ class MissionPlan:
             read_track(self.track)
 
     def plan(self, p_map_start: FloatArray, yaw_start: float) -> tuple[SampledPath, float]:
-        """Return the path in time from a hover at the start, and when its track begins [s].
+        """Return the path in time from a hover at the start, and the start of its track [s].
 
-        Without a track the second is the end of the path.
+        Without a track the latter is the end of the path.
         """
         track = read_track(self.track) if self.track else None
         points = [

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight as commands over MAVLink: ready, take off, offboard along a path, land, disarm.
 
-It is a script in simulated time, the same for PX4 and the embedded autopilot. It depends only on
-the stamps it is given and the messages that come, never on a clock.
+The same script in simulated time for PX4 and the embedded autopilot. It depends only on its input
+stamps and the received messages, never on a clock.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -42,32 +42,23 @@ class _MissionFailed(Exception):
 class MissionClient:
     """Fly a mission on the onboard link of one autopilot.
 
-    Call `poll` once per simulation step, before the HIL messages of the step are sent.
+    Call `poll` once per simulation step, before the HIL messages of the step are sent. The
+    addresses are as in `OnboardLink`.
 
     Parameters
     ----------
-    mission : MissionPlan
-        What to fly.
     plane : LocalTangentPlane
         The map frame.
-    instance : int
-        Number of the autopilot.
-    host, local_port, remote_port
-        As `OnboardLink`.
     p_map_start : (3,) array, optional
-        Where the vehicle is known to stand when it arms [m]: the mission is anchored there, as one
-        that starts at a surveyed mark. Default: the autopilot's own position is taken as it is.
+        Known position of the vehicle when it arms [m]: the mission is anchored there, like a
+        start at a surveyed mark. Default: the autopilot's own position, unchanged.
 
     Attributes
     ----------
-    phase : str
-        What it does now, in words.
-    failure : str or None
-        Why it gave up.
-    path : SampledPath or None
-        The planned path, from when the take-off has ended.
-    path_start_ns : int or None
-        When the path began.
+    phase, failure : str, str or None
+        Current phase and the reason of a failure, as text.
+    path, path_start_ns : SampledPath or None, int or None
+        The planned path, None before the end of the take-off, and the time when it began.
     """
 
     def __init__(
@@ -101,22 +92,22 @@ class MissionClient:
 
     @property
     def setpoint_p_map(self) -> FloatArray | None:
-        """Where the vehicle should be now (3,) [m]; None outside the path."""
+        """Desired position (3,) [m]; None outside the path."""
         return None if self.setpoint is None else self.setpoint.p_map
 
     @property
     def estimate(self) -> AutopilotEstimate | None:
-        """The autopilot's own estimate as last received."""
+        """The autopilot's last received estimate."""
         return self.link.state.estimate
 
     @property
     def estimate_p_map(self) -> FloatArray | None:
-        """Where the autopilot believes to be (3,) [m]."""
+        """Position (3,) estimated by the autopilot [m]."""
         return None if self.estimate is None else self.estimate.p_map
 
     @property
     def progress(self) -> float:
-        """Share of the path's time flown, in [0, 1]."""
+        """Flown share of the path's time, in [0, 1]."""
         if self.is_finished:
             return 1.0
         if self.path is None or self.path_start_ns is None:
@@ -131,7 +122,7 @@ class MissionClient:
         return self.path_start_ns + round(self._track_begins * _SECOND)
 
     def poll(self, stamp_ns: int) -> None:
-        """Read what has come, go on with the script, send what is due; never wait."""
+        """Read received messages, advance the script, send what is due; never block."""
         self._now_ns = stamp_ns
         self.link.poll_datagrams(stamp_ns)
         if self.is_finished or self.failure is not None:
@@ -150,7 +141,7 @@ class MissionClient:
             self.setpoint = None
 
     def hold(self) -> None:
-        """Stop on the path and hover there; `resume` goes on with it.
+        """Stop on the path and hover there until `resume`.
 
         Raises
         ------
@@ -161,7 +152,7 @@ class MissionClient:
         self._is_held = True
 
     def resume(self) -> None:
-        """Go on with the path after `hold`.
+        """Continue the path after `hold`.
 
         Raises
         ------
@@ -173,7 +164,7 @@ class MissionClient:
         self._is_held = False
 
     def land(self) -> None:
-        """Give up the path and land here.
+        """Abandon the path and land here.
 
         Raises
         ------
@@ -194,7 +185,7 @@ class MissionClient:
         self.link.close()
 
     def _fly(self) -> Iterator[None]:
-        """Run through the flight; each yield is the end of one step."""
+        """Run the whole flight; each yield is the end of one step."""
         state = self.link.state
         yield from self._until(
             lambda: state.heartbeat_ns is not None,
@@ -252,7 +243,7 @@ class MissionClient:
         yield from self._settle()
 
     def _settle(self) -> Iterator[None]:
-        """Wait until the vehicle hovers, 15 s at most: then go on all the same."""
+        """Wait until the vehicle hovers, 15 s at most, and continue in either case."""
         calm_since = limit_ns = self._now_ns
         limit_ns += 15 * _SECOND
         while self._now_ns - calm_since < _SETTLED_FOR_S * _SECOND and self._now_ns < limit_ns:
@@ -292,7 +283,7 @@ class MissionClient:
             yield
 
     def _hold(self, setpoint: PathSetpoint) -> Iterator[None]:
-        """Hover until the path is resumed or given up; its time stands still meanwhile."""
+        """Hover until the path is resumed or abandoned; path time stops meanwhile."""
         assert self.path_start_ns is not None
         held_ns, self.phase = self._now_ns, HOLDING
         elapsed_ns = held_ns - self.path_start_ns
@@ -327,7 +318,7 @@ class MissionClient:
             raise _MissionFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
 
     def _send_setpoint(self, setpoint: PathSetpoint) -> None:
-        """Send at the rate of the path's samples; remember it at every step."""
+        """Send at the sample rate of the path; store the set-point at every step."""
         self.setpoint = setpoint
         if self._now_ns >= self._setpoint_due_ns:
             self.link.send_setpoint(setpoint, self._now_ns)
@@ -342,7 +333,7 @@ class MissionClient:
     def _command(
         self, name: str, command: int, *parameters: float, limit_s: float = 20.0
     ) -> Iterator[None]:
-        """Send a command until it is accepted; a stream that does not exist is no failure."""
+        """Send a command until it is accepted; a missing stream is no failure."""
         is_stream = command == mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
         limit_ns = self._now_ns + round(limit_s * _SECOND)
         self.link.acks.pop(command, None)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The onboard link: an autopilot's UDP port for a companion, read and written without blocking.
 
-With `messages` this is the border to NED and 1e7 degrees: set-points go out, the autopilot's own
-estimate and state come in, in map axes.
+With `messages` this converts from and to NED and 1e7 degrees: set-points are sent, the autopilot's
+own estimate and state are received, in map axes.
 """
 
 import select
@@ -74,8 +74,8 @@ STREAMS_US: dict[int, int] = {
     ESTIMATOR_STATUS: 200_000,
     ODOMETRY: 200_000,
 }
-"""The streams that are asked for: message id -> interval [us]. All others are stopped, because
-PX4 gives this link few bytes in a second."""
+"""The requested streams: message id -> interval [us]. All others are stopped, because PX4 gives
+this link few bytes per second."""
 
 _NO_STREAM = {
     HEARTBEAT,
@@ -106,35 +106,25 @@ _UNIT_TOLERANCE = 0.01
 class OnboardLink:
     """Non-blocking MAVLink on the onboard port of one autopilot.
 
-    Parameters
-    ----------
-    plane : LocalTangentPlane
-        The map frame.
-    instance : int
-        Number of the autopilot; its system id is one more.
-    host : str
-        Address of both ends.
-    local_port, remote_port : int, optional
-        Default 14030 + instance and 14280 + instance.
+    The plane is the map frame, the system id is `instance` + 1, `host` is the address of both ends,
+    and the default ports are 14030 + instance (local) and 14280 + instance (remote).
 
     Attributes
     ----------
     state : AutopilotState
-        What the autopilot said last.
+        State reported by the autopilot.
     acks : dict
-        Results of commands, by command; taken out by whoever waits for them.
-    texts : deque of str
-        Its last warnings.
-    mission_frames : deque of MavlinkFrame
-        What it said of mission items, for whoever uploads a mission.
+        Results of commands, by command; the client that waits for one removes it.
+    texts, mission_frames : deque of str, deque of MavlinkFrame
+        Its last warnings, and its messages about mission items for a mission upload.
     shift_map : (3,) array
-        How far the autopilot's positions lie from the map [m]; taken off what comes in, put on
-        what goes out. Zero unless `anchor` was called.
+        Offset of the autopilot's positions from the map [m]; subtracted from received positions,
+        added to sent ones. Zero unless `anchor` was called.
 
     Raises
     ------
     UserError
-        If the local port is taken.
+        If the local port is in use.
     """
 
     def __init__(
@@ -177,9 +167,9 @@ class OnboardLink:
         self._now_ns = 0
 
     def poll_datagrams(self, stamp_ns: int) -> None:
-        """Read every datagram that has come and update `state`, `acks` and `texts`."""
+        """Read all received datagrams and update `state`, `acks` and `texts`."""
         self._now_ns = stamp_ns
-        while self._readable.poll(0):  # quicker than an exception when nothing has come
+        while self._readable.poll(0):  # faster than an exception when nothing has arrived
             try:
                 data = self._socket.recv(_MAX_DATAGRAM)
             except (BlockingIOError, ConnectionRefusedError):
@@ -189,9 +179,9 @@ class OnboardLink:
                     self._on_frame(frame)
 
     def anchor(self, p_map: ArrayLike) -> None:
-        """Take the autopilot's present position for a known one, as at a mark on the ground.
+        """Set the autopilot's present position to a known one, as at a mark on the ground.
 
-        From then on both sides mean the same place: the slow GNSS error of this moment is gone.
+        Both sides then agree on positions: the slow GNSS error of this moment is removed.
         """
         if self.state.estimate is not None:
             self.shift_map = self.shift_map + self.state.estimate.p_map - np.asarray(p_map)
@@ -199,11 +189,11 @@ class OnboardLink:
             self.state.estimate = estimate
 
     def send_heartbeat(self) -> None:
-        """Say that a companion computer is here."""
+        """Send the HEARTBEAT of a companion computer."""
         self.send(HEARTBEAT, heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT, ACTIVE))
 
     def send_command(self, command: int, *parameters: float, confirmation: int = 0) -> None:
-        """Send a COMMAND_LONG; parameters that are left out are 0."""
+        """Send a COMMAND_LONG; omitted parameters are 0."""
         padded = (*parameters, *(0.0,) * (7 - len(parameters)))
         self.send(
             COMMAND_LONG, _COMMAND_LONG.pack(*padded, command, self.system_id, 1, confirmation)
@@ -216,7 +206,7 @@ class OnboardLink:
         self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
 
     def send_external_vision(self, pose: VisionPose) -> None:
-        """Send an ODOMETRY: what a camera or a motion capture says of the vehicle's pose."""
+        """Send an ODOMETRY: the vehicle's pose measured by a camera or motion capture."""
         self.send(ODOMETRY, pack_odometry(pose))
 
     def send_battery(
@@ -231,10 +221,10 @@ class OnboardLink:
 
     @property
     def needs_fix(self) -> bool:
-        """Whether it flies on relative positions only and has told no global one.
+        """Whether it flies on relative positions only and has reported no global one.
 
-        PX4 1.14 takes the place of its local frame from a receiver alone, not from
-        `send_global_origin`: show it where it stands, by HIL_GPS, until this is False. With
+        PX4 1.14 sets the position of its local frame from a receiver alone, not from
+        `send_global_origin`: send it HIL_GPS of its position until this is False. With
         `external_vision_parameters` the fixes are not used for anything else.
         """
         estimator = self.state.estimator
@@ -242,9 +232,9 @@ class OnboardLink:
         return has_relative and self.state.estimate is None
 
     def send_global_origin(self) -> None:
-        """Tell an autopilot without GNSS where the origin of map lies, which it cannot know.
+        """Send the origin of map to an autopilot without GNSS, which cannot know it.
 
-        Not to PX4 1.14: it takes the altitude for a jump in height, and the rest for nothing.
+        Not to PX4 1.14: it treats the altitude as a jump in height and ignores the rest.
         """
         origin = self.plane.origin
         payload = _GLOBAL_ORIGIN.pack(
@@ -258,7 +248,7 @@ class OnboardLink:
     def send(
         self, message_id: int, payload: bytes, *, component_id: int = ONBOARD_COMPONENT_ID
     ) -> None:
-        """Send any message of `mavlink2.KNOWN`; it may be lost when nobody listens."""
+        """Send any message of `mavlink2.KNOWN`; it may be lost when no autopilot listens."""
         data = pack_frame(
             message_id,
             payload,
@@ -270,7 +260,7 @@ class OnboardLink:
         try:
             self._socket.sendto(data, self._remote)
         except (BlockingIOError, ConnectionRefusedError):
-            return  # nobody listens yet; commands are sent again
+            return  # no autopilot listens yet; commands are sent again
 
     def close(self) -> None:
         """Free the local port."""
@@ -344,7 +334,7 @@ class OnboardLink:
         )
 
     def _stop_stream(self, message_id: int) -> None:
-        """Ask once per message seen, a few times at most, that it come no more."""
+        """Request the end of an unused stream, at most a few times per message."""
         if message_id in STREAMS_US or self._stopped.get(message_id, 0) >= _STOP_ATTEMPTS:
             return
         self._stopped[message_id] = self._stopped.get(message_id, 0) + 1

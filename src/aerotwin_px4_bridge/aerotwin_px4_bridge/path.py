@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A smooth path in time through way-points: positions, velocities, accelerations and yaw.
+"""A smooth trajectory through way-points: positions, velocities, accelerations and yaw.
 
 Straight legs with circular corners, a trapezoidal speed profile along them (slower in corners and
-where it climbs), and a moving average over the whole, which bounds the jerk and leaves straight
-lines straight.
+climbs), and a moving average over the whole, which bounds the jerk and keeps straight lines
+straight.
 """
 
 from collections.abc import Sequence
@@ -19,19 +19,17 @@ from aerotwin_core.frames import FloatArray
 
 PATH_STEP_S = 0.02
 _SPACING_M = 0.02
-_STRAIGHT = 1e-6  # rad: below this a corner is none
+_STRAIGHT = 1e-6  # rad: smaller turns are not corners
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathLimits:
-    """What the vehicle is asked for at most.
+    """Limits of the trajectory.
 
     Attributes
     ----------
-    speed : float
-        Along the path [m/s].
-    climb_rate : float
-        Vertical part of it [m/s].
+    speed, climb_rate : float
+        Along the path, and its vertical part [m/s].
     acceleration : float
         Along the path and towards the inside of a corner [m/s^2].
     jerk : float
@@ -52,7 +50,7 @@ class PathLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class PathPoint:
-    """A way-point: position (3,) in map [m], yaw [rad] or None to keep it, hold there [s]."""
+    """A way-point: position (3,) in map [m], yaw [rad] or None for no change, hold time [s]."""
 
     p_map: ArrayLike
     yaw: float | None = None
@@ -61,7 +59,7 @@ class PathPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class PathSetpoint:
-    """Where the vehicle should be now, in map axes (ENU, yaw from east) [m], [s], [rad]."""
+    """Desired state of the vehicle in map axes (ENU, yaw from east) [m], [s], [rad]."""
 
     p_map: FloatArray
     v_map: FloatArray
@@ -87,11 +85,11 @@ class SampledPath:
 
     @property
     def length_m(self) -> float:
-        """Way flown [m]."""
+        """Length of the path."""
         return float(np.linalg.norm(np.diff(self.p_map, axis=0), axis=1).sum())
 
     def at(self, t: float) -> PathSetpoint:
-        """Return the set-point at t [s], linear between samples, held outside the path."""
+        """Return the set-point at t [s], linear between samples, constant outside the path."""
         rows = self._rows
         place = min(max(t / PATH_STEP_S, 0.0), len(rows) - 1.0)
         low = min(int(place), len(rows) - 2)
@@ -107,7 +105,7 @@ class SampledPath:
 
     @cached_property
     def _rows(self) -> FloatArray:
-        """All set-points side by side, (n, 11): one interpolation serves them all."""
+        """All set-points side by side, (n, 11): one interpolation for all of them."""
         yaws = np.column_stack([self.yaw, self.yaw_rate])
         return np.hstack([self.p_map, self.v_map, self.a_map, yaws])
 
@@ -117,21 +115,15 @@ def plan_path(
 ) -> SampledPath:
     """Return the path from rest at the start through the points to rest at the last one.
 
+    The yaw begins to turn to that of the next point when the point before it is passed. A stop
+    lasts until the yaw is reached.
+
     Parameters
     ----------
-    p_map_start : (3,) array
-        Where the vehicle hovers [m].
-    yaw_start : float
-        Its yaw [rad].
+    p_map_start, yaw_start : (3,) array, float
+        Pose of the hovering vehicle [m], [rad].
     points : sequence of PathPoint
-        It stops where `hold` is above 0 and at the last; other points are corners.
-    limits : PathLimits
-        Speeds, accelerations, corner radius.
-
-    Notes
-    -----
-    The yaw begins to turn to that of the next point when the point before it is passed. A stop
-    lasts until the yaw is there.
+        The vehicle stops where `hold` is above 0 and at the last; other points are corners.
     """
     here = np.asarray(p_map_start, dtype=np.float64)
     yaw = yaw_start
@@ -149,7 +141,7 @@ def plan_path(
 
 
 def _legs(points: Sequence[PathPoint]) -> list[list[PathPoint]]:
-    """Return the points cut behind each stop."""
+    """Return the points, split after each stop."""
     legs: list[list[PathPoint]] = [[]]
     for point in points:
         legs[-1].append(point)
@@ -247,7 +239,7 @@ def _corner_arc(
 def _speed_profile(
     p: FloatArray, step: FloatArray, curvature: FloatArray, limits: PathLimits
 ) -> FloatArray:
-    """Return the greatest speed [m/s] at each point that keeps all limits, 0 at both ends."""
+    """Return the highest speed [m/s] at each point within all limits, 0 at both ends."""
     speed = np.full(len(p), float(limits.speed))
     is_bent = curvature > 0.0
     speed[is_bent] = np.minimum(speed[is_bent], np.sqrt(limits.acceleration / curvature[is_bent]))
@@ -289,7 +281,7 @@ def _turn(yaw: float, target: float) -> float:
 
 
 def _smooth(p: FloatArray, yaw: FloatArray, limits: PathLimits) -> SampledPath:
-    """Return moving averages over the time that the acceleration needs to build up.
+    """Return moving averages over the rise time of the acceleration.
 
     The derivative of a moving average is the difference of its ends: exact, no noise.
     """

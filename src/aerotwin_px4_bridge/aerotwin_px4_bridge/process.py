@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How the autopilots are started: the embedded one, and PX4 with its parameters and links."""
+"""Processes of the autopilots: the embedded one, and PX4 with its parameters and links."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from aerotwin_px4_bridge.px4_files import LINKS, mavlink_script, parameter_scrip
 EMBEDDED_COMMAND = "embedded_autopilot"
 PX4_MODEL = "none_iris"
 FASTEST = 30.0
-"""The real-time factor to prepare PX4 for when none is wanted: the most seen in flight."""
+"""Real-time factor to prepare PX4 for when none is requested: the highest seen in flight."""
 _FUNCTION_MOTOR_1, _MOST_ROTORS = 101, 12
 """PX4 v1.14, src/lib/mixer_module/output_functions.yaml and control_allocator module.yaml."""
 PX4_BUILD = Path("build/px4_sitl_default")
@@ -29,20 +29,11 @@ def embedded_process(
     cpu: int | None = None,
     command: Sequence[str] | None = None,
 ) -> AutopilotProcess:
-    """Return the embedded autopilot, ready to start.
+    """Return the process of the embedded autopilot, not yet started.
 
-    Parameters
-    ----------
-    instance : int
-        Its number; ports and system id follow from it.
-    run_folder : Path
-        Its log goes to `autopilot_<instance>.log` in here.
-    parameters_path : Path, optional
-        Its parameters file.
-    cpu : int, optional
-        The core it shares with the simulator.
-    command : sequence of str, optional
-        How to start it; default the program `embedded_autopilot` beside this Python or on PATH.
+    Ports and system id follow from `instance`, its log is `autopilot_<instance>.log` in the run
+    folder, and `cpu` is the core it shares with the simulator. The default command is the program
+    `embedded_autopilot` beside this Python or on PATH.
     """
     program = list(command) if command else [_beside_python(EMBEDDED_COMMAND)]
     arguments = ["--instance", str(instance)]
@@ -71,43 +62,41 @@ def px4_process(
     has_battery: bool = False,
     cpu: int | None = None,
 ) -> AutopilotProcess:
-    """Return a PX4 SITL, ready to start.
+    """Return the process of a PX4 SITL, not yet started.
 
     Parameters
     ----------
     px4_dir : Path
         A PX4-Autopilot folder in which `px4_sitl_default` was built.
     instance : int
-        Number of the vehicle: PX4 connects to TCP 4560 + instance, its system id is one more.
+        Vehicle number: PX4 connects to TCP 4560 + instance, its system id is one more.
     run_folder : Path
-        PX4 works, and logs, in `px4_<instance>` in here.
+        PX4 runs, and logs, in its subfolder `px4_<instance>`.
     home : GeodeticPoint
-        Where the vehicle starts.
+        Start position of the vehicle.
     speed_factor : float
         Expected real-time factor, 0 for as fast as possible; PX4 stretches some timeouts by it.
     gnss_delay_s : float
-        Age of the simulated GNSS readings: EKF2_GPS_DELAY, which PX4 takes as 0.11 s otherwise.
+        Age of the simulated GNSS readings: EKF2_GPS_DELAY, 0.11 s by default in PX4.
     parameters : mapping, optional
-        Further PX4 parameters by name, set before the modules start; see `rotor_parameters` and
-        `external_vision_parameters`.
-    model : str
-        Airframe; `none_<name>` waits for a simulator on the HIL link.
-    namespace : str, optional
-        ROS namespace of its uXRCE-DDS topics; default `px4_<instance>`.
+        Further PX4 parameters, set before the modules start (`rotor_parameters`, ...).
+    model, namespace : str
+        Airframe (`none_<name>` waits for a simulator on the HIL link) and ROS namespace of the
+        uXRCE-DDS topics, default `px4_<instance>`.
     links : sequence of str, optional
         MAVLink ports besides the onboard one: any of `px4_files.LINKS`. Default: all in real time,
-        none otherwise. Each that nobody listens to costs 5 to 20 us of every step, all together as
+        none otherwise. Each link without a client costs 5 to 20 us of every step, all together as
         much as half of PX4.
     has_battery : bool
         Whether the simulator reports a battery on the onboard link (`OnboardLink.send_battery`):
-        PX4's own simulated one is then stopped.
+        PX4's own simulated battery is then stopped.
     cpu : int, optional
         The core it shares with the simulator: three times faster than spread over two.
 
     Raises
     ------
     UserError
-        If PX4 was not built there, or a parameter or link is none.
+        If PX4 was not built there, or a parameter or link does not exist.
     """
     build = _checked_build(Path(px4_dir))
     folder = (Path(run_folder) / f"px4_{instance}").resolve()
@@ -155,14 +144,14 @@ def rotor_parameters(
     Parameters
     ----------
     rotors : sequence of ((3,) position, spin)
-        Position in body axes FLU [m]; spin +1 when it turns counter-clockwise seen from above.
+        Position in body axes FLU [m]; spin +1 when counter-clockwise seen from above.
     torque_per_thrust_m : float
-        Reaction torque per thrust [m].
+        Reaction torque per thrust.
 
     Raises
     ------
     UserError
-        If there are more rotors than PX4's control allocation knows.
+        If there are more rotors than PX4's control allocation supports.
     """
     if len(rotors) > _MOST_ROTORS:
         raise UserError(
@@ -183,13 +172,8 @@ def external_vision_parameters(
 ) -> dict[str, float]:
     """Return the PX4 parameters to fly on external vision: position, velocity, height and yaw.
 
-    Parameters
-    ----------
-    delay_s : float
-        Age of the poses when they are sent: EKF2_EV_DELAY.
-    with_gnss : bool
-        Whether the GNSS is used besides, and gives the height. Without it PX4 1.14 must be shown
-        once where it stands: `OnboardLink.needs_fix`.
+    `delay_s` is the age of the poses when they are sent (EKF2_EV_DELAY). With GNSS, it is fused too
+    and gives the height. Without it PX4 1.14 needs its position once: `OnboardLink.needs_fix`.
     """
     values: dict[str, float] = {
         "EKF2_EV_CTRL": 15,
@@ -198,16 +182,16 @@ def external_vision_parameters(
     }
     if not with_gnss:
         values |= {"EKF2_GPS_CTRL": 0, "EKF2_HGT_REF": 3, "EKF2_GPS_CHECK": 0}
-        values["EKF2_MAG_TYPE"] = 5  # none: its declination is not known without a place on Earth
+        values["EKF2_MAG_TYPE"] = 5  # none: its declination is not known without a position
     return values
 
 
 OPTICAL_FLOW_PARAMETERS = {"EKF2_OF_CTRL": 1}
-"""What PX4 needs to fuse the flow of the simulator link; a range finder it fuses by default."""
+"""PX4 parameters to fuse the flow of the simulator link; it fuses a range finder by default."""
 BATTERY_PARAMETERS = {"RTL_TIME_MARGIN": -1e6}
-"""PX4 v1.14 takes the remaining flight time of a battery on MAVLink for zero and returns at once
-(`MavlinkReceiver::handle_message_battery_status` leaves it out): this keeps the check from failing.
-Its thresholds on the charge (BAT_LOW_THR, ...) and COM_LOW_BAT_ACT act as ever."""
+"""PX4 v1.14 reads the remaining flight time of a battery on MAVLink as zero and returns at once
+(`MavlinkReceiver::handle_message_battery_status` leaves it out): this disables that check. Charge
+thresholds (BAT_LOW_THR, ...) and COM_LOW_BAT_ACT stay in effect."""
 RC_PARAMETERS = {
     "COM_RC_IN_MODE": 0,
     "RC_MAP_ROLL": 1,
@@ -215,7 +199,7 @@ RC_PARAMETERS = {
     "RC_MAP_THROTTLE": 3,
     "RC_MAP_YAW": 4,
 }
-"""What PX4 needs to fly by the channels of `pack_rc_channels`."""
+"""PX4 parameters to fly by the channels of `pack_rc_channels`."""
 
 
 def _beside_python(program: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A program that flies: started in its own group, pinned, logged, and always stopped."""
+"""An autopilot process: started in its own group, pinned, logged, and always stopped."""
 
 import os
 import shutil
@@ -22,27 +22,12 @@ class AutopilotProcess:
     """One autopilot program.
 
     It runs in a process group of its own (Ctrl-C in the terminal does not reach it), is killed by
-    the kernel when this process dies, and writes to a log file.
+    the kernel when this process dies, and writes to a log file. The kernel ties a process to the
+    thread that started it: start it from a thread that lives as long as the flight, best the main
+    thread.
 
-    Parameters
-    ----------
-    command : sequence of str
-        Program and arguments.
-    log_path : Path
-        Where its output goes.
-    cwd : Path, optional
-        Its working directory; made when missing.
-    environment : mapping, optional
-        Variables besides those of this process.
-    cpu : int, optional
-        The one core it may use; None for any.
-    name : str
-        What messages call it.
-
-    Notes
-    -----
-    The kernel ties a process to the thread that started it: start it from a thread that lives as
-    long as the flight, best the main thread.
+    A missing working directory `cwd` is created, `environment` is added to that of this process,
+    `cpu` is the one core it may use (None for any) and `name` its name in messages.
     """
 
     def __init__(
@@ -74,12 +59,12 @@ class AutopilotProcess:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start it.
+        """Start the program.
 
         Raises
         ------
         UserError
-            If the program is not there.
+            If the program does not exist.
         """
         program = self.command[0]
         if shutil.which(program) is None:
@@ -109,15 +94,15 @@ class AutopilotProcess:
             if process.poll() is not None:
                 break
             self._signal(number)
-            self._signal(signal.SIGCONT)  # one that was stopped must run to end
+            self._signal(signal.SIGCONT)  # a stopped process must run to end
             try:
                 process.wait(patience_s)
             except subprocess.TimeoutExpired:
                 continue
-        self._signal(signal.SIGKILL)  # what it may have left behind
+        self._signal(signal.SIGKILL)  # remaining processes of the group
 
     def describe_end(self) -> str:
-        """Return in words how it ended, with the last lines of its log."""
+        """Return how it ended, as text, with the last lines of its log."""
         if self._process is None:
             return f"{self.name} was never started"
         status = self._process.poll()
@@ -132,7 +117,7 @@ class AutopilotProcess:
     def check(self) -> None:
         """Raise UserError when it has ended.
 
-        Meant as `on_wait` of `HilLink.accept`: a program that cannot start is told at once.
+        Meant as `on_wait` of `HilLink.accept`: a failed start is reported at once.
         """
         if self._process is not None and self._process.poll() is not None:
             raise UserError(self.describe_end())

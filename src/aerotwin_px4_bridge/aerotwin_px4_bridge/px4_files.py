@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What PX4 reads when it starts and leaves when it ends: start-up scripts, and its ULog.
+"""Files of PX4: the start-up scripts that it reads, and its ULog.
 
-PX4's own start-up sources `px4-rc.params` and `px4-rc.mavlink` from PATH, as the place for users'
-settings. Ours stand first there.
+PX4's own start-up sources `px4-rc.params` and `px4-rc.mavlink` from PATH, as users' settings. Ours
+come first there.
 
 References
 ----------
@@ -21,7 +21,7 @@ from aerotwin_core.parameters import read_yaml
 
 MANY = 10
 """From this instance on a vehicle's offboard port follows another rule: 14540 + 10 is already the
-port of ground stations, and PX4 itself sends all these vehicles to one port, 14549."""
+port of ground stations, and PX4 itself uses one port, 14549, for all these vehicles."""
 _OFFBOARD_PORT, _OFFBOARD_PORT_OF_MANY = 14540, 24540
 _LONGEST_NAME = 16
 
@@ -57,7 +57,7 @@ LINKS: dict[str, tuple[str, ...]] = {
         "-o $((13280+px4_instance))",
     ),
 }
-"""The links that can be had besides the onboard one -> their lines in the start-up script."""
+"""Optional links besides the onboard one -> their lines in the start-up script."""
 
 
 def offboard_port(instance: int) -> int:
@@ -104,7 +104,7 @@ def parameter_script(parameters: Mapping[str, float]) -> str:
 
 
 def read_px4_parameters(path: str) -> dict[str, float]:
-    """Return PX4 parameters by name from a YAML file; none when no file is named.
+    """Return PX4 parameters by name from a YAML file; none for an empty path.
 
     Raises
     ------
@@ -123,20 +123,9 @@ def read_px4_parameters(path: str) -> dict[str, float]:
 def collect_ulogs(run_folder: Path, instance: int) -> list[Path]:
     """Copy the ULogs of a PX4 that has ended beside the other files of the run.
 
-    PX4 begins a log at each arming (or at boot, as SDLOG_MODE says).
-
-    Parameters
-    ----------
-    run_folder : Path
-        As given to `px4_process`.
-    instance : int
-        Which vehicle.
-
-    Returns
-    -------
-    list of Path
-        `px4_<instance>.ulg`, then `px4_<instance>_2.ulg` and so on, in the order in which they
-        were begun; empty when PX4 wrote none.
+    PX4 begins a log at each arming (or at boot, as SDLOG_MODE says). The copies are
+    `px4_<instance>.ulg`, `px4_<instance>_2.ulg` and so on, in the order of their start, in the
+    `run_folder` of `px4_process`; none when PX4 wrote none.
     """
     logs = (Path(run_folder) / f"px4_{instance}" / "log").glob("**/*.ulg")
     found = sorted(path for path in logs if path.stat().st_size > 0)  # named by date and time
@@ -149,6 +138,6 @@ def collect_ulogs(run_folder: Path, instance: int) -> list[Path]:
 
 
 def ulog_path(run_folder: Path, instance: int, number: int = 0) -> Path:
-    """Return where `collect_ulogs` puts log `number` (from 0) of a vehicle."""
+    """Return the target of `collect_ulogs` for log `number` (from 0) of a vehicle."""
     suffix = f"_{number + 1}" if number else ""
     return Path(run_folder) / f"px4_{instance}{suffix}.ulg"

@@ -16,7 +16,7 @@ NOT_FOUND = 127
 
 
 def main(arguments: list[str]) -> int:
-    """Tie this process to its parent, pin it and become the command; return only on failure."""
+    """Tie this process to its parent, pin it and exec the command; return only on failure."""
     parent, cpu, *command = arguments
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != int(parent):  # it died before the line above

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an autopilot says on its onboard link, read by `struct`.
+"""Messages of an autopilot's onboard link, read by `struct`.
 
-A general MAVLink library makes an object with all fields of every message it sees; here only the
-messages that a mission and the simulator need are read, and of these only what is needed, because
-an autopilot sends some hundred of them in a simulated second. Values are as on the wire: NED, FRD,
-1e7 degrees; `OnboardLink` turns them.
+A general MAVLink library makes an object with all fields of every message; only the messages and
+fields that a mission and the simulator need are read here, because an autopilot sends some hundred
+messages per simulated second. Values are as on the wire: NED, FRD, 1e7 degrees; `OnboardLink`
+converts them.
 
 References
 ----------
@@ -54,7 +54,7 @@ class Heartbeat(NamedTuple):
 
 
 class SystemStatus(NamedTuple):
-    """SYS_STATUS (1): bits of sensors and checks that are well."""
+    """SYS_STATUS (1): bits of healthy sensors and checks."""
 
     health: int
 
@@ -128,8 +128,8 @@ class StatusText(NamedTuple):
 def split_datagram(data: bytes) -> list[MavlinkFrame]:
     """Return the frames of a datagram; those of unknown messages have an empty payload.
 
-    A frame of a known message whose checksum is wrong is left out; what does not begin with a
-    frame ends the datagram. A newer sender may have put fields behind those known here.
+    A known message with a wrong checksum is left out; the datagram ends at the first byte that
+    begins no frame. A newer sender may append fields to those known here.
     """
     frames = []
     start, n = 0, len(data)

@@ -22,7 +22,7 @@ _AT_REST_M_S = 0.2
 
 
 def write_track(path: str | Path, track: SampledPath) -> None:
-    """Write a track, atomically; micrometres are kept."""
+    """Write a track, atomically, with a resolution of a micrometre."""
     n = len(track.yaw)
     times = np.arange(n) * PATH_STEP_S
     motion = np.hstack([track.p_map, track.v_map, track.a_map])
@@ -69,7 +69,7 @@ def read_track(path: str | Path) -> SampledPath:
 
 
 def join(*parts: SampledPath) -> SampledPath:
-    """Return paths one after the other; each begins a step after the one before has ended."""
+    """Return the concatenated paths; each begins a step after the end of the one before."""
     yaws = [parts[0].yaw]
     for part in parts[1:]:
         turn = part.yaw[0] - yaws[-1][-1]

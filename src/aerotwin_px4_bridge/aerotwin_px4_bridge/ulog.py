@@ -28,21 +28,12 @@ class LogMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class PX4Log:
-    """What a ULog file holds.
+    """Contents of a ULog file.
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    topics : dict
-        Name of the uORB topic -> field -> values; the first instance of each topic, with the names
-        and units of PX4 (NED, FRD, `timestamp` in microseconds of its clock).
-    messages : tuple of LogMessage
-        In order, what was logged twice in a row once.
-    parameters : dict
-        At the start of the log.
-    n_dropouts : int
-        Gaps in the file.
+    `topics` maps the name of a uORB topic and a field to values: the first instance of each topic,
+    with the names and units of PX4 (NED, FRD, `timestamp` in microseconds of its clock). Messages
+    are in order, consecutive repetitions once; parameters are those at the start of the log;
+    dropouts are gaps in the file.
     """
 
     path: Path
@@ -53,19 +44,12 @@ class PX4Log:
 
 
 def read_ulog(path: str | Path, topics: Collection[str] | None = None) -> PX4Log:
-    """Read a ULog file.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    topics : collection of str, optional
-        The topics to read, all when None; those that the file lacks are not in the result.
+    """Read a ULog file: those of the requested topics that it has, all for None.
 
     Raises
     ------
     UserError
-        If there is no such file, or it is no ULog file, or it is damaged at its start.
+        If the file does not exist, is no ULog file, or is damaged at its start.
     """
     path = Path(path)
     check_is_file(path)

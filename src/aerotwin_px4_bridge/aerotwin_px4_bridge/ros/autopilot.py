@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The autopilot process that the parameters of the node name."""
+"""The autopilot process selected by the node's parameters."""
 
 import importlib.util
 from pathlib import Path
@@ -15,12 +15,12 @@ EMBEDDED_MODULE = "aerotwin_autopilot.embedded_autopilot"
 
 
 def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
-    """Return the autopilot, ready to start; None for one that others start.
+    """Return the process of the autopilot, not yet started; None for an external one.
 
     Raises
     ------
     UserError
-        If it is not there, or a file of parameters is wrong.
+        If it does not exist, or a file of parameters is wrong.
     """
     folder = Path(parameters.run_folder)
     if parameters.autopilot == "embedded":

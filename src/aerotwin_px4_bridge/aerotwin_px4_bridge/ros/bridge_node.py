@@ -18,7 +18,7 @@ from aerotwin_px4_bridge.ros.publishers import BridgePublishers
 
 
 class BridgeNode(ConfiguredNode):
-    """Wires topics to a `BridgeFlight`; the flight's end is the node's."""
+    """Connects topics to a `BridgeFlight`; the node ends with the flight."""
 
     def __init__(self) -> None:
         super().__init__("bridge")
@@ -58,7 +58,7 @@ class BridgeNode(ConfiguredNode):
             self._end()
 
     def _ask_again(self) -> None:
-        """Send the last command once more when the loop stands still: a message was lost."""
+        """Send the last command again when the loop has stopped: a message was lost."""
         if not self._has_input:
             self._flight.count_asked_again()
             self._sinks.send_command()

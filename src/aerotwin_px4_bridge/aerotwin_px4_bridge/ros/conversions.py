@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sensor messages as values, rotor commands and the autopilot's estimate as messages.
 
-Pure functions. Messages that come in are read by attribute, be they rclpy's or those of
-`aerotwin_core.messages`; those that go out are CDR bytes.
+Pure functions. Input messages are read by attribute, be they rclpy's or those of
+`aerotwin_core.messages`; output messages are CDR bytes.
 """
 
 from collections.abc import Sequence
@@ -61,13 +61,13 @@ def pressure_from_message(message: Any) -> float:
 def temperature_of_standard_air(pressure_pa: float) -> float:
     """Return the temperature [K] where the standard atmosphere has this pressure.
 
-    FluidPressure carries none, HIL_SENSOR wants one.
+    FluidPressure has none, HIL_SENSOR needs it.
     """
     return SEA_LEVEL_K * (pressure_pa / SEA_LEVEL_PA) ** LAPSE_EXPONENT
 
 
 def fix_from_message(message: Any) -> GnssFix:
-    """Return the position of sensor_msgs/NavSatFix; without a fix it says so by its type."""
+    """Return the position of sensor_msgs/NavSatFix; its fix type shows a missing fix."""
     values = (message.latitude, message.longitude, message.altitude)
     covariance = message.position_covariance
     has_fix = int(message.status.status) != _NO_FIX_STATUS and all(map(isfinite, values))
@@ -97,7 +97,7 @@ def _vector(message: Any) -> Vector:
 def rotor_speeds(
     answer: ActuatorControls, n_rotors: int, armed_speed_rad_s: float, per_command_rad_s: float
 ) -> list[float]:
-    """Return the rotor speeds [rad/s] that an answer of the autopilot asks for; 0 when disarmed."""
+    """Return the rotor speeds [rad/s] that an answer of the autopilot commands; 0 when disarmed."""
     if not answer.is_armed:
         return [0.0] * n_rotors
     controls = answer.controls[:n_rotors]
@@ -116,7 +116,7 @@ class BridgeMessages:
         self._rotors = FixedLayout(rotors, n_rotors)
 
     def rotors(self, stamp_ns: int, speeds: Sequence[float]) -> bytes:
-        """Return sensor_msgs/JointState of the speeds wanted [rad/s]."""
+        """Return sensor_msgs/JointState of the desired speeds [rad/s]."""
         return self._rotors.pack(stamp_ns, speeds)
 
     @staticmethod

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One autopilot in step with a stream of sensor readings: the bridge without its topics."""
+"""One autopilot in lockstep with a stream of sensor readings: the bridge without its topics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ OK, WARN = 0, 1
 
 @dataclass(slots=True)
 class BridgeCounters:
-    """Steps exchanged, commands sent again, samples that came twice, and messages refused."""
+    """Counts of steps, commands sent again, repeated samples and refused messages."""
 
     n_steps: int = 0
     n_asked_again: int = 0
@@ -39,7 +39,7 @@ class BridgeCounters:
 
 @dataclass(slots=True)
 class _Inbox:
-    """What has come since the last step and goes with the next; a fix waits for its velocity."""
+    """Samples received since the last step, sent with the next; a fix waits for its velocity."""
 
     field: Vector | None = None
     pressure_pa: float | None = None
@@ -48,26 +48,15 @@ class _Inbox:
 
 
 class BridgeFlight:
-    """An autopilot, its HIL link and who commands it.
+    """An autopilot, its HIL link and its client.
 
-    Parameters
-    ----------
-    parameters : BridgeParameters
-        Which autopilot, where.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Simulated time of the last step.
-    speeds : list of float
-        The rotor speeds that the autopilot wants since then [rad/s].
-    outcome : str or None
-        How the flight ended.
+    `stamp_ns` is the simulated time of the last step, `speeds` are the rotor speeds [rad/s] that
+    the autopilot commands since then, `outcome` is how the flight ended.
 
     Raises
     ------
     UserError
-        If a port is taken, PX4 was not built or the mission is wrong.
+        If a port is in use, PX4 was not built or the mission is wrong.
     """
 
     def __init__(self, parameters: BridgeParameters) -> None:
@@ -91,10 +80,7 @@ class BridgeFlight:
     def start(self, on_wait: Callable[[], None]) -> None:
         """Start the autopilot and wait until it connects.
 
-        Parameters
-        ----------
-        on_wait : callable
-            Called about ten times a second meanwhile; may raise to give up.
+        `on_wait` is called about ten times a second meanwhile; it may raise to give up.
 
         Raises
         ------
@@ -115,26 +101,25 @@ class BridgeFlight:
             raise UserError(error.reason) from error
 
     def on_magnetic_field(self, field: Vector) -> None:
-        """Take a magnetometer sample, body axes FLU [T]; it goes with the next step."""
+        """Store a magnetometer sample, body axes FLU [T], for the next step."""
         self._inbox.field = field
 
     def on_pressure(self, pressure_pa: float) -> None:
-        """Take a barometer sample [Pa]; it goes with the next step."""
+        """Store a barometer sample [Pa] for the next step."""
         self._inbox.pressure_pa = pressure_pa
 
     def on_gnss_fix(self, stamp_ns: int, fix: GnssFix) -> None:
-        """Take a GNSS position; it goes with the step after its velocity came, too."""
+        """Store a GNSS position for the next step that has its velocity, too."""
         self._inbox.fix = (stamp_ns, fix)
 
     def on_velocity(self, stamp_ns: int, v_map: Vector) -> None:
-        """Take a GNSS velocity in map axes [m/s]."""
+        """Store a GNSS velocity in map axes [m/s]."""
         self._inbox.velocity = (stamp_ns, v_map)
 
     def step(self, stamp_ns: int, specific_force: Vector, angular_velocity: Vector) -> bool:
-        """Give the autopilot one inertial sample; return whether it was a new one.
+        """Send the autopilot one inertial sample; return whether it was a new one.
 
-        Afterwards `speeds` are what it answers, unless the wait for its answer ran out: then the
-        last ones hold.
+        Then `speeds` holds its answer, or stays unchanged if the wait for it timed out.
 
         Raises
         ------
@@ -167,7 +152,7 @@ class BridgeFlight:
         self.counters.n_refused += 1
 
     def count_asked_again(self) -> None:
-        """Count that the last command is sent again, once the loop has run."""
+        """Count that the last command is sent again, after the first step."""
         self.counters.n_asked_again += self.stamp_ns > 0
 
     def report(self) -> tuple[int, str, dict[str, str]]:
@@ -194,7 +179,7 @@ class BridgeFlight:
         return pack_hil_sensor(time_us, force, rate, field, pressure_pa, temperature)
 
     def _gps_frame(self, time_us: int) -> list[bytes]:
-        """Return a HIL_GPS when position and velocity of one instant have come."""
+        """Return a HIL_GPS when position and velocity of the same stamp are there."""
         fix, velocity = self._inbox.fix, self._inbox.velocity
         if fix is None or velocity is None or fix[0] != velocity[0]:
             return []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the bridge hears: the sensor topics, refused where they hold impossible values."""
+"""Subscriptions of the bridge: sensor topics, rejected where they hold impossible values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,16 +20,9 @@ OnImu = Callable[[int, Vector, Vector], None]
 
 
 class BridgeInlets:
-    """Subscriptions of a bridge node; all but the IMU wait in the flight for the next step.
+    """Subscriptions of a bridge node; all but the IMU are stored in the flight for the next step.
 
-    Parameters
-    ----------
-    node : Node
-        Who subscribes; its namespace is the vehicle's.
-    flight : BridgeFlight
-        Who gets the readings.
-    on_imu : callable
-        Called with stamp [ns], specific force and angular velocity of each inertial sample.
+    `on_imu` is called with stamp [ns], specific force and angular velocity of each inertial sample.
     """
 
     def __init__(self, node: Node, flight: BridgeFlight, on_imu: OnImu) -> None:

@@ -10,7 +10,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class BridgeParameters:
-    """Which autopilot flies what, where, and how long each side waits for the other."""
+    """The autopilot, its vehicle and files, and the timeouts of both sides."""
 
     autopilot: str = parameter(
         "embedded",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the bridge publishes, each at its rate in simulated time."""
+"""Publishers of the bridge, each at its rate in simulated time."""
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
@@ -19,15 +19,7 @@ ESTIMATE_RATE_HZ, STATUS_RATE_HZ = 20.0, 1.0
 
 
 class BridgePublishers:
-    """Publishers of a bridge node.
-
-    Parameters
-    ----------
-    node : Node
-        Who publishes; its namespace is the vehicle's.
-    flight : BridgeFlight
-        What is told.
-    """
+    """Publishers of a bridge node, in its namespace."""
 
     def __init__(self, node: Node, flight: BridgeFlight) -> None:
         self._flight = flight
@@ -41,7 +33,7 @@ class BridgePublishers:
         self._setpoint = node.create_publisher(PoseStamped, "command/pose", deep, **qos)
 
     def send_command(self) -> None:
-        """Publish what the autopilot wants of the rotors, stamped with the sample it answers."""
+        """Publish the autopilot's rotor command, stamped with the sample it answers."""
         flight = self._flight
         self._rotors.publish(self._messages.rotors(flight.stamp_ns, flight.speeds))
 
