@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From the camera to the body that carries it: pose, twist and their covariances."""
+"""From the camera to its body: pose, twist and their covariances."""
 
 from dataclasses import dataclass
 
@@ -20,15 +20,10 @@ class BodyOdometry:
     Attributes
     ----------
     stamp_ns : int
-        Time of the frame [ns].
-    T_odom_body : (4, 4) array
-        Pose of the body.
-    pose_covariance : (6, 6) array
-        Position, rotation vector; odom axes [m, rad].
-    twist_in_body : (6,) array
-        Mean velocity and angular velocity since the frame before, body axes [m/s, rad/s].
-    twist_covariance : (6, 6) array
-        Of the twist.
+    T_odom_body, pose_covariance : (4, 4), (6, 6) arrays
+        Pose, and its covariance: position, rotation vector; odom axes [m, rad].
+    twist_in_body, twist_covariance : (6,), (6, 6) arrays
+        Mean velocity and angular velocity since the previous frame, body axes [m/s, rad/s].
     """
 
     stamp_ns: int
@@ -41,16 +36,9 @@ class BodyOdometry:
 def body_odometry(
     frame: StereoOdometryFrame, T_body_optical, before: BodyOdometry | None
 ) -> BodyOdometry:
-    """Return the body's odometry for a camera's.
+    """Return the body's odometry from the camera's.
 
-    Parameters
-    ----------
-    frame : StereoOdometryFrame
-        What is known of the camera.
-    T_body_optical : (4, 4) array
-        Where the camera sits on the body.
-    before : BodyOdometry or None
-        The frame before, for the twist.
+    `T_body_optical` is the pose of the camera on the body; the twist is relative to `before`.
     """
     T_odom_body = frame.T_odom_optical @ np.linalg.inv(T_body_optical)
     lever = T_odom_body[:3, 3] - frame.T_odom_optical[:3, 3]

@@ -3,7 +3,7 @@
 """Windowed bundle adjustment: key poses and points together, points eliminated (Schur).
 
 The cost is the sum of robust, covariance-weighted stereo reprojection errors (u, v, disparity).
-The first poses are held fixed; they are what the window knows of the past.
+The first poses are fixed; they carry the past of the window.
 """
 
 from typing import NamedTuple
@@ -32,15 +32,13 @@ class Bundle(NamedTuple):
     ----------
     T_cam_odom : (k, 4, 4) array
         Poses of odom in the key cameras.
-    points_odom : (n, 3) array
-        Points [m].
-    point_information : (n, 3, 3) array
-        Information of each point, poses given [1/m^2].
+    points_odom, point_information : (n, 3), (n, 3, 3) arrays
+        Points [m] and their information for fixed poses [1/m^2].
     squared_errors : (m, 2) array
         Whitened squared residuals of position and disparity, per observation; inf behind.
     pose_covariance : (6, 6) array
-        Covariance of the last pose's increment (translation, rotation; camera axes), the fixed
-        poses given.
+        Covariance of the last pose's increment (translation, rotation; camera axes), relative to
+        the fixed poses.
     cost : (2,) array
         Robust cost before and after.
     """
@@ -261,12 +259,10 @@ def adjust_bundle(
 
     Parameters
     ----------
-    T_cam_odom : (k, 4, 4) array
-        Poses to start from, oldest first.
-    points_odom : (n, 3) array
-        Points to start from [m].
+    T_cam_odom, points_odom : (k, 4, 4), (n, 3) arrays
+        Initial poses, oldest first, and points [m].
     n_fixed : int
-        How many of the first poses stay as they are (1 at least: the gauge).
+        Number of leading poses that are fixed (at least 1: the gauge).
     keys, indices : (m,) int arrays
         Pose and point of each observation; sorted by point.
     measured : (m, 3) array
@@ -275,17 +271,11 @@ def adjust_bundle(
         Square-root information, see ``residuals.stereo_residual``.
     camera : (5,) array
         fx, fy, cx, cy [px], baseline [m].
-    max_iterations : int
-        Levenberg-Marquardt steps at most.
-
-    Returns
-    -------
-    Bundle
-        Adjusted poses and points with their information.
 
     Notes
     -----
-    Cost per step: sum over points of (observations)^2 6x6 blocks, one dense solve of 6k.
+    Levenberg-Marquardt. Cost per step: sum over points of (observations)^2 6x6 blocks, one dense
+    solve of 6k.
 
     References
     ----------

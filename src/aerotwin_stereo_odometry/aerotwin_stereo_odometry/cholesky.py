@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Small dense positive definite systems, solved in one thread and always the same way.
+"""Small dense positive definite systems, solved in one thread and in a fixed order.
 
-A threaded LAPACK sums in an order of its own, and compiling the calls to it takes longer than
+A threaded LAPACK has its own order of summation, and compiling the calls to it takes longer than
 compiling these loops; the systems have at most a few hundred unknowns.
 """
 

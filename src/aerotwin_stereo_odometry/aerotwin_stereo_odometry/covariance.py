@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Covariance of odometry poses in the odom frame, carried along the chain of keyframes."""
+"""Covariance of odometry poses in the odom frame, propagated along the chain of keyframes."""
 
 import numpy as np
 
@@ -15,16 +15,10 @@ def increment_to_odom(covariance_cam, T_cam_odom):
 
 
 def compose_covariance(covariance_base, displacement_odom, covariance_relative):
-    """Return the covariance of a pose known relative to an uncertain one.
+    """Return the covariance of a pose known relative to an uncertain base pose.
 
-    Parameters
-    ----------
-    covariance_base : (6, 6) array
-        Of the base pose (position, rotation; odom axes) [m, rad].
-    displacement_odom : (3,) array
-        From the base to the pose [m]: a lever on the base's rotation error.
-    covariance_relative : (6, 6) array
-        Of the pose, the base given.
+    Covariances (6, 6) are of position and rotation in odom axes [m, rad]. `displacement_odom` (3,)
+    from the base to the pose [m] is a lever on the base's rotation error.
     """
     x, y, z = displacement_odom
     transport = np.eye(6)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Shi-Tomasi corners, at most one per grid cell, so that the whole image carries weight."""
+"""Shi-Tomasi corners, at most one per grid cell, so that they cover the whole image."""
 
 import cv2
 import numpy as np
@@ -67,25 +67,18 @@ def _best_per_cell(strength, occupied_uv, cell, border, minimum, distance):
 def detect_corners(
     image, occupied_uv, *, cell_px: int, border_px: int, min_gradient_energy: float
 ) -> np.ndarray:
-    """Return new corners where the image is not yet occupied.
+    """Return new whole-pixel corners (m, 2) in free grid cells, row by row of the grid [px].
 
     Parameters
     ----------
     image : (h, w) float32 array
         Smoothed image [DN].
     occupied_uv : (n, 2) array
-        Features that exist already [px].
-    cell_px : int
-        Grid size [px]; one corner per cell at most.
-    border_px : int
-        Distance kept to the image border [px].
+        Existing features [px].
+    cell_px, border_px : int
+        Grid size, and distance to the image border [px].
     min_gradient_energy : float
         Smallest mean squared gradient in the weakest direction [DN^2/px^2].
-
-    Returns
-    -------
-    (m, 2) float64 array
-        Whole-pixel corners, row by row of the grid [px].
 
     References
     ----------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One image made ready: smoothed for sub-pixel work, raw for the pyramid of the flow."""
+"""A prepared image: smoothed for sub-pixel work, raw for the pyramid of the flow."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,7 @@ KERNEL_PX = 5  # support of the smoothing
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedImage:
-    """A grey image in the forms that tracking needs.
-
-    Attributes
-    ----------
-    smooth : (h, w) float32 array
-        Gaussian-smoothed [DN].
-    raw : (h, w) uint8 array
-        As it came [DN].
-    """
+    """A grey image (h, w), Gaussian-smoothed as float32 and raw as uint8 [DN]."""
 
     smooth: np.ndarray
     raw: np.ndarray
@@ -46,7 +38,7 @@ def prepare_image(image, *, smoothing_px: float) -> PreparedImage:
 def track_flow(
     previous: PreparedImage, current: PreparedImage, uv, guess, *, window_px, levels, max_error_px
 ):
-    """Follow features by pyramidal Lucas-Kanade, forward and backward.
+    """Track features by pyramidal Lucas-Kanade, forward and backward.
 
     Parameters
     ----------
@@ -55,12 +47,12 @@ def track_flow(
     window_px, levels : int
         Window [px] and pyramid levels.
     max_error_px : float
-        Largest distance between the start and the way there and back [px].
+        Largest distance between the start and the forward-backward result [px].
 
     Returns
     -------
     tuple of (n, 2) float64 array and (n,) bool array
-        Positions in the current image and which of them hold.
+        Positions in the current image and which of them are valid.
     """
     if len(uv) == 0:
         return np.empty((0, 2)), np.zeros(0, dtype=bool)

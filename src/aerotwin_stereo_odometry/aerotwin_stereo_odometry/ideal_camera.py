@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The camera without distortion that stands for a real one, as its calibration says."""
+"""The camera without distortion that replaces a real one, from its calibration."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,15 +15,10 @@ from aerotwin_stereo_odometry.rectification import Rectification
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IdealCamera:
-    """A camera without distortion.
+    """A camera without distortion, and the rectification from raw images to its own.
 
-    Attributes
-    ----------
-    camera : PinholeCamera
-    rectification : Rectification
-        Makes its pictures of those that were taken.
-    T_optical_ideal : (4, 4) array
-        Its pose in the optical frame of the images' header: turned back by R.
+    `T_optical_ideal` (4, 4) is its pose in the optical frame of the images' header: turned back
+    by R.
     """
 
     camera: PinholeCamera
@@ -34,12 +29,8 @@ class IdealCamera:
     def from_info(cls, message: Any, *, images_are_rectified: bool) -> Self:
         """Return the camera of P of a sensor_msgs/CameraInfo; without P, that of K.
 
-        Parameters
-        ----------
-        message : sensor_msgs/CameraInfo
-            A camera that was calibrated alone has no P, and no R either.
-        images_are_rectified : bool
-            Whether images are those of P already: K, D and R are not used.
+        A single calibrated camera has neither P nor R. If `images_are_rectified`, images are those
+        of P already: K, D and R are not used.
 
         Raises
         ------

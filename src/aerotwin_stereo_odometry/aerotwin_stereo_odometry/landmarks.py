@@ -11,30 +11,24 @@ PATCH_MARGIN_PX = 6  # a key patch is this much wider on each side, so that it c
 
 @dataclass(kw_only=True)
 class Landmarks:
-    """Columns of equal length, one row per landmark, in order of birth.
+    """Columns of equal length, one row per landmark, in order of creation.
 
     Attributes
     ----------
     ident : (n,) int64 array
-        Names, ascending.
-    points : (n, 3) array
-        Position in odom [m].
-    information : (n, 3, 3) array
-        Information of the position, poses given [1/m^2].
-    patches : (n, s, s) float32 array
-        Key patch [DN].
-    key_uv : (n, 2) array
-        Centre of the patch in its key image [px].
+        Identifiers, ascending.
+    points, information : (n, 3), (n, 3, 3) arrays
+        Position in odom [m], and its information for fixed poses [1/m^2].
+    patches, key_uv : (n, s, s) float32, (n, 2) arrays
+        Key patch [DN], and its centre in the key image [px].
     key_T_cam_odom : (n, 4, 4) array
         Pose of odom in the key camera when the patch was cut.
     uv : (n, 2) array
-        Where it was last seen [px].
-    n_missed : (n,) int64 array
-        Frames since it was last seen.
-    n_seen : (n,) int64 array
-        Keyframes that saw it.
+        Pixel in the last frame that observed it [px].
+    n_missed, n_seen : (n,) int64 arrays
+        Frames since the last observation, and keyframes that observed it.
     is_tracked : (n,) bool array
-        Still looked for.
+        Still searched for.
     """
 
     ident: np.ndarray
@@ -65,7 +59,7 @@ class Landmarks:
         )
 
     def rows_of(self, ident) -> np.ndarray:
-        """Return the row of each name, -1 where it is gone."""
+        """Return the row of each identifier, -1 where it was removed."""
         if len(self) == 0:
             return np.full(len(ident), -1)
         rows = np.minimum(np.searchsorted(self.ident, ident), len(self) - 1)
@@ -73,7 +67,7 @@ class Landmarks:
 
 
 def new_landmarks(first_ident, points, patches, uv, T_cam_odom) -> Landmarks:
-    """Return landmarks as they are born in a keyframe."""
+    """Return landmarks as created in a keyframe."""
     n = len(points)
     return Landmarks(
         ident=np.arange(first_ident, first_ident + n, dtype=np.int64),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The map that is exported: semi-dense points of keyframes, and landmarks, thinned by voxels."""
+"""The exported map: semi-dense points of keyframes, and landmarks, thinned by voxels."""
 
 from dataclasses import dataclass
 
@@ -21,16 +21,9 @@ MIN_SEEN = 3  # keyframes that must have seen an exported landmark
 
 @dataclass(frozen=True, kw_only=True)
 class PointCloud:
-    """Points with their standard deviation and brightness.
+    """Points (n, 3) [m] with brightness [DN]; `std` is that of the worst direction [m].
 
-    Attributes
-    ----------
-    points : (n, 3) array
-        [m]; frame by the holder's name.
-    std : (n,) array
-        Standard deviation along the worst direction [m].
-    intensity : (n,) array
-        Brightness [DN].
+    The frame is in the name of the variable that holds the cloud.
     """
 
     points: np.ndarray
@@ -75,7 +68,7 @@ def supported(cloud: PointCloud, voxel_m: float) -> PointCloud:
 
 
 def cloud_of_landmarks(landmarks: Landmarks) -> PointCloud:
-    """Return landmarks that several keyframes saw, with the spread of their position."""
+    """Return landmarks that several keyframes observe, with the spread of their position."""
     information = landmarks.information
     known = (landmarks.n_seen >= MIN_SEEN) & (np.linalg.det(information) > 0.0)
     centre = landmarks.patches.shape[1] // 2
@@ -99,12 +92,12 @@ class PointMapBuilder:
         self._moving: list[tuple[OdometryKeyframe, PointCloud]] = []
 
     def add_landmarks(self, landmarks: Landmarks) -> None:
-        """Take over landmarks that left the local map."""
+        """Add landmarks that left the local map."""
         if len(landmarks):
             self._landmarks.append(self._precise(cloud_of_landmarks(landmarks)))
 
     def add_keyframe(self, keyframes: list[OdometryKeyframe], landmarks: Landmarks) -> None:
-        """Make the semi-dense points of the keyframe that now has neighbours on both sides."""
+        """Add the semi-dense points of the keyframe that now has neighbours on both sides."""
         self._n_keyframes += 1
         is_due = self._n_keyframes % self._parameters.map_keyframe_step == 0
         if self._parameters.map_cell_px and is_due and len(keyframes) > DELAY:
@@ -114,7 +107,7 @@ class PointMapBuilder:
         self._settle(len(self._moving) - len(alive))
 
     def settle(self) -> None:
-        """Take all points as final; the local map is given up."""
+        """Make all points final; the local map is discarded."""
         self._settle(len(self._moving))
 
     def points(self, landmarks: Landmarks) -> PointCloud:

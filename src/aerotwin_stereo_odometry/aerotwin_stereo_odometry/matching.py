@@ -18,16 +18,14 @@ MIN_SCALE, MAX_SCALE = 0.4, 2.5  # of the area of a warp; beyond, the patch says
 
 
 class LandmarkMatch(NamedTuple):
-    """Landmarks found in a frame and the pose they give.
+    """Landmarks found in a frame and the resulting pose.
 
     Attributes
     ----------
     pose : PoseEstimate
         Pose of odom in the camera.
-    rows : (m,) int array
-        Rows of the landmarks found and consistent.
-    uv : (m, 2) array
-        Where [px].
+    rows, uv : (m,) int array, (m, 2) array
+        Rows of the landmarks found and consistent, and their pixels [px].
     weights : (m, 4) array
         Square-root information of the positions; last column zero.
     n_sought : int
@@ -64,7 +62,7 @@ def is_inside(uv, shape, border):
 def local_warps(T_cam_odom, landmarks: Landmarks, camera):
     """Return (n, 2, 2) warps: motion of the pixel for a small motion in the key image.
 
-    The surface is taken as parallel to the key image around each point.
+    The surface is assumed parallel to the key image around each point.
     """
     T = T_cam_odom @ np.linalg.inv(landmarks.key_T_cam_odom)
     depth_row = landmarks.key_T_cam_odom[:, 2]
@@ -80,8 +78,7 @@ def local_warps(T_cam_odom, landmarks: Landmarks, camera):
 def position_weights(information, variance, *, floor_px):
     """Return (n, 4) square-root information of aligned positions.
 
-    The covariance is the noise variance over the gradient sums, plus a floor in square for what
-    is systematic.
+    The covariance is the noise variance over the gradient sums, plus the squared systematic error.
     """
     uu, uv, vv = information.T
     determinant = np.maximum(uu * vv - uv**2, 1e-9)
@@ -97,7 +94,7 @@ def position_weights(information, variance, *, floor_px):
 
 
 class LandmarkMatcher:
-    """Finds landmarks in frames; holds nothing but parameters."""
+    """Finds landmarks in frames; its only state are parameters."""
 
     def __init__(self, camera, camera_row, parameters: StereoOdometryParameters):
         self._camera = camera
@@ -107,7 +104,7 @@ class LandmarkMatcher:
     def match(
         self, landmarks: Landmarks, previous: PreparedImage, current: PreparedImage, T_last, T_guess
     ) -> LandmarkMatch | None:
-        """Return the landmarks found in a frame with its pose, or None if it is lost.
+        """Return the landmarks found in a frame with its pose, or None if tracking is lost.
 
         Parameters
         ----------
@@ -116,7 +113,7 @@ class LandmarkMatcher:
         previous, current : PreparedImage
             Last frame and this one, with pyramids.
         T_last, T_guess : (4, 4) arrays
-            Pose of odom in the last camera, and what is expected now.
+            Pose of odom in the last camera, and the predicted one.
         """
         p = self._parameters
         tracked = np.flatnonzero(landmarks.is_tracked)

@@ -25,26 +25,23 @@ MIN_VARIANCE = 1e-10  # keeps covariances invertible at the first frame
 
 @dataclass(frozen=True, kw_only=True)
 class StereoOdometryFrame:
-    """What is known after a stereo frame.
+    """Estimate after a stereo frame.
 
     Attributes
     ----------
     stamp_ns : int
-        Time of the frame [ns].
     T_odom_optical : (4, 4) array
         Pose of the left camera (x right, y down, z forward) in odom.
     covariance : (6, 6) array
         Of that pose: position, rotation vector; odom axes [m, rad].
     frame_covariance : (6, 6) array
-        The same, the local map taken as exact: what this frame's measurements leave open.
+        The same with the local map assumed exact: the uncertainty of this frame's measurements.
     is_tracked : bool
-        False: the pose is an extrapolation, and the covariance says so.
+        False: the pose is an extrapolation, and the covariance is inflated accordingly.
     is_keyframe : bool
         The frame entered the local map.
-    n_features : int
-        Landmarks that should be visible.
-    n_inliers : int
-        Landmarks found and consistent.
+    n_features, n_inliers : int
+        Landmarks that should be visible, and those found and consistent.
     """
 
     stamp_ns: int
@@ -67,16 +64,14 @@ class _Seen:
 
 
 class StereoOdometry:
-    """Follows a rectified stereo pair through a still world.
+    """Tracks a rectified stereo pair through a static world.
 
     Parameters
     ----------
     rig : StereoRig
         Cameras and baseline.
-    parameters : StereoOdometryParameters, optional
-        Defaults if left out.
     T_odom_optical_first : (4, 4) array, optional
-        Pose of the left camera at the first frame; identity if left out.
+        Pose of the left camera at the first frame; identity by default.
     """
 
     def __init__(
@@ -106,15 +101,7 @@ class StereoOdometry:
         cv2.setNumThreads(self.parameters.threads)
 
     def track(self, stamp_ns: int, left, right) -> StereoOdometryFrame:
-        """Return the pose after a stereo frame.
-
-        Parameters
-        ----------
-        stamp_ns : int
-            Time of the frame, later than the one before [ns].
-        left, right : (h, w) uint8 arrays
-            Rectified pair [DN].
-        """
+        """Return the pose after a rectified stereo pair (h, w) uint8; stamps increase."""
         self._check(stamp_ns, left, right)
         image = self._prepare(left)
         before = self._previous
@@ -160,7 +147,7 @@ class StereoOdometry:
         return step @ self._T_cam_odom
 
     def _start(self, stamp_ns, image, right):
-        """Begin a local map at the extrapolated pose."""
+        """Start a local map at the extrapolated pose."""
         if self._previous is not None:
             self._T_cam_odom = self._extrapolate(stamp_ns)
             self._grow_covariance(stamp_ns)
@@ -171,13 +158,13 @@ class StereoOdometry:
         self._add_keyframe(stamp_ns, image, self._prepare(right), None)
         n = len(self._window.landmarks)
         is_good = n >= self.parameters.min_inliers
-        # a start that failed is tried again with the next frame
+        # a failed start is retried with the next frame
         self._n_lost = 0 if is_good else self.parameters.max_lost_frames + 1
         self._remember(stamp_ns, image)
         return self._result(is_good and not was_lost, is_good, n, n if is_good else 0)
 
     def _lose(self, stamp_ns, T_guess):
-        """Go on at constant velocity, and say so."""
+        """Extrapolate at constant velocity, and report it."""
         self._grow_covariance(stamp_ns)
         self._n_lost += 1
         self._velocity = LOST_DECAY * self._velocity
@@ -193,7 +180,7 @@ class StereoOdometry:
         self._covariance = self._covariance + self._frame_covariance
 
     def _accept(self, stamp_ns, match: LandmarkMatch, before: "_Seen"):
-        """Take over the pose, the velocity and where the landmarks were seen."""
+        """Store the pose, the velocity and the pixels of the landmarks."""
         dt = 1e-9 * (stamp_ns - before.stamp_ns)
         T = match.pose.T_cam_odom
         step = T @ np.linalg.inv(before.T_cam_odom)
@@ -223,7 +210,7 @@ class StereoOdometry:
         if common.sum() < p.keyframe_share * len(key.ident):
             return True
         rows = match.rows[common]
-        # parallax: image motion with the rotation taken out
+        # parallax: image motion with the rotation removed
         rays = in_camera(key.T_cam_odom, landmarks.points[rows])
         R = self._T_cam_odom[:3, :3] @ key.T_cam_odom[:3, :3].T
         motion = match.uv[common] - project(rays @ R.T, self._rig.camera)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the two camera_info of a stereo pair say: the ideal pair, and how to get its pictures."""
+"""From the two camera_info of a stereo pair to the ideal pair and its rectified images."""
 
 from typing import Any
 
@@ -15,19 +15,19 @@ SAME_PX = 0.01  # differences of P between the sides that no disparity notices
 
 
 class PairCalibration:
-    """Gathers the calibration of both sides.
+    """Collects the calibration of both sides.
 
     Parameters
     ----------
     images_are_rectified : bool
-        The pictures are those of P already, whatever K, D and R say.
+        The images are those of P already, whatever K, D and R say.
 
     Attributes
     ----------
     rig : StereoRig or None
         The ideal pair, None until both sides are known.
     T_optical_rectified : (4, 4) array
-        Where the ideal left camera sits in the frame of the left image's header: turned by R.
+        Pose of the ideal left camera in the frame of the left image's header: turned by R.
     refusals : dict of str
         Why the last camera_info of a side is not usable.
     """
@@ -42,14 +42,11 @@ class PairCalibration:
 
     @property
     def is_rectifying(self) -> bool:
-        """Whether pictures change."""
+        """Whether images change."""
         return any(rectification.is_needed for rectification in self._rectifications.values())
 
     def add(self, side: str, message: Any) -> str | None:
-        """Take the camera_info of a side; return why it is refused, if that is new.
-
-        The first usable one of each side stays.
-        """
+        """Store the first usable camera_info of a side; return the reason of a new refusal."""
         if side in self._rectifications:
             return None
         try:
@@ -62,12 +59,12 @@ class PairCalibration:
         return None
 
     def rectified(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pictures (h, w) of the ideal pair.
+        """Return the images (h, w) of the ideal pair.
 
         Raises
         ------
         ValueError
-            If one has another size than its camera_info says.
+            If the size of an image differs from its camera_info.
         """
         sides = self._rectifications
         return sides["left"].apply(left), sides["right"].apply(right)
@@ -75,7 +72,7 @@ class PairCalibration:
     def _on_camera_message(self, side: str, message: Any) -> None:
         _, offset_m = camera_from_info(message)  # the baseline stands in P
         if not self._images_are_rectified and not np.any(message.r):
-            # A camera alone may have none; what makes the axes of a pair parallel must be there.
+            # A single camera may have none; a pair needs it to make its axes parallel.
             raise ValueError("R must be a rotation, got zeros; calibrate the pair")
         ideal = IdealCamera.from_info(message, images_are_rectified=self._images_are_rectified)
         eyes = {**self._eyes, side: (ideal.camera, offset_m)}

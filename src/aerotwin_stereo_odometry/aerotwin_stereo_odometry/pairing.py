@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Left and right images of one instant, brought together by their exact stamps."""
+"""Pairs of left and right images with exactly equal stamps."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ MAX_WAITING = 20  # images of one side kept while the other side is late
 
 
 class Pair(NamedTuple):
-    """Two images of one stamp [ns]."""
+    """Two images with the same stamp [ns]."""
 
     stamp_ns: int
     left: Any
@@ -16,9 +16,9 @@ class Pair(NamedTuple):
 
 
 class StereoPairing:
-    """Matches images by equal stamps, in order; counts those that stay single.
+    """Matches images by equal stamps, in order; counts unpaired images.
 
-    A pair makes everything older pointless, so older single images are dropped.
+    Single images older than a pair are dropped.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class StereoPairing:
         self.n_single = 0
 
     def add(self, side: str, stamp_ns: int, image) -> Pair | None:
-        """Take an image of a side, "left" or "right"; return the pair that it completes."""
+        """Add an image of a side, "left" or "right"; return the pair that it completes."""
         other = self._waiting["right" if side == "left" else "left"]
         mine = self._waiting[side]
         if stamp_ns in other:

@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class StereoOdometryParameters:
-    """What can be set; defaults suit a 752x480 pair 10 m from a wall and KITTI alike."""
+    """Parameters; defaults suit a 752x480 pair 10 m from a wall as well as KITTI."""
 
     image_noise_std: float = parameter(
         2.0, text="Noise of the images, standard deviation [DN].", minimum=0.1, maximum=50.0

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sub-pixel alignment of small image patches, the measurement on which everything rests.
+"""Sub-pixel alignment of small image patches, the basic measurement of the odometry.
 
-A patch is cut from a key image, warped into the geometry of the image it is sought in, and
-moved until the difference is least (inverse compositional Gauss-Newton; gain and offset are
-solved in closed form). Images are smoothed before, so that bilinear sampling is nearly free of
-sub-pixel bias. Pixel centres are at integer coordinates.
+A patch is cut from a key image, warped into the geometry of the searched image, and moved until
+the difference is least (inverse compositional Gauss-Newton; gain and offset are solved in closed
+form). Images are smoothed first, so that bilinear sampling is nearly free of sub-pixel bias. Pixel
+centres are at integer coordinates.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ MAX_STEP_PX = 1.5  # longer steps leave the region in which the patch is linear
 
 
 class PatchAlignment(NamedTuple):
-    """Where patches were found in an image.
+    """Positions of patches in an image.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class PatchAlignment(NamedTuple):
     information : (n, 3) float64 array
         Sum of squared template gradients (uu, uv, vv), mean removed [DN^2/px^2].
     variance : (n,) float64 array
-        Variance of what the alignment leaves over [DN^2].
+        Variance of the residual [DN^2].
     correlation : (n,) float64 array
         Zero-mean normalised cross-correlation; -1 where nothing was found.
     """
@@ -43,8 +43,8 @@ class PatchAlignment(NamedTuple):
     def is_match(self, min_correlation: float, noise_variance: float) -> np.ndarray:
         """Return which patches were found: by correlation, or as equal but for noise.
 
-        A faint patch cannot correlate well; that it differs by no more than the noise of two
-        images does for it.
+        A faint patch cannot correlate well; it is accepted if it differs by no more than the noise
+        of two images.
         """
         is_noise = self.variance < NOISE_EXCESS * noise_variance
         is_clear = self.correlation >= min_correlation
@@ -64,16 +64,9 @@ def _bilinear(image, x, y):
 
 @njit(cache=True, error_model="numpy")
 def cut_patches(image, uv, size):
-    """Return (n, size, size) float32 patches around sub-pixel positions; NaN outside the image.
+    """Return (n, size, size) float32 patches around sub-pixel centres `uv` (n, 2) [px].
 
-    Parameters
-    ----------
-    image : (h, w) float32 array
-        Smoothed image [DN].
-    uv : (n, 2) float64 array
-        Centres [px].
-    size : int
-        Odd edge length [px].
+    They are NaN outside the smoothed image (h, w) float32; `size` is odd.
     """
     height, width = image.shape
     half = size // 2
@@ -100,7 +93,7 @@ def warp_patches(patches, inverse_warps, size):
     inverse_warps : (n, 2, 2) float64 array
         Offset in the key patch = inverse_warp @ offset in the template [px].
     size : int
-        Edge length of a template, borders for the gradient included.
+        Edge length of a template, including borders for the gradient.
     """
     n = patches.shape[0]
     edge = patches.shape[1]
@@ -241,7 +234,7 @@ def _align(image, templates, uv, max_iterations, is_horizontal):
 def align_patches(
     image, templates, uv, *, max_iterations=12, is_horizontal=False
 ) -> PatchAlignment:
-    """Move templates over an image to where they fit best, from a start within about 2 px.
+    """Move templates over an image to the best fit, from a start `uv` within about 2 px.
 
     Parameters
     ----------
@@ -249,17 +242,8 @@ def align_patches(
         Smoothed image to search [DN].
     templates : (n, s + 2, s + 2) float32 array
         Templates with a border of 1 px for the gradient [DN].
-    uv : (n, 2) array
-        Where to start [px].
-    max_iterations : int
-        Gauss-Newton steps at most.
     is_horizontal : bool
         Search along the row only (rectified stereo).
-
-    Returns
-    -------
-    PatchAlignment
-        Positions, gradient sums, left-over variance and correlation.
 
     Notes
     -----

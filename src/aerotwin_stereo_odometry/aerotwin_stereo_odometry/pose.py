@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pose of one camera from known points: RANSAC for a start, then robust least squares."""
+"""Pose of one camera from known points: RANSAC for an initial pose, then robust least squares."""
 
 from typing import NamedTuple
 
@@ -90,25 +90,20 @@ def _optimise(T, points, measured, weights, camera, max_iterations):
 
 
 def refine_pose(T_cam_odom, points_odom, measured, weights, camera, *, max_iterations=15):
-    """Return the pose that minimises the robust reprojection error of known points.
+    """Return the `PoseEstimate` that minimises the robust reprojection error of known points.
 
     Parameters
     ----------
     T_cam_odom : (4, 4) array
-        Pose to start from.
+        Initial pose.
     points_odom : (n, 3) array
-        Points [m]; taken as exact.
+        Points [m]; assumed exact.
     measured : (n, 3) array
         u, v, disparity [px].
     weights : (n, 4) array
         Square-root information, see ``residuals.stereo_residual``.
     camera : (5,) array
         fx, fy, cx, cy [px], baseline [m].
-
-    Returns
-    -------
-    PoseEstimate
-        Pose, covariance and squared errors.
     """
     return PoseEstimate(
         *_optimise(
@@ -125,27 +120,16 @@ def refine_pose(T_cam_odom, points_odom, measured, weights, camera, *, max_itera
 def ransac_pose(
     points_odom, uv, camera_matrix, *, threshold_px: float, max_iterations: int, seed: int
 ):
-    """Return a pose and its inliers by P3P and RANSAC, or None.
+    """Return T_cam_odom (4, 4) and its inliers (n,) by P3P and RANSAC, or None.
 
     Parameters
     ----------
-    points_odom : (n, 3) array
-        Points [m].
-    uv : (n, 2) array
-        Where they are seen [px].
+    points_odom, uv : (n, 3), (n, 2) arrays
+        Points [m] and their pixels [px].
     camera_matrix : (3, 3) array
         Pinhole matrix [px].
     threshold_px : float
         Largest reprojection error of an inlier [px].
-    max_iterations : int
-        Hypotheses at most.
-    seed : int
-        Seed of the random draws.
-
-    Returns
-    -------
-    tuple of (4, 4) array and (n,) bool array, or None
-        Pose of odom in the camera and the inliers; None if no pose was found.
     """
     if len(points_odom) < 4:
         return None

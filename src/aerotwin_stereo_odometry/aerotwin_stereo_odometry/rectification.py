@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From the picture that a lens made to the one of an ideal camera, turned parallel to its peer."""
+"""Rectification: from the raw image of a lens to that of an ideal camera, parallel to its peer."""
 
 import cv2
 import numpy as np
@@ -12,36 +12,34 @@ _NOWHERE_PX = -1.0  # where the lens shows nothing; the pixel at the edge is rep
 
 
 class Rectification:
-    """Takes every pixel of the ideal camera from where the lens put it.
+    """Samples every pixel of the ideal camera from the raw image.
 
-    The picture is interpolated linearly; where nothing has to change, it passes as it is.
-    What the raw picture does not show repeats its edge: a black rim would have corners, which
-    move with the camera.
+    Interpolation is linear; if rectification changes nothing, the image passes unchanged. Outside
+    of the raw image its edge is repeated: a black rim would have corners, which move with the
+    camera.
 
     Parameters
     ----------
-    raw : CameraModel
-        What took the picture: K and D of a CameraInfo.
-    rectified : PinholeCamera
-        The ideal camera: P.
+    raw, rectified : CameraModel, PinholeCamera
+        The camera of the raw image (K and D of a CameraInfo), and the ideal camera (P).
     R_rectified_raw : (3, 3) array
         Turns directions of the raw optical frame into the rectified one: R.
 
     Attributes
     ----------
     is_needed : bool
-        Whether pictures change.
+        Whether images change.
     sources : (h, w, 2) array of float32, or None
-        Raw pixel (column, row) that each rectified one is taken from; None if not needed.
+        Raw pixel (column, row) of each rectified one; None if not needed.
 
     Raises
     ------
     ValueError
-        If R is no rotation, or hardly anything of the ideal picture lies inside the raw one.
+        If R is no rotation, or hardly anything of the ideal image lies inside the raw one.
 
     Notes
     -----
-    OpenCV's initUndistortRectifyMap gives the same sources, but leaves the skew out.
+    OpenCV's initUndistortRectifyMap gives the same sources, but ignores the skew.
     """
 
     def __init__(self, raw: CameraModel, rectified: PinholeCamera, R_rectified_raw) -> None:
@@ -56,12 +54,12 @@ class Rectification:
             _check_view(self.sources, raw)
 
     def apply(self, image: np.ndarray) -> np.ndarray:
-        """Return the rectified picture of (h, w) or (h, w, c) uint8; the same if nothing changes.
+        """Return the rectified image of (h, w) or (h, w, c) uint8; the same if nothing changes.
 
         Raises
         ------
         ValueError
-            If the picture has another size than the camera.
+            If image and camera differ in size.
         """
         if image.shape[:2] != self._shape:
             (height, width), got = self._shape, image.shape
@@ -75,7 +73,7 @@ class Rectification:
 
 
 def _sources(raw: CameraModel, rectified: PinholeCamera, R_rectified_raw: np.ndarray) -> np.ndarray:
-    """Return the raw pixel (h, w, 2) that shows what each rectified pixel looks at."""
+    """Return the raw pixel (h, w, 2) of each rectified pixel."""
     rays = rectified.rays().reshape(-1, 2)
     pixels = raw.project(np.column_stack([rays, np.ones(len(rays))]) @ R_rectified_raw)
     sources = np.nan_to_num(pixels, nan=_NOWHERE_PX).reshape(rectified.height, rectified.width, 2)

@@ -17,14 +17,8 @@ MIN_DEPTH_M = 0.05  # points nearer to the camera plane are not projected
 def move_pose(T_cam_odom, increments, first, moved):
     """Write the pose after a left increment (translation, rotation vector) in the camera.
 
-    Parameters
-    ----------
-    T_cam_odom, moved : (4, 4) arrays
-        Pose before and after; the last row is left as it is.
-    increments : (n,) array
-        The six numbers from `first` on are the increment [m, rad].
-    first : int
-        Where the increment starts.
+    `increments[first:first + 6]` is the increment [m, rad]. The last row of `moved` stays
+    unchanged.
 
     Notes
     -----
@@ -57,10 +51,8 @@ def stereo_residual(T_cam_odom, point, measured, weights, camera, r, Jc, Jp):
 
     Parameters
     ----------
-    T_cam_odom : (4, 4) array
-        Pose of odom in the camera.
-    point : (3,) array
-        Point in odom [m].
+    T_cam_odom, point : (4, 4), (3,) arrays
+        Pose of odom in the camera, and point in odom [m].
     measured : (3,) array
         u, v, disparity [px].
     weights : (4,) array
@@ -72,7 +64,7 @@ def stereo_residual(T_cam_odom, point, measured, weights, camera, r, Jc, Jp):
     Returns
     -------
     bool
-        False if the point lies behind the camera (nothing is written then).
+        False if the point lies behind the camera; the outputs are not written then.
     """
     x = T_cam_odom[0, 3]
     y = T_cam_odom[1, 3]

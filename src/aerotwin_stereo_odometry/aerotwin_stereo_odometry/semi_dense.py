@@ -3,7 +3,7 @@
 """Semi-dense depth of a keyframe, refined over its neighbours.
 
 Pixels of strong gradient are searched in the right image; neighbouring keyframes, whose baseline
-is many times that of the stereo pair, then make the depth precise.
+is many times that of the stereo pair, then refine the depth.
 """
 
 from typing import NamedTuple
@@ -24,17 +24,7 @@ POSITION_FLOOR_PX = 0.2  # systematic error of a patch position
 
 
 class Depths(NamedTuple):
-    """Depths of pixels.
-
-    Attributes
-    ----------
-    uv : (n, 2) array
-        Pixels [px].
-    depth : (n,) array
-        Along the optical axis [m].
-    std : (n,) array
-        Standard deviation [m].
-    """
+    """Depths along the optical axis of pixels `uv` (n, 2) [px], with standard deviations [m]."""
 
     uv: np.ndarray
     depth: np.ndarray
@@ -43,7 +33,7 @@ class Depths(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def strongest_per_cell(image, cell, border, min_gradient):
-    """Return (n, 2) whole pixels: the one of strongest gradient in each cell [px]."""
+    """Return (n, 2) whole pixels: the strongest gradient in each cell [px]."""
     height, width = image.shape
     rows = (height - 2 * border) // cell
     columns = (width - 2 * border) // cell
@@ -69,7 +59,7 @@ def strongest_per_cell(image, cell, border, min_gradient):
 
 @njit(cache=True, error_model="numpy")
 def disparity_bounds(uv, landmark_uv, landmark_disparity, shape):
-    """Return (n, 2) whole-pixel search ranges from landmarks around; (0, -1) where none is."""
+    """Return (n, 2) whole-pixel search ranges from nearby landmarks; (0, -1) without any."""
     rows = shape[0] // PRIOR_CELL_PX + 3
     columns = shape[1] // PRIOR_CELL_PX + 3
     low = np.full((rows, columns), 1e9)
@@ -154,7 +144,7 @@ def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, pl
     determinant = ax * by - ay * bx
     if determinant < 0.4 or determinant > 2.5:
         return False
-    # motion per unit rho, carried back into the reference patch
+    # motion per unit rho, mapped back into the reference patch
     mx = (by * place[2] - bx * place[3]) / determinant
     my = (ax * place[3] - ay * place[2]) / determinant
     mean = np.float32(0.0)
@@ -204,7 +194,7 @@ def stages(m):
 def refine_inverse_depths(
     reference, views, T_view_ref, camera, uv, rho, noise_variance, min_correlation
 ):
-    """Refine inverse depths over ever more views; return rho and its std, NaN if refused.
+    """Refine inverse depths over ever more views; return rho and its std, NaN if rejected.
 
     Parameters
     ----------
@@ -216,10 +206,8 @@ def refine_inverse_depths(
         Pose of the key camera in each view.
     camera : (5,) array
         fx, fy, cx, cy [px], baseline [m].
-    uv : (n, 2) array
-        Whole pixels [px].
-    rho : (n,) array
-        Inverse depths to start from [1/m].
+    uv, rho : (n, 2), (n,) arrays
+        Whole pixels [px], and their initial inverse depths [1/m].
     noise_variance : float
         Of the difference of two images [DN^2].
     min_correlation : float
@@ -285,7 +273,7 @@ def semi_dense_depths(
     left, right, neighbours, camera, landmark_uv, landmark_depth, *, cell_px, noise_std,
     min_correlation,
 ) -> Depths:  # fmt: skip
-    """Return depths of a keyframe at pixels of strong gradient.
+    """Return depths of a keyframe at pixels of strong gradient, one per cell.
 
     Parameters
     ----------
@@ -297,12 +285,10 @@ def semi_dense_depths(
         fx, fy, cx, cy [px], baseline [m].
     landmark_uv, landmark_depth : (k, 2), (k,) arrays
         Landmarks of the keyframe, which bound the search [px, m].
-    cell_px : int
-        One pixel per cell [px].
     noise_std : float
         Noise of one image [DN].
     min_correlation : float
-        Matches below are refused.
+        Matches below are rejected.
     """
     f_b = camera[0] * camera[4]
     uv = strongest_per_cell(left, cell_px, SIZE, 3.0 * noise_std)

@@ -21,7 +21,7 @@ class Disparities(NamedTuple):
     disparity : (n,) float64 array
         u_left - u_right [px]; NaN where none was found.
     std : (n,) float64 array
-        Standard deviation by the patch's gradients and left-over variance [px].
+        Standard deviation from the patch's gradients and residual variance [px].
     """
 
     disparity: np.ndarray
@@ -92,12 +92,12 @@ def search_disparities(left, right, uv, *, size: int, bounds) -> np.ndarray:
     size : int
         Odd patch size [px].
     bounds : (n, 2) int array or (2,)
-        Smallest and largest disparity searched [px]; nothing is searched where they cross.
+        Smallest and largest disparity [px]; no search where smallest exceeds largest.
 
     Returns
     -------
     (n,) float64 array
-        Whole-pixel disparity; NaN where none or more than one stands out.
+        Whole-pixel disparity; NaN where no match or more than one stands out.
     """
     uv = np.ascontiguousarray(uv, dtype=np.float64)
     bounds = np.array(np.broadcast_to(bounds, (len(uv), 2)), dtype=np.int64, order="C")
@@ -123,29 +123,25 @@ def refine_disparities(
     ----------
     left, right : (h, w) float32 arrays
         Smoothed rectified pair [DN].
-    uv : (n, 2) array
-        Features in the left image [px].
-    guess : (n,) array
-        Disparities to start from, within about 2 px [px]; NaN = leave out.
+    uv, guess : (n, 2), (n,) arrays
+        Features in the left image, and initial disparities within about 2 px [px]; NaN = skip.
     size : int
         Odd patch size [px].
     min_correlation : float
-        Matches below are refused.
-    noise_variance : float
-        Noise of the difference of two images, the least that is assumed [DN^2].
-    smoothed_noise_variance : float
-        Variance of that difference after smoothing [DN^2].
+        Matches below are rejected.
+    noise_variance, smoothed_noise_variance : float
+        Noise of the difference of two images, a lower limit, and the same after smoothing [DN^2].
     floor_px : float
-        Systematic error added in square [px].
+        Systematic error, added in quadrature [px].
 
     Returns
     -------
     Disparities
-        Disparity and standard deviation, NaN where refused.
+        NaN where rejected.
 
     Notes
     -----
-    The forward and the backward match see the same two patches with the roles of template and
+    The forward and the backward match use the same two patches with the roles of template and
     image exchanged; their mean is free of the first-order bias of either.
     """
     uv = np.ascontiguousarray(uv, dtype=np.float64)

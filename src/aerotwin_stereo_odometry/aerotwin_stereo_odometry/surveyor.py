@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a keyframe measures in its stereo pair: old landmarks again, and new ones."""
+"""Measurements of a keyframe in its stereo pair: existing landmarks again, and new ones."""
 
 from typing import NamedTuple
 
@@ -17,12 +17,10 @@ from aerotwin_stereo_odometry.stereo import refine_disparities, search_dispariti
 
 
 class Observations(NamedTuple):
-    """Landmarks seen in a keyframe.
+    """Landmarks `ident` (n,) observed in a keyframe.
 
     Attributes
     ----------
-    ident : (n,) int64 array
-        Which.
     measured : (n, 3) array
         u, v, disparity [px].
     weights : (n, 4) array
@@ -35,7 +33,7 @@ class Observations(NamedTuple):
 
 
 class Surveyor:
-    """Measures disparities; holds nothing but the rig and parameters."""
+    """Measures disparities; its only state are the rig and parameters."""
 
     def __init__(self, rig: StereoRig, parameters: StereoOdometryParameters):
         self._camera = rig.camera
@@ -71,7 +69,7 @@ class Surveyor:
         *,
         occupied_uv,
     ) -> tuple[Landmarks, Observations]:
-        """Return landmarks born in free grid cells, and their first observations.
+        """Return landmarks created in free grid cells, and their first observations.
 
         Their position is closed-form: depth = fx b / disparity along the pixel's ray.
         """

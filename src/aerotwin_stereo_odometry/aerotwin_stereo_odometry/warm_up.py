@@ -15,7 +15,7 @@ FRAME_NS = 50_000_000
 
 
 def warm_up() -> StereoOdometry:
-    """Slide a small camera along a wall of noise; return the odometry that watched."""
+    """Move a small camera along a wall of noise; return the odometry that tracked it."""
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((HEIGHT, WIDTH + N_FRAMES * STEP_PX + DISPARITY_PX))
     wall = cv2.GaussianBlur(noise, (0, 0), 2.0)

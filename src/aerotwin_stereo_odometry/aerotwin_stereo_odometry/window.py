@@ -21,22 +21,19 @@ COVARIANCE_SCALE = 8.0
 
 @dataclass(kw_only=True)
 class OdometryKeyframe:
-    """A pose with what it saw.
+    """A pose with its observations.
 
     Attributes
     ----------
     stamp_ns : int
-        Time of the frame [ns].
     T_cam_odom : (4, 4) array
         Pose of odom in the camera.
     covariance : (6, 6) array
         Of the pose in odom (position, rotation; odom axes).
     ident : (m,) int64 array
-        Landmarks seen.
-    measured : (m, 3) array
-        u, v, disparity [px].
-    weights : (m, 4) array
-        Square-root information.
+        Observed landmarks.
+    measured, weights : (m, 3), (m, 4) arrays
+        u, v, disparity [px], and their square-root information.
     left, right : (h, w) float32 arrays or None
         Smoothed pair [DN]; dropped when the keyframe leaves the window.
     """
@@ -56,14 +53,14 @@ class OdometryKeyframe:
         return -self.T_cam_odom[:3, :3].T @ self.T_cam_odom[:3, 3]
 
     def drop(self, mask):
-        """Forget observations."""
+        """Remove observations."""
         keep = ~mask
         self.ident, self.measured = self.ident[keep], self.measured[keep]
         self.weights = self.weights[keep]
 
 
 class KeyframeWindow:
-    """Keyframes and landmarks that bundle adjustment works on."""
+    """Keyframes and landmarks of the bundle adjustment."""
 
     def __init__(self, camera_row, parameters: StereoOdometryParameters):
         self._camera_row = camera_row
@@ -81,11 +78,11 @@ class KeyframeWindow:
 
     @property
     def n_fixed(self) -> int:
-        """How many of the oldest keyframes stay as they are."""
+        """Number of the oldest keyframes that are fixed."""
         return max(1, len(self.keyframes) - self._parameters.window_free)
 
     def adjust(self) -> None:
-        """Adjust poses and landmarks, then forget what does not fit."""
+        """Adjust poses and landmarks, then remove outliers."""
         if self._parameters.bundle_iterations == 0:
             return
         keys, rows, measured, weights = self._observations()
@@ -139,7 +136,7 @@ class KeyframeWindow:
             keyframe.weights[np.isin(keyframe.ident, ident[mine & bad_disparity]), 3] = 0.0
 
     def retire(self) -> Landmarks:
-        """Remove and return the landmarks that no movable keyframe sees any more."""
+        """Remove and return the landmarks that no movable keyframe observes any more."""
         seen_by_movable = np.isin(
             self.landmarks.ident,
             np.concatenate([k.ident for k in self.keyframes[self.n_fixed :]] or [[]]),

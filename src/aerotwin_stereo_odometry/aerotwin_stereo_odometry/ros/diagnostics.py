@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the node tells of its own health: counters, and one status per frame."""
+"""Diagnostics of the node: counters, and one status per frame."""
 
 import time
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from aerotwin_stereo_odometry.odometry import StereoOdometryFrame
 
 @dataclass
 class Counters:
-    """What happened since the start.
+    """Counts since the start.
 
     Attributes
     ----------
     n_frames, n_lost : int
-        Pairs tracked or tried, and those of them that were lost.
+        Pairs processed, and those of them that were lost.
     n_skipped : int
-        Pairs that gave no odometry: frames unknown, images unusable.
+        Pairs without odometry: frames unknown, images unusable.
     n_restarts : int
-        Starts because time went back.
+        Restarts because time went back.
     n_single_images : int
-        Images whose other side never came.
+        Images without their other side.
     """
 
     n_frames: int = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the node: those of the odometry, and where its results go."""
+"""Parameters of the node: those of the odometry, and its outputs."""
 
 from dataclasses import dataclass
 
