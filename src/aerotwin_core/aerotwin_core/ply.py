@@ -8,11 +8,10 @@ is taken for it. What the elements mean (points, polygons, textures) is for thei
 Reference: Turk (1994), The PLY Polygon File Format.
 """
 
-import io
 import itertools
 import struct
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -21,6 +20,7 @@ import numpy as np
 from aerotwin_core.foreign_text import whole_number
 
 MAX_HEADER_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _FORMATS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _KINDS = {
     "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2",
@@ -136,7 +136,7 @@ def ply_header(data: bytes) -> PlyHeader:
 def ply_columns(
     data: bytes, header: PlyHeader, *, are_kinds_checked: bool
 ) -> tuple[dict[str, dict[str, PlyColumn]], int]:
-    """Return the columns of all elements, and how many bytes follow them (blanks do not count).
+    """Return the columns of all elements, and how many bytes follow them (one blank counts for any).
 
     Parameters
     ----------
@@ -263,12 +263,10 @@ class _AsciiBody:
     """Reads one element after the other from numbers between blanks; lines mean nothing."""
 
     def __init__(self, data: bytes, header: PlyHeader) -> None:
-        lines = io.BytesIO(data)
-        lines.seek(header.n_bytes)
-        self._tokens = itertools.chain.from_iterable(map(bytes.split, lines))
+        self._tokens = itertools.chain.from_iterable(_tokens(data, header.n_bytes))
 
     def n_left(self) -> int:
-        return len(b" ".join(self._tokens))
+        return max(sum(len(token) + 1 for token in self._tokens) - 1, 0)
 
     def columns(self, element: PlyElement) -> dict[str, PlyColumn]:
         if element.has_lists:
@@ -288,6 +286,19 @@ class _AsciiBody:
         if len(values) < n:
             raise ValueError("its text ends too early")
         return values
+
+
+def _tokens(data: bytes, start: int) -> Iterator[list[bytes]]:
+    """Yield what stands between blanks, in parts: a line may be as long as the file."""
+    rest = b""
+    for at in range(start, len(data), _CHUNK_BYTES):
+        chunk = rest + data[at : at + _CHUNK_BYTES]
+        tokens = chunk.split()
+        rest = tokens.pop() if tokens and not chunk[-1:].isspace() else b""
+        if len(rest) > _CHUNK_BYTES:
+            raise ValueError(f"a number of more than {_CHUNK_BYTES} characters")
+        yield tokens
+    yield rest.split()
 
 
 def _row_by_row(

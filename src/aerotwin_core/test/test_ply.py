@@ -123,3 +123,16 @@ def test_what_is_written_is_read_back():
     assert found.keys() == columns.keys()
     for name, column in columns.items():
         np.testing.assert_array_equal(found[name], column, strict=True)
+
+
+def test_numbers_may_cross_the_parts_in_which_text_is_read():
+    n = 40_000  # of 7 bytes each: several parts, none of whose ends is between two numbers
+    numbers = [f"{k:06d}" for k in range(n)]
+    data = head("ascii", ("a", n, "int x")) + " ".join(numbers).encode()
+    columns, n_left = read(data)
+    assert columns["a"]["x"].tolist() == list(range(n)) and n_left == 0
+
+
+def test_a_number_as_long_as_the_file_is_refused():
+    with pytest.raises(ValueError, match="a number of more than 65536 characters"):
+        read(head("ascii", ("a", 1, "int x")) + b"1" * 1_000_000)

@@ -86,7 +86,9 @@ def errors_along(results: Results, threshold_m: float) -> str:
             for scan in dense_scans([result], PAPER_DISTANCE_M, "told", images):
                 _line(axes, scan, **look)
         axes.axhline(
-            threshold_m * _CM, label=f"bar of the mean, {threshold_m * _CM:g} cm", **_THRESHOLD
+            threshold_m * _CM,
+            label=f"threshold of the mean, {threshold_m * _CM:g} cm",
+            **_THRESHOLD,
         )
         axes.axhline(PAPER_ATE_M * _CM, label="mean of the paper (not comparable)", **_PAPER)
 
@@ -125,7 +127,7 @@ def over_distance(results: Results, threshold_m: float) -> str:
             _over_distance(shares, errors, results, method, distances)
         for k, distance_m in enumerate(distances):
             if distance_m in _THRESHOLD_DISTANCES_M:
-                label = f"bar of the mean, {threshold_m * _CM:g} cm"
+                label = f"threshold of the mean, {threshold_m * _CM:g} cm"
                 errors.plot([k - 0.4, k + 0.4], [threshold_m * _CM] * 2, label=label, **_THRESHOLD)
             if distance_m == PAPER_DISTANCE_M:
                 errors.plot(

@@ -199,12 +199,12 @@ def test_figures_have_axes_with_units_bars_and_methods(page):
     assert len(drawings) == 6
     words_of = [set(re.findall(r">([^<>]+)</text>", svg)) for svg in drawings]
     along, features, distances, each, cumulative, spread = words_of
-    assert {"way along the scan [m]", "bar of the mean, 5 cm", "lost above 50 cm"} <= along
+    assert {"way along the scan [m]", "threshold of the mean, 5 cm", "lost above 50 cm"} <= along
     assert set(NAMES.values()) <= features
     assert set(NAMES.values()) | {"distance to the wall [m]", "images localised [%]"} <= distances
-    assert {"bar of the mean, 5 cm", "the paper's method (not comparable)"} <= distances
+    assert {"threshold of the mean, 5 cm", "the paper's method (not comparable)"} <= distances
     assert {"at most this error [cm]", "2 m", "1 m"} <= each
-    assert {"bar with estimated poses", "points of the map [%]"} <= cumulative
+    assert {"threshold with estimated poses", "points of the map [%]"} <= cumulative
     assert "distance to the true mesh [cm]" in spread
     assert text.count("data:image/png") == 1  # the pair of the first seed
 
