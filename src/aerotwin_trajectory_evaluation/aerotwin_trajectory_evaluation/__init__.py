@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How good a trajectory is, and what it cost to compute.
+"""Accuracy of a trajectory, and the resources its computation used.
 
-A reference and an estimate are `aerotwin_core.Trajectory` objects; poses of both are of the same
-body. Scores are those of evo (APE, RPE) and the ways of counting of KITTI and rpg, with coverage;
-an aligned score never stands without the unaligned one and without what the alignment removed.
-
-Names are imported when they are used: a score from the command line loads nothing for reports.
+Reference and estimate are `aerotwin_core.Trajectory` objects with poses of the same body. Scores
+are those of evo (APE, RPE) and the segment drift of KITTI and rpg, with coverage; an aligned score
+always comes with the unaligned one and with what the alignment removed. Names are imported lazily:
+scoring from the command line loads no report code.
 """
 
 from typing import TYPE_CHECKING

@@ -16,6 +16,9 @@ def align_trajectories(
 ) -> TrajectoryAlignment:
     """Return the alignment of paired trajectories (pose i belongs to pose i).
 
+    Where the paths leave a freedom open (a point, a straight line, two poses) the smallest rotation
+    that aligns them is chosen, and the result says what is open.
+
     Parameters
     ----------
     reference, estimate : Trajectory
@@ -23,15 +26,10 @@ def align_trajectories(
     mode : {"none", "origin", "yaw", "se3", "sim3", "robust"}
         `origin` joins the first poses; `yaw` fits shift and yaw (what gravity leaves open),
         `se3` a rigid motion and `sim3` also a scale by least squares (Umeyama 1991, equal to
-        evo's); `robust` a rigid motion that outliers do not pull.
+        evo's); `robust` a rigid motion insensitive to outliers.
     n_to_align : int
-        Only the first pairs take part; 0 = all. `yaw` with one pair takes the attitudes, as
+        Number of leading pairs used; 0 = all. `yaw` with one pair uses the attitudes, as
         rpg_trajectory_evaluation.
-
-    Notes
-    -----
-    Where the paths leave a freedom open (a point, a straight line, two poses) the least turn that
-    aligns them is taken, and the result says what is open.
     """
     if mode not in MODES:
         raise ValueError(f"mode must be one of {MODES}, got {mode!r}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which pose of the estimate belongs to which of the reference, and how much is covered."""
+"""Association of estimated poses with reference poses, and how much of the reference they cover."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ LOST_PERIODS = 3.0
 def pair(
     reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
 ) -> tuple[Trajectory, Trajectory, np.ndarray]:
-    """Return reference and estimate pose by pose under common stamps, and which of the estimate's.
+    """Return reference and estimate at common stamps, and the indices of the estimate's poses.
 
-    `nearest`: each pose of the shorter trajectory takes the nearest of the longer one (evo's way).
-    `interpolate`: the reference at the estimate's stamps, linear in position and spherical in
-    attitude, where two of its poses at most `max_gap_s` apart enclose the stamp.
+    `nearest`: each pose of the shorter trajectory is paired with the nearest of the longer one, as
+    in evo. `interpolate`: the reference at the estimate's stamps, linear in position and spherical
+    in attitude, where two of its poses at most `max_gap_s` apart enclose the stamp.
     """
     if protocol.association == "interpolate":
         return _interpolated(reference, estimate, protocol.max_gap_s)
@@ -34,8 +34,8 @@ def associate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return indices (into reference, into estimate) of poses with nearest stamps, as evo pairs.
 
-    Each pose of the shorter trajectory takes the nearest of the longer one, the earlier of two
-    that are equally near, at most max_gap_s away.
+    Each pose of the shorter trajectory is paired with the nearest of the longer one at most
+    max_gap_s away; of two equally near ones, with the earlier.
     """
     if min(len(reference), len(estimate)) == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -47,10 +47,10 @@ def associate(
 
 
 def _nearest(stamps_ns: np.ndarray, query_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of the stamp nearest to each wanted one, and how far it is [s].
+    """Return the index of the stamp nearest to each query, and its distance [s].
 
-    In seconds of double precision, as evo: where two stamps are equally near in decimals, as in TUM
-    fr2/desk, the rounding decides there, and so it must here.
+    Computed in seconds of double precision, as in evo: where two stamps are equally near in
+    decimals, as in TUM fr2/desk, rounding decides there, and so it must here.
     """
     stamps, query = _seconds(stamps_ns), _seconds(query_ns)
     above = np.clip(np.searchsorted(stamps, query, side="right"), 0, len(stamps) - 1)
@@ -60,16 +60,16 @@ def _nearest(stamps_ns: np.ndarray, query_ns: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _seconds(stamps_ns: np.ndarray) -> np.ndarray:
-    """Return the doubles nearest to stamps: whole seconds are exact, so that it is rounded once."""
+    """Return the doubles nearest to stamps; whole seconds are exact, so rounding occurs once."""
     whole, rest = np.divmod(stamps_ns, 10**9)
     return whole + rest * 1e-9
 
 
 def interpolation_hint(reference: Trajectory, protocol: TrajectoryProtocol) -> str:
-    """Return the options that judge poses between the reference's; empty where they help nothing.
+    """Return the options that score poses between the reference's; empty where they do not help.
 
-    They do where the nearest pose of the reference is often farther than a pair may be. The gap is
-    three of its usual periods, rounded up to two digits.
+    They help where the nearest reference pose is often beyond the pairing limit. The suggested gap
+    is three median periods of the reference, rounded up to two digits.
     """
     if protocol.association == "interpolate" or len(reference) < 2:
         return ""
@@ -128,13 +128,13 @@ def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:
 
 
 def is_pause(stamps_ns: np.ndarray) -> np.ndarray:
-    """Return (n - 1,) which steps between stamps (n,) are longer than three usual ones."""
+    """Return (n - 1,) whether steps between stamps (n,) are longer than three usual ones."""
     steps = np.diff(stamps_ns)
     return steps > LOST_PERIODS * max(float(np.median(steps)), 1.0) if len(steps) else steps > 0
 
 
 def is_covered(estimate: Trajectory, stamps_ns: np.ndarray) -> np.ndarray:
-    """Return at which of stamps (n,) the estimate is there, by the rule of `coverage_of_time`."""
+    """Return at which stamps (n,) the estimate has poses, by the rule of `coverage_of_time`."""
     own = estimate.stamps_ns
     if len(own) < 2:
         return np.zeros(len(stamps_ns), dtype=bool)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a stereo camera could reach at best: "yours 2.1 %, possible 0.2 %"."""
+"""Best accuracy that a stereo camera can reach: "yours 2.1 %, possible 0.2 %"."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,14 +28,10 @@ class StereoCamera:
 
 @dataclass(frozen=True, kw_only=True)
 class StereoBound:
-    """What these features could tell, were their noise the only error.
+    """Accuracy that the features allow if their noise is the only error.
 
-    Attributes
-    ----------
-    depth_std_m : float
-        Of one point: z^2 sigma_d / (f b), with sigma_d = sqrt(2) of the pixel noise [m].
-    drift_percent : float
-        Of a motion over ten metres [% of the length].
+    `depth_std_m` is that of one point: z^2 sigma_d / (f b), with sigma_d = sqrt(2) of the pixel
+    noise [m]; `drift_percent` is over a motion of ten metres [% of the length].
     """
 
     camera: StereoCamera
@@ -58,13 +54,11 @@ class StereoBound:
 def stereo_bound(camera: StereoCamera) -> StereoBound:
     """Return the bound of a stereo camera.
 
-    Notes
-    -----
     Depth: Gallup et al. (2008), "Variable baseline/resolution stereo", eq. 3. Bearings are far more
-    exact than depths, so the length of a motion is wrong by the share by which the depths are:
-    sigma_z / (z sqrt(n)) along a way z on which n points are seen. Beyond it others are seen, and
-    the errors of such stretches add as those of a random walk. Mismatches, calibration, blur and
-    too few points come on top; frames that are chained without adjustment do much worse.
+    exact than depths, so the relative error of a motion's length is that of the depths:
+    sigma_z / (z sqrt(n)) along a distance z on which n points are visible. Beyond it other points
+    are visible, and the errors of such stretches add as a random walk. Mismatches, calibration,
+    blur and too few points add to it; frames chained without adjustment do much worse.
     """
     disparity_std = 2.0**0.5 * camera.pixel_noise_px
     depth_std = camera.distance_m**2 * disparity_std / (camera.focal_px * camera.baseline_m)

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time offset and lever arm between a reference and an estimate, with their uncertainty.
 
-An estimate may be stamped by another clock, and be of another point of the body (a camera, an IMU)
-than the reference. Both look like errors of the SLAM. They are told apart from it here by what
-they do to displacements and turns over one second, in which drift hardly shows.
+An estimate may be stamped by another clock, and describe another point of the body (a camera, an
+IMU) than the reference. Both look like SLAM errors. They are separated here by their effect on
+displacements and rotations over one second, in which drift is small.
 
-The time offset is everywhere what must be ADDED to the estimate's stamps, as evo's --t_offset: an
-estimate whose stamps are 50 ms too late has -0.050 s.
-
-Nothing here changes a score: who wants that asks for it (`apply_time_offset`, `apply_lever_arm`).
+The time offset is always what must be ADDED to the estimate's stamps, as evo's --t_offset: an
+estimate whose stamps are 50 ms too late has -0.050 s. Scores change only on request
+(`apply_time_offset`, `apply_lever_arm`).
 """
 
 import dataclasses
@@ -44,27 +43,24 @@ _LEAST_ARM_M = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What was found between the two; nothing of it is applied unless `applied_*` says so.
+    """Estimated time offset and lever arm; only applied where `applied_*` says so.
 
     Attributes
     ----------
     time_offset_s, time_offset_std_s : float or None
         What must be added to the estimate's stamps to meet the reference's clock (negative where
-        its stamps are too late), and its standard deviation [s]; None where the motion does not
-        determine it.
+        its stamps are too late), and its standard deviation [s]; None if not observable.
     certainty : str
-        One of `offset_witness.CERTAINTIES`: whether turns and displacements agree on the offset.
+        One of `time_offset_estimates.CERTAINTIES`: whether the two estimates agree.
     is_offset_significant : bool
         Whether it is above 0.1 ms and three standard deviations, and explains errors.
-    by_turns, by_displacements : Witness
-        What each says alone.
     lever_arm_m, lever_arm_std_m : (3,) array or None
-        Position of the estimate's point in the reference's body axes [m]; NaN along axes that the
-        flight did not turn about enough.
+        Position of the estimate's point in the reference's body axes [m]; NaN along axes about
+        which the flight did not rotate enough.
     lever_arm_share : float
-        Share of the squared error of the displacements that it explains.
+        Share of the squared displacement error that it explains.
     reason : str
-        What is not determined and why, or where the two witnesses differ; empty where all is well.
+        What is not observable and why, or how the two estimates differ; empty without problems.
     """
 
     time_offset_s: float | None = None
@@ -82,7 +78,7 @@ class Calibration:
 
     @property
     def time_offset_share(self) -> float:
-        """Share of the squared error of the displacements that the offset explains."""
+        """Share of the squared displacement error that the offset explains."""
         return self.by_displacements.share
 
     @property
@@ -120,18 +116,11 @@ def find_calibration(
 ) -> Calibration:
     """Return time offset and lever arm between two trajectories that need not be aligned.
 
-    Parameters
-    ----------
-    reference, estimate : Trajectory
-        Of one body, each in its own frame, of any scale; the reference's attitudes must be good.
-    max_offset_s : float
-        Largest time offset that is sought [s].
-
-    Notes
-    -----
-    The offset is sought on the rates of turn, or the speeds, by cross-correlation; then it is
-    fitted to the turns and, with arm, rotation and scale, to the displacements. Where the two
-    differ the turns count, and the arm is fitted again with their offset.
+    Both are of one body, each in its own frame, of any scale; the reference's attitudes must be
+    accurate. The offset, at most max_offset_s [s], is first estimated by cross-correlation of
+    angular rates or speeds, then fitted to the rotations and, with arm, rotation and scale, to the
+    displacements. Where the two differ the rotations are used, and the arm is fitted again with
+    their offset.
     """
     near = _within_reach(reference, estimate, max_offset_s)
     coarse, reason = coarse_time_offset_s(reference, near, max_offset_s=max_offset_s)
@@ -161,7 +150,7 @@ def find_calibration(
 
 
 def _within_reach(reference: Trajectory, estimate: Trajectory, max_offset_s: float) -> Trajectory:
-    """Return the poses of the estimate that some offset brings into the reference's time."""
+    """Return the estimate's poses that an offset within the limit moves into the reference."""
     margin_ns = int(max_offset_s * 1e9)
     first, last = reference.stamps_ns[0] - margin_ns, reference.stamps_ns[-1] + margin_ns
     inside = (estimate.stamps_ns >= first) & (estimate.stamps_ns <= last)
@@ -169,7 +158,7 @@ def _within_reach(reference: Trajectory, estimate: Trajectory, max_offset_s: flo
 
 
 def _reason(decision: Decision, turns: OffsetEstimate, fit: DisplacementFit) -> str:
-    """Return what is not determined, or disputed, and why."""
+    """Return what is not observable, or inconsistent, and why."""
     displacements = fit.witness
     parts = []
     if decision.certainty == NOBODY:
@@ -197,7 +186,7 @@ def apply_calibration(
     time_offset: bool,
     lever_arm: bool,
 ) -> tuple[Trajectory, Trajectory, Calibration]:
-    """Return reference and estimate with what was asked for applied, and the record of it."""
+    """Return reference and estimate with the requested corrections, and the record of them."""
     if time_offset and calibration.time_offset_s is not None:
         shift_ns = round(calibration.time_offset_s * 1e9)
         estimate = dataclasses.replace(estimate, stamps_ns=estimate.stamps_ns + shift_ns)

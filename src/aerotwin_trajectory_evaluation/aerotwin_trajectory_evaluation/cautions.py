@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader must know before believing the scores of a trajectory."""
+"""Cautions that a reader needs before trusting the scores of a trajectory."""
 
 from aerotwin_trajectory_evaluation.association import interpolation_hint
 from aerotwin_trajectory_evaluation.calibration import Calibration
@@ -20,7 +20,7 @@ ODD_ATTITUDE_DEG = 30.0
 
 
 def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Return what a reader must know before believing the numbers."""
+    """Return the cautions as text."""
     warnings = []
     if not evaluation.alignment.is_determined:
         warnings.append(f"Alignment: {evaluation.alignment.reason}.")
@@ -69,7 +69,7 @@ def _offset_text(found: Calibration) -> str:
 
 
 def _of_another_scale(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Say when a scale alone would take most of the error away, as of a monocular SLAM."""
+    """Say when a scale alone would remove most of the error, as for a monocular SLAM."""
     if evaluation.alignment.mode == "sim3":
         return []
     paired = evaluation.reference.p_ref_body, evaluation.estimate.p_ref_body
@@ -90,7 +90,7 @@ def _of_another_scale(evaluation: TrajectoryEvaluation) -> list[str]:
 
 
 def _as_large_as_the_step(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Say when the error of a motion is as large as the motion: that is no drift of a SLAM."""
+    """Say when the error of a motion is as large as the motion: that is not SLAM drift."""
     step_m, metre = evaluation.protocol.choices.rpe_m, summarise(evaluation.rpe_metre.trans_m)
     if metre is None or metre.rmse < step_m:
         return []
@@ -108,7 +108,7 @@ def _as_large_as_the_step(evaluation: TrajectoryEvaluation) -> list[str]:
 
 
 def _not_applied(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Return what was asked for and could not be done."""
+    """Return the corrections that were requested and could not be applied."""
     found, choices = evaluation.calibration, evaluation.protocol.choices
     asked = (
         ("time offset", choices.apply_time_offset, found.applied_time_offset),

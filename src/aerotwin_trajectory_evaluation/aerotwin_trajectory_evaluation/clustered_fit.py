@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One Gauss-Newton step of a robust fit to samples that are alike on stretches of time.
+"""One Gauss-Newton step of a robust fit to samples correlated within stretches of time.
 
-Vectors of three are fitted under Huber's cost. Unknowns that the samples leave open do not move,
-and say so; the covariance counts stretches of time, not samples.
+Residual vectors of three are fitted under Huber's cost. Unobservable unknowns are reported and do
+not change; the covariance counts stretches of time, not samples.
 """
 
 from dataclasses import dataclass
@@ -17,23 +17,15 @@ _HUBER_CHI3, _MEDIAN_CHI3 = 3.0, 1.538
 _WORST_CONDITION = 1e12
 # An unknown with more than this part in a direction that is open is open itself.
 _OPEN_PART = 1e-3
-# The least residual that is any, so that weights of exact data stay finite.
+# Smallest residual scale, so that weights of exact data stay finite.
 _LEAST_RESIDUAL = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteredFit:
-    """A linearised problem: residuals + J @ step.
+    """A linearised problem: residuals (n, 3) + J (n, 3, k) @ step, with Huber weights (n,).
 
-    Attributes
-    ----------
-    J : (n, 3, k) array
-        Derivatives of the residuals by the unknowns.
-    residuals : (n, 3) array
-    weights : (n,) array
-        Huber's.
-    blocks : (n,) integer array
-        Stretch of time that each sample is of.
+    `blocks` (n,) is the index of the stretch of time to which each sample belongs.
     """
 
     J: np.ndarray
@@ -43,7 +35,7 @@ class ClusteredFit:
 
     @classmethod
     def of(cls, J: np.ndarray, residuals: np.ndarray, blocks: np.ndarray) -> "ClusteredFit":
-        """Return the problem with Huber's weights; the spread is that of its own residuals."""
+        """Return the problem with Huber's weights, scaled by the spread of its own residuals."""
         size = np.linalg.norm(residuals, axis=1)
         limit = max(_HUBER_CHI3 / _MEDIAN_CHI3 * float(np.median(size)), _LEAST_RESIDUAL)
         weights = limit / np.maximum(size, limit)
@@ -51,7 +43,7 @@ class ClusteredFit:
 
     @property
     def information(self) -> np.ndarray:
-        """The weighted normal matrix (k, k)."""
+        """Weighted normal matrix (k, k)."""
         return np.einsum("n,nij,nik->jk", self.weights, self.J, self.J)
 
     def inverse(self) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +52,7 @@ class ClusteredFit:
         diagonal = np.diag(H)
         if not np.isfinite(H).all():
             return np.zeros_like(H), np.ones(len(H), dtype=bool)
-        # A column of zeros has no scale of its own: it is open as it stands.
+        # A column of zeros has no scale of its own: it is open.
         root = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         values, vectors = np.linalg.eigh(H / np.outer(root, root))
         is_open = values <= max(values[-1], 0.0) / _WORST_CONDITION
@@ -73,7 +65,7 @@ class ClusteredFit:
         return -inverse @ np.einsum("n,nij,ni->j", self.weights, self.J, self.residuals)
 
     def covariance(self, inverse: np.ndarray) -> np.ndarray:
-        """Return the clustered sandwich (Cameron and Miller 2015, eq. 11): neighbours are alike."""
+        """Return the clustered sandwich covariance (Cameron and Miller 2015, eq. 11)."""
         n_blocks = int(self.blocks.max()) + 1
         scores = np.zeros((n_blocks, self.J.shape[2]))
         np.add.at(
@@ -82,18 +74,10 @@ class ClusteredFit:
         return inverse @ (scores.T @ scores) @ inverse * (n_blocks / (n_blocks - 1))
 
     def explained(self, part: np.ndarray, values: np.ndarray, least: float) -> float:
-        """Return which share of the squares would come on top without some of the unknowns.
+        """Return the share of the squared residuals explained by the unknowns of indices `part`.
 
-        What the other unknowns could take over of it is left out (Schur complement).
-
-        Parameters
-        ----------
-        part : integer array
-            The unknowns.
-        values : array
-            What they are.
-        least : float
-            Residual below which nothing is explained, in the unit of the residuals.
+        What the other unknowns could compensate is left out (Schur complement). `values` are those
+        of the unknowns; an explained residual (RMS) below `least` counts as none.
         """
         H = self.information
         others = np.setdiff1d(np.arange(len(H)), part)

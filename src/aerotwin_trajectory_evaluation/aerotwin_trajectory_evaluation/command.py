@@ -160,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
-    """Return what was asked for; `UserError` if it contradicts itself."""
+    """Return the request of the command line; `UserError` if it contradicts itself."""
     from aerotwin_trajectory_evaluation.inputs import TrajectoryRequest
     from aerotwin_trajectory_evaluation.window import TimeWindow
 
@@ -182,7 +182,7 @@ def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
 
 
 def _protocol(args: argparse.Namespace):
-    """Return the protocol with the options that were given; its name then says that it changed."""
+    """Return the protocol with the options applied; its name then says that it changed."""
     import dataclasses
 
     from aerotwin_core.parameters import load_parameters, to_mapping

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The moments at which all of several estimates have a pose: only there they are comparable.
+"""Moments at which all of several estimates have a pose: only there they are comparable.
 
-An estimate that gives up early has left the hard part out; beside one that went on its error says
-nothing. Here each keeps the poses at the moments that all share.
+An estimate that stops early has left out the hard part, so that its error cannot be compared with
+that of one that continued. Here each estimate is reduced to the common moments.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ def common_poses(
 ) -> list[np.ndarray]:
     """Return for each estimate the indices (m,) of its poses at the common moments.
 
-    The moments are those of the estimate with the fewest pairs; another one takes part with the
-    pose nearest to each, at most `max_gap_s` away. What has no pair in the reference is left out,
-    and a pose serves one moment only.
+    The moments are those of the estimate with the fewest pairs; every other one is represented by
+    its nearest pose, at most `max_gap_s` away. Poses without a pair in the reference are left out,
+    and a pose is used for one moment only.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def common_poses(
 
 
 def _at(base: Trajectory, estimate: Trajectory, own: np.ndarray, max_gap_s: float) -> np.ndarray:
-    """Return which pose of the estimate (among its own) belongs to each of base; -1 for none."""
+    """Return which pose of the estimate (among its own) matches each of base; -1 for none."""
     found = np.full(len(base), -1)
     of_base, of_own = associate(base, estimate.select(own), max_gap_s=max_gap_s)
     _, first = np.unique(of_own, return_index=True)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Several estimates of one reference side by side: one table, one picture, one view into space.
+"""Several estimates of one reference side by side: one table, one figure, one 3D view.
 
-A best is named only among estimates that cover the same part of the reference: who gives up before
-the hard part has left the error to the others.
+A best is named only among estimates that cover the same part of the reference: one that stops
+before the hard part avoids its error.
 """
 
 from collections.abc import Mapping
@@ -32,16 +32,10 @@ def comparison_section(
     camera: StereoCamera | None = None,
     own_coverage: Mapping[str, float] | None = None,
 ) -> Section:
-    """Return the section that sets several estimates of one reference beside each other.
+    """Return the section that compares several estimates of one reference.
 
-    Parameters
-    ----------
-    evaluations : mapping of TrajectoryEvaluation
-        By name; all of the same reference.
-    camera : StereoCamera, optional
-        Whose bound stands beside the scores.
-    own_coverage : mapping of float, optional
-        What each estimate covered before it was cut to the stamps that all have.
+    The bound of `camera` is shown beside the scores. `own_coverage` is that of each estimate before
+    it was reduced to the common stamps.
     """
     return Section(
         title="Side by side",
@@ -64,7 +58,7 @@ def comparison_section(
 
 
 def are_alike(evaluations: Evaluations) -> bool:
-    """Tell whether all estimates cover the same part of the reference."""
+    """Return whether all estimates cover the same part of the reference."""
     if _are_at_one(evaluations):
         return True
     truth = next(iter(evaluations.values())).truth
@@ -74,7 +68,7 @@ def are_alike(evaluations: Evaluations) -> bool:
 
 
 def _are_at_one(evaluations: Evaluations) -> bool:
-    """Tell whether all were judged at the same stamps, as near as stamps are paired."""
+    """Return whether all were scored at the same stamps, within the pairing tolerance."""
     stamps = [evaluation.reference.stamps_ns for evaluation in evaluations.values()]
     if len({len(own) for own in stamps}) > 1:
         return False
@@ -83,7 +77,7 @@ def _are_at_one(evaluations: Evaluations) -> bool:
 
 
 def comparison_verdict(evaluations: Evaluations) -> str:
-    """Name the estimate with the least error where they can be compared, or say why not."""
+    """Name the estimate with the smallest error where they are comparable, or say why not."""
     covers = ", ".join(f"{name} {e.coverage:.0%}" for name, e in evaluations.items())
     if not are_alike(evaluations):
         return (
@@ -106,7 +100,7 @@ def comparison_verdict(evaluations: Evaluations) -> str:
 def score_table(
     evaluations: Evaluations, camera: StereoCamera | None, own_coverage: Mapping[str, float]
 ) -> Table:
-    """Return all scores, estimates across; the best marked where they can be compared."""
+    """Return all scores, one column per estimate; the best is marked where they are comparable."""
     columns = {name: score_rows(evaluation, camera) for name, evaluation in evaluations.items()}
     for name, share in own_coverage.items():
         columns[name].insert(1, _own_coverage(share))
@@ -158,7 +152,7 @@ def _cells(found: list[Score | None]) -> tuple[str, list[str]]:
 
 
 def _best(found: list[Score | None]) -> list[int]:
-    """Return which of a row is the best; none where one is missing, or all are equal."""
+    """Return the indices of the best of a row; none where one is missing, or all are equal."""
     known = [score for score in found if score is not None and score.text != MISSING]
     values = [score.value for score in known if score.value is not None]
     if len(values) < len(found) or not known[0].better or len(set(values)) == 1:

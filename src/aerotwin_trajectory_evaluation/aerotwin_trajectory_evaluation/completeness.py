@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the reference was tracked, and what went wrong when: found from the data.
+"""Share of the reference that was tracked, and incidents with their times, found from the data.
 
-Whether an estimate is lost is judged by its distance to truth, never by the method's own word.
+An estimate is lost by its distance to truth, never by the method's own report.
 """
 
 from dataclasses import dataclass
@@ -24,16 +24,9 @@ _MAX_LISTED = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Incident:
-    """Something that went wrong.
+    """A problem of one of `KINDS`, from `from_s` to `to_s` since the reference's first pose [s].
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    from_s, to_s : float
-        Since the first pose of the reference [s].
-    size : float
-        Largest error (lost, jump) [m], or duration [s].
+    `size` is the largest error of a loss or jump [m], else the duration [s].
     """
 
     kind: str
@@ -43,7 +36,7 @@ class Incident:
 
     @property
     def text(self) -> str:
-        """What happened, in words."""
+        """Description of the incident."""
         if self.kind == "lost":
             return f"up to {self.size:.2f} m from truth"
         if self.kind == "jump":
@@ -63,25 +56,22 @@ class Incident:
 
 @dataclass(frozen=True, kw_only=True)
 class Completeness:
-    """What share of the reference the scores stand for.
+    """Share of the reference that the scores represent.
 
     Attributes
     ----------
-    tracked_path : float
-        Share of the true path along which there is an estimate that is not lost.
-    not_lost : float
-        Share of the pairs that are not lost.
+    tracked_path, not_lost : float
+        Share of the true path along which there is an estimate that is not lost, and share of the
+        pairs that are not lost.
     n_without_reference : int
-        Poses of the estimate that no pose of the reference could judge.
+        Poses of the estimate without a pose of the reference to compare with.
     auc : float
-        Area under the curve of the share of time that is covered with an error below a limit,
-        over limits from 0 to `auc_m`, as a share of the whole.
+        Area under the curve of the share of time covered with an error below a limit, over limits
+        from 0 to `auc_m`, normalised to 1.
     lost_above_m : float
-        The error that counts as lost [m].
-    incidents : tuple of Incident
-        In order of time, at most 100.
-    n_incidents : dict
-        Number by kind.
+        Error above which a pose is lost [m].
+    incidents, n_incidents : tuple of Incident, dict
+        In order of time, at most 100; and the number of all by kind.
     """
 
     tracked_path: float
@@ -122,14 +112,10 @@ def judge_completeness(
     ----------
     reference, estimate : Trajectory
         Before pairing, on one clock.
-    paired : Trajectory
-        The reference at the pairs.
-    index : (n,) integer array
-        Which of the estimate's poses they are.
-    errors_m : (n,) array
-        Aligned error of each pair [m].
-    step_errors_m : (n - 1,) array
-        Error of the motion from each pair to the next [m].
+    paired, index : Trajectory, (n,) integer array
+        The reference at the pairs, and the indices of the paired poses in the estimate.
+    errors_m, step_errors_m : (n,), (n - 1,) arrays
+        Aligned error of each pair, and error of the motion from each pair to the next [m].
     coverage : float
         Share of the frames or of the time with a pose.
     """
@@ -180,7 +166,7 @@ def _jumps(seconds: np.ndarray, step_errors_m: np.ndarray, jump_m: float) -> lis
     if len(step_errors_m) == 0:
         return []
     periods = np.diff(seconds)
-    # Over a gap the estimate may move as it likes: that is no jump.
+    # Motion over a gap of the estimate is not a jump.
     is_step = periods <= LOST_PERIODS * np.median(periods)
     limit = max(jump_m, _JUMP_USUAL * float(np.median(step_errors_m)))
     is_jump = np.concatenate([[False], (step_errors_m > limit) & is_step])
@@ -188,7 +174,7 @@ def _jumps(seconds: np.ndarray, step_errors_m: np.ndarray, jump_m: float) -> lis
 
 
 def _runs(kind: str, seconds: np.ndarray, holds: np.ndarray, sizes: np.ndarray) -> list[Incident]:
-    """Return the stretches where something holds, neighbouring ones as one."""
+    """Return the stretches where `holds` is true; neighbouring ones are merged."""
     where = np.flatnonzero(holds)
     if len(where) == 0:
         return []
@@ -211,15 +197,15 @@ def _tracked_path(
     index: np.ndarray,
     is_lost: np.ndarray,
 ) -> float:
-    """Return the share of the path between neighbouring pairs that are there and not lost.
+    """Return the share of the path between neighbouring pairs that are present and not lost.
 
-    There is the estimate where it does not pause between the two pairs, however far apart the
-    reference's own poses are. The path of the pairs is counted on the reference's own poses, so
-    that a thin estimate does not shorten it.
+    The estimate is present where it does not pause between the two pairs, however far apart the
+    reference's own poses are. Path length is measured on the reference's own poses, so that a
+    sparse estimate does not shorten it.
     """
     periods = np.diff(reference.stamps_ns)
     steps = np.diff(travelled(reference.p_ref_body))
-    # Where the reference itself is silent nothing is judged.
+    # Nothing is scored in gaps of the reference.
     steps[periods > LOST_PERIODS * np.median(periods)] = 0.0
     path = np.concatenate([[0.0], np.cumsum(steps)])
     if path[-1] <= 0.0 or len(paired) < 2:

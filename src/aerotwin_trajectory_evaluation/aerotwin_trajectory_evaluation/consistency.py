@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an estimate's own uncertainty is honest: NEES and NIS against chi-square bounds.
+"""Consistency of an estimate's own uncertainty: NEES and NIS against chi-square bounds.
 
 Bar-Shalom, Li and Kirubarajan (2001), "Estimation with applications to tracking and navigation",
 section 5.4: the normalised squared error of a consistent estimator is chi-square distributed with
-as many degrees of freedom as the error has parts, so its mean is that number.
+as many degrees of freedom as the error has components, so its mean is that number.
 """
 
 from dataclasses import dataclass
@@ -20,22 +20,20 @@ PROBABILITY = 0.95
 _LEAST_SAMPLES = 10
 # A first variance below this share of the usual one is that of an odometry.
 _GROWS_FROM = 0.1
-# A verdict that hangs on the last digit of a number of samples is none.
+# A verdict must not depend on the last digit of a number of samples.
 _MAX_LAG_SHARE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChiSquareTest:
-    """Normalised squared errors against what a consistent estimator would show.
+    """Normalised squared errors compared with those of a consistent estimator.
 
     Attributes
     ----------
-    values : (n,) array
-        e^T P^-1 e of each pose.
-    at : (n,) int array
-        Which pose each belongs to.
+    values, at : (n,) arrays
+        e^T P^-1 e of each usable pose, and its index.
     degrees : int
-        Parts of the error: 3 of a position, 6 of a pose.
+        Components of the error: 3 of a position, 6 of a pose.
     mean, low, high : float
         Mean of the values, and the 95 % bounds of the mean of a consistent estimator.
     n_effective : float
@@ -43,7 +41,7 @@ class ChiSquareTest:
     share_within : float
         Share of the values below the 95 % quantile of the distribution.
     n_unusable : int
-        Poses whose covariance is none: zero, negative or not a number.
+        Poses with a covariance that is zero, negative or not a number.
     """
 
     values: np.ndarray
@@ -65,7 +63,7 @@ class ChiSquareTest:
 
     @property
     def factor(self) -> float:
-        """By what the standard deviations must be multiplied to fit the errors."""
+        """Factor by which the standard deviations must be multiplied to fit the errors."""
         return float(np.sqrt(self.mean / self.degrees))
 
     def plain(self) -> dict[str, Any]:
@@ -87,10 +85,10 @@ def consistency_of(
     alignment: TrajectoryAlignment,
     R_initial: np.ndarray,
 ) -> dict[str, ChiSquareTest]:
-    """Return the NEES of the aligned estimate, of an odometry with first poses joined.
+    """Return the NEES of the aligned estimate; of an odometry, with the first poses joined.
 
-    Its covariance grows from about zero: a least-squares fit would move the first poses by the
-    drift of the last ones, and nothing could cover that.
+    The covariance of an odometry grows from about zero: a least-squares fit would move the first
+    poses by the drift of the last ones, which no covariance could cover.
     """
     if covariances is None:
         return {}
@@ -119,13 +117,13 @@ def pose_nees(
     Parameters
     ----------
     reference, estimate : Trajectory
-        Paired; the estimate aligned. What an alignment takes away the covariance must still cover:
-        the verdict is then kinder than the truth.
+        Paired; the estimate aligned. The covariance also covers the error that the alignment
+        removes, so the verdict is more favourable than the truth.
     covariances : (n, 6, 6) array
         As in geometry_msgs/PoseWithCovariance: x, y, z, then rotations about the fixed axes x, y, z
         of the estimate's own frame [m^2, rad^2].
     R_reference_estimate, scale
-        Turn and scale of the alignment, by which the covariances turn and grow too.
+        Rotation and scale of the alignment, applied to the covariances too.
     """
     from scipy.spatial.transform import Rotation
 
@@ -147,7 +145,7 @@ def pose_nees(
 def innovation_nis(innovations: np.ndarray, covariances: np.ndarray) -> ChiSquareTest | None:
     """Return the test of innovations (n, k) with their predicted covariances (n, k, k).
 
-    Innovations of a consistent filter are independent of each other, so each counts one.
+    Innovations of a consistent filter are independent, so each counts as one sample.
     """
     return normalised_squared(innovations, covariances, are_independent=True)
 
@@ -183,7 +181,7 @@ def normalised_squared(
 
 
 def effective_samples(values: np.ndarray) -> float:
-    """Return how many independent samples tell as much of the mean as these (n,) do.
+    """Return how many independent samples estimate the mean as well as these (n,) do.
 
     n / (1 + 2 sum rho), autocorrelations summed while neighbouring pairs of them are positive
     (initial positive sequence, Geyer 1992, section 3.3).

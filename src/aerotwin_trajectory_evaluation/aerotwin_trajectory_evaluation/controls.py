@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Negative controls: the truth corrupted by errors of known size, judged as the estimate is."""
+"""Negative controls: the truth corrupted by errors of known size, scored as the estimate is."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,25 +29,18 @@ NOT_SEEN = {
 """What the aligned APE cannot see, by mode of the alignment: it is fitted away."""
 # A control counts as seen when the score reaches this share of what arithmetic predicts.
 _SEEN = 0.5
-# A path that stands still is not corrupted by a scale: less than this is no error [m].
+# A scale does not corrupt a path at rest: smaller errors count as none [m].
 _LEAST_M = 1e-6
 _SEED = 20260
 
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """One control: what was done to the truth, and what became of it.
+    """One corruption of the truth (`name`), and its score.
 
-    Attributes
-    ----------
-    name : str
-        What was done.
-    expected_m : float
-        What the alignment must leave of the error, by arithmetic (RMS) [m].
-    measured_m, floor_m : float
-        Aligned APE (RMSE) of the corrupted truth, and of the truth as it is [m].
-    seen_by : str
-        The number that shows it: `APE`, `scale_percent`, or empty.
+    `expected_m` is the theoretical error (RMS) after the alignment [m]; `measured_m` and `floor_m`
+    are the aligned APE (RMSE) of the corrupted and of the uncorrupted truth [m]. `seen_by` is the
+    score that shows it: `APE`, `scale_percent`, or empty.
     """
 
     name: str
@@ -58,12 +51,12 @@ class Control:
 
     @property
     def is_detected(self) -> bool:
-        """Whether a score saw it."""
+        """Whether a score shows it."""
         return bool(self.seen_by)
 
     @property
     def is_missed(self) -> bool:
-        """Whether there was something to see, and no score saw it."""
+        """Whether there was an error to detect, and no score shows it."""
         return self.expected_m > _LEAST_M and not self.seen_by
 
     def plain(self) -> dict[str, Any]:
@@ -81,10 +74,10 @@ class Control:
 def negative_controls(
     reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
 ) -> tuple[Control, ...]:
-    """Return what the scores say of the truth at the estimate's stamps, corrupted in three ways.
+    """Return the scores of the truth at the estimate's stamps, corrupted in three ways.
 
-    It takes the way of the estimate: the same pairing, alignment and score. Fewer than two stamps
-    within the time of the reference give no control.
+    Pairing, alignment and score are those of the estimate. Fewer than two stamps within the time of
+    the reference give no control.
     """
     stamps = estimate.stamps_ns
     inside = (stamps >= reference.stamps_ns[0]) & (stamps <= reference.stamps_ns[-1])

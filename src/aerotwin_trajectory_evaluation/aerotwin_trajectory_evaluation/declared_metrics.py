@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every number of a trajectory's result and of its cost, declared once, and their schemas.
+"""Declarations of all metrics of a trajectory's result and of its cost, and their schemas.
 
-A new number is computed in `TrajectoryEvaluation.metrics` and declared here; its row, its place in
-the schema, its short names and its line in the reference follow. Texts that a template names and
-the result does not hold (`fit`, `segment_range`, …) come from `summary.context_of`.
+Compute a new metric in `TrajectoryEvaluation.metrics` and declare it here: its table row, schema
+entry, aliases and reference line are generated. Texts that a template names and the result does not
+hold (`fit`, `segment_range`, …) come from `summary.context_of`.
 """
 
 from typing import Any

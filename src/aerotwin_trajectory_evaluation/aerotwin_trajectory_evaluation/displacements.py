@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Time offset and lever arm as the displacements over one second show them.
+"""Time offset and lever arm estimated from the displacements over one second.
 
     p_ref(t + tau) + R_ref(t + tau) l = s R p_est(t) + c
 
-Drift hardly shows in a second. A wrong scale and errors that grow with the speed can look like
-time: `turn_offset` is the other witness.
+Drift is small within a second. A wrong scale and errors that grow with the speed can look like
+a time offset: `turn_offset` is the other estimate.
 """
 
 from dataclasses import dataclass
@@ -34,25 +34,24 @@ _MAX_BLOCKS, _MIN_BLOCKS = 30, 8
 # Least changes within a second that determine a time (of velocity; a ground robot at 0.1 m/s turns
 # its own by ten times that) or a direction of the arm (of attitude, chord of the turn).
 _LEAST_VELOCITY_M_S, _LEAST_TURN = 0.002, 0.02
-# The least part of the displacements' error that is any [m].
+# Explained displacement errors (RMS) below this count as none [m].
 _LEAST_EXPLAINED_M = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """The estimate's poses, thinned, and which two of them make a displacement.
+    """Thinned poses of the estimate, and the pairs of them that make displacements.
 
     Attributes
     ----------
-    reference : Trajectory
     max_offset_s : float
-        Largest offset that is sought [s]: so far the samples keep from the reference's ends.
+        Search limit of the offset [s]; samples keep this distance from the reference's ends.
     stamps_ns, p_estimate : (n,), (n, 3) arrays
         Of the poses.
     first, second : (m,) integer arrays
         The two poses of each sample.
     blocks : (m,) integer array
-        The stretch of time that each is of.
+        Index of the stretch of time to which each sample belongs.
     """
 
     reference: Trajectory
@@ -105,7 +104,7 @@ class Samples:
         )
 
     def reference_at(self, tau_s: float) -> Trajectory:
-        """Return the reference at the stamps shifted by tau_s, of at most max_offset_s."""
+        """Return the reference at the stamps shifted by tau_s, at most max_offset_s."""
         return self.reference.interpolate(self.stamps_ns + round(tau_s * 1e9))
 
     def change(self, values: np.ndarray) -> np.ndarray:
@@ -119,14 +118,12 @@ class DisplacementFit:
 
     Attributes
     ----------
-    witness : Witness
-        Of the offset.
     arm_m, arm_std_m : (3,) array or None
-        NaN along axes that the flight did not turn about enough.
+        NaN along axes about which the flight did not rotate enough.
     arm_share : float
         Share of the squared errors that the arm explains.
     arm_reason : str
-        Which of its axes are not determined, else empty.
+        Which of its axes are not observable, else empty.
     """
 
     witness: OffsetEstimate
@@ -141,13 +138,7 @@ def fit_displacements(
 ) -> DisplacementFit:
     """Return offset and arm, fitted with rotation and scale by Gauss-Newton under Huber's cost.
 
-    Parameters
-    ----------
-    samples : Samples
-    tau_s : float
-        Where the search for the offset starts, or the known one [s].
-    is_offset_known : bool
-        Whether it stays as it is: the arm alone is fitted.
+    The search starts at the offset tau_s [s]; `is_offset_known` fixes it and fits the arm alone.
     """
     arm = np.zeros(3)
     _, velocity, R = _point_velocity_attitude(samples, tau_s, arm)
@@ -159,7 +150,7 @@ def fit_displacements(
     for _ in range(_MAX_STEPS):
         fit = _linearise(samples, tau_s, arm, axes, n_tau)
         inverse, is_open = fit.inverse()
-        # The scale is open where the estimate stands still: nothing is seen then.
+        # The scale is not observable where the estimate stands still.
         if is_open[: of_arm.stop].any() or is_open[-1]:
             return DisplacementFit(
                 witness=OffsetEstimate(
@@ -189,7 +180,7 @@ def fit_displacements(
 def _point_velocity_attitude(
     samples: Samples, tau_s: float, arm: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the point at the arm (n, 3), its velocity and the attitudes (n, 3, 3) of the truth."""
+    """Return the true point at the arm (n, 3), its velocity and the attitudes (n, 3, 3)."""
     poses = [samples.reference_at(tau_s + shift_s) for shift_s in (0.0, STEP_S, -STEP_S)]
     now, after, before = (pose.p_ref_body + pose.R_ref_body @ arm for pose in poses)
     return now, (after - before) / (2.0 * STEP_S), poses[0].R_ref_body
@@ -200,8 +191,7 @@ def _linearise(
 ) -> ClusteredFit:
     """Return the displacements' residuals and Jacobian.
 
-    Columns: time offset (n_tau = 1), arm along `axes` (3, k'), rotation of the estimate (3), its
-    scale.
+    Columns: time offset (n_tau = 1), arm along `axes` (3, k'), rotation of the estimate (3), scale.
     """
     point, velocity, R = _point_velocity_attitude(samples, tau_s, arm)
     fit = align_umeyama(point, samples.p_estimate, "sim3")
@@ -213,7 +203,7 @@ def _linearise(
 
 
 def _observable_axes(change_of_R: np.ndarray) -> np.ndarray:
-    """Return the directions (3, k) of the body along which the turns determine an arm."""
+    """Return the body directions (3, k) along which the rotations make an arm observable."""
     information = np.einsum("nij,nik->jk", change_of_R, change_of_R) / len(change_of_R)
     values, vectors = np.linalg.eigh(information)
     return vectors[:, values > _LEAST_TURN**2]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The evaluation of one estimated trajectory: pair, align, score, and check the check."""
+"""Evaluation of one estimated trajectory: pairing, alignment, scores and negative controls."""
 
 import dataclasses
 import hashlib
@@ -53,22 +53,19 @@ AS_GIVEN, JOINED, PLACED = "as given", "first poses joined", "placed by the know
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryEvaluation:
-    """What came out; arrays are over the paired poses.
+    """Result of an evaluation; arrays are over the paired poses.
 
     Attributes
     ----------
     reference, estimate, aligned : Trajectory
-        Paired poses: truth, the estimate where `start` puts it, the estimate aligned.
-    start : str
-        How the estimate stands before the alignment: as given, or how it was placed.
-    T_start : (4, 4) array
-        The pose of the estimate's frame in the reference's that placed it; identity as given.
+        Paired poses: truth, the estimate placed by `start`, the aligned estimate.
+    start, T_start : str, (4, 4) array
+        How the estimate was placed before the alignment, and the pose of its frame in the
+        reference's that placed it; identity if it was not moved.
     truth : Trajectory
-        The whole reference, poses without a pair included.
+        The whole reference, including poses without a pair.
     reference_hash : str
-        Tells references apart: two results with one hash are of the same reference.
-    alignment : TrajectoryAlignment
-        How `aligned` came from `estimate`.
+        Two results with the same hash are of the same reference.
     coverage : float
         Share of the frames (or, without frame stamps, of the reference's time) with a pose.
     n_reference, n_estimate : int
@@ -78,17 +75,11 @@ class TrajectoryEvaluation:
     rpe_frame, rpe_metre : PoseErrors
         Over `rpe_frames` poses and over `rpe_m` of path of the aligned estimate.
     drift : tuple of SegmentDrift
-        Over the protocol's segments.
+        One per segment length of the protocol.
     controls : tuple of Control
-        Whether the truth, corrupted by known errors and judged in the same way, shows them.
-    protocol : Protocol
-        Every choice behind these numbers, and its hash.
-    completeness : Completeness
-        What share of the reference they stand for, and what went wrong when.
-    calibration : Calibration
-        Time offset and lever arm that were found.
+        Whether the scores detect known errors of the corrupted truth.
     consistency : dict of ChiSquareTest
-        Of `position` and `pose`, where the estimate came with covariances.
+        Of `position` and `pose`, where the estimate has covariances.
     first_pair_s : float
         Time of the first pair since the reference's first pose [s].
     """
@@ -118,7 +109,7 @@ class TrajectoryEvaluation:
 
     @property
     def max_gap_s(self) -> float:
-        """Largest difference of paired stamps, or longest gap bridged [s]."""
+        """Largest stamp difference of a pair, or longest gap interpolated [s]."""
         return self.protocol.choices.max_gap_s
 
     @property
@@ -128,7 +119,7 @@ class TrajectoryEvaluation:
 
     @property
     def drift_deg_m(self) -> float | None:
-        """Median turn error over all segments [deg/m]."""
+        """Median rotation error over all segments [deg/m]."""
         return self._median([d.rot_deg_m for d in self.drift])
 
     @staticmethod
@@ -138,7 +129,7 @@ class TrajectoryEvaluation:
 
     @property
     def as_given_rmse_m(self) -> float:
-        """RMS distance to truth of the estimate's numbers as given, in whatever frame [m]."""
+        """RMS distance to truth of the estimate's coordinates as read, in whatever frame [m]."""
         p_initial = transform_points(invert_transform(self.T_start), self.estimate.p_ref_body)
         away = np.linalg.norm(p_initial - self.reference.p_ref_body, axis=1)
         return rms(away)
@@ -223,20 +214,20 @@ def evaluate_trajectory(
     reference, estimate : Trajectory
         Poses of the same body.
     protocol : Protocol or TrajectoryProtocol, optional
-        Every choice; evo's without.
+        Default: evo's choices.
     align, max_gap_s
-        Take the place of the protocol's.
+        Override those of the protocol.
     frame_stamps_ns : (n,) array, optional
-        Stamps of all frames that the estimator was given, for the share it tracked.
+        Stamps of all input frames of the estimator, for the share it tracked.
     T_reference_estimate : (4, 4) array, optional
         Known pose of the estimate's frame in the reference's (a start pose), applied first;
         the "unaligned" scores are then those that count.
     start : str
-        How that pose is known, for the reader: `JOINED` where it puts the first pose onto truth.
+        How that pose is known, for the reader: `JOINED` where it moves the first pose onto truth.
     covariances : (n, 6, 6) array, optional
         Of the estimate's poses, as in geometry_msgs/PoseWithCovariance, for their consistency.
     coverage : float, optional
-        Where it is known otherwise, as for poses that were chosen.
+        Overrides the computed one, as for selected poses.
 
     Raises
     ------
@@ -314,7 +305,7 @@ def hash_of(trajectory: Trajectory) -> str:
 def _named(
     protocol: Protocol[TrajectoryProtocol] | TrajectoryProtocol | None, **changes: Any
 ) -> Protocol[TrajectoryProtocol]:
-    """Return the protocol under its name; one with changed choices is no longer the named one."""
+    """Return the protocol with its name; changed choices also change the name."""
     if protocol is None:
         named = load_trajectory_protocol()
     elif isinstance(protocol, TrajectoryProtocol):
@@ -370,7 +361,7 @@ def _no_pairs(
 
 
 def _way_to_pairs(reference: Trajectory, estimate: Trajectory, choices: TrajectoryProtocol) -> str:
-    """Return what finds pairs: interpolation where the two cover one time, else their clocks."""
+    """Return a hint to find pairs: interpolation if the two overlap in time, else their clocks."""
     hint = interpolation_hint(reference, choices)
     inside = (estimate.stamps_ns >= reference.stamps_ns[:1].sum()) & (
         estimate.stamps_ns <= reference.stamps_ns[-1:].sum()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The same pairs scored by evo itself: whoever doubts our arithmetic asks for it.
+"""Scores of the same pairs by evo itself, as an independent check.
 
 The scores of this package are computed on arrays, many times faster than evo's loops, and are
-meant to be equal to them. evo is GPL-3 and is imported here only.
+meant to be equal to them. evo is GPL-3 and is imported only here.
 """
 
 from collections.abc import Callable
@@ -31,14 +31,9 @@ _EVO_MODES = ("none", "origin", "se3", "sim3")
 class EvoCheck:
     """Largest differences between our errors and evo's, over all poses and pairs.
 
-    Attributes
-    ----------
-    version : str
-        Of evo.
-    differences : dict
-        By score and kind of error, as `ape.trans_m`; infinite where the pairs are not the same.
-    is_aligned_by_evo : bool
-        Whether evo aligned too; it has no `yaw` and no `robust` alignment, and none of a line.
+    `differences` are by score and kind of error, as `ape.trans_m`; infinite where the pairs are not
+    the same. `is_aligned_by_evo` tells whether evo aligned too; it has no `yaw` or `robust`
+    alignment, and cannot align a line. `version` is evo's.
     """
 
     version: str
@@ -47,12 +42,12 @@ class EvoCheck:
 
     @property
     def largest(self) -> float:
-        """The largest of all differences [m, deg]."""
+        """Largest of all differences [m, deg]."""
         return max(self.differences.values())
 
     @property
     def agrees(self) -> bool:
-        """Whether every error of every pose is equal to rounding."""
+        """Whether every error of every pose agrees to rounding."""
         return self.largest <= AGREES_BELOW
 
     def plain(self) -> dict[str, Any]:
@@ -66,14 +61,14 @@ class EvoCheck:
 
 
 def check_with_evo(evaluation: TrajectoryEvaluation) -> EvoCheck:
-    """Return how far evo's alignment, APE and RPE of the same pairs are from ours."""
+    """Return the differences of alignment, APE and RPE from evo's on the same pairs."""
     from importlib.metadata import version
 
     from evo.core import metrics
 
     choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
     reference = evo_trajectory(evaluation.reference)
-    # evo has no alignment for these, and refuses paths that determine none.
+    # evo has no alignment for these, and rejects degenerate paths.
     is_ours = mode not in _EVO_MODES or not evaluation.alignment.is_determined
     estimate = evo_trajectory(evaluation.aligned if is_ours else evaluation.estimate)
     if not is_ours:
@@ -119,7 +114,7 @@ def evo_trajectory(trajectory: Trajectory) -> Any:
 
 
 def evo_ape(reference: Trajectory, estimate: Trajectory) -> Callable[[], np.ndarray]:
-    """Return a call by which evo associates, aligns (SE(3)) and scores: the peer of benchmarks."""
+    """Return a function in which evo associates, aligns (SE(3)) and scores, for benchmarks."""
     from evo.core import metrics, sync
 
     theirs = evo_trajectory(reference), evo_trajectory(estimate)
@@ -137,7 +132,7 @@ def evo_ape(reference: Trajectory, estimate: Trajectory) -> Callable[[], np.ndar
 def evo_rpe(
     reference: Trajectory, estimate: Trajectory, delta_m: float
 ) -> Callable[[], np.ndarray]:
-    """Return a call by which evo scores the RPE of paired trajectories over metres, all pairs."""
+    """Return a function in which evo computes the RPE of all pairs delta_m apart."""
     from evo.core import metrics
 
     theirs = evo_trajectory(reference), evo_trajectory(estimate)

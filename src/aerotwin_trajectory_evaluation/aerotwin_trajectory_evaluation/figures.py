@@ -44,7 +44,7 @@ _WIDTHS = {"truth": 4.0, "estimate": 1.5}
 
 
 def path_of(evaluation: TrajectoryEvaluation) -> np.ndarray:
-    """Return how far the body had travelled since the first true pose, at each pair (n,) [m]."""
+    """Return the distance travelled since the first true pose, at each pair (n,) [m]."""
     truth = evaluation.truth
     return np.interp(
         evaluation.reference.stamps_ns - truth.stamps_ns[0],
@@ -54,7 +54,7 @@ def path_of(evaluation: TrajectoryEvaluation) -> np.ndarray:
 
 
 def is_unaligned_shown(evaluation: TrajectoryEvaluation) -> bool:
-    """Tell whether the estimate as given lies near enough to be drawn beside truth."""
+    """Return whether the unaligned estimate is near enough to be drawn beside truth."""
     low, high = (f(evaluation.reference.p_ref_body, axis=0) for f in (np.min, np.max))
     extent = float(np.linalg.norm(high - low))
     return float(np.median(evaluation.ape_unaligned.trans_m)) < _SHOWN_SHARE * extent
@@ -62,15 +62,7 @@ def is_unaligned_shown(evaluation: TrajectoryEvaluation) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Path:
-    """One path of a picture.
-
-    Attributes
-    ----------
-    p : (n, 3) array
-        Positions [m].
-    along_m : (n,) array
-        How far the body had truly travelled there [m].
-    """
+    """A path to draw: positions p (n, 3), and the true distance travelled there (n,) [m]."""
 
     p: np.ndarray
     along_m: np.ndarray
@@ -80,7 +72,7 @@ class _Path:
 
 
 def _paths(evaluation: TrajectoryEvaluation) -> list[_Path]:
-    """Return what is drawn: all of truth first, then the estimate."""
+    """Return the paths to draw: all of truth first, then the estimate."""
     truth = evaluation.truth.p_ref_body
     which, along_m = thinned(len(truth)), travelled(truth)
     paths = [
@@ -141,7 +133,7 @@ def top_down(evaluation: TrajectoryEvaluation, name: str) -> str:
 def plane_of(evaluation: TrajectoryEvaluation) -> tuple[int, int, int]:
     """Return the two axes of the plane of the motion and the third one.
 
-    x and y, seen from above, unless another axis than z hardly moves: cars in camera axes drive
+    x and y, seen from above, unless another axis than z hardly changes: cars in camera axes drive
     in x and z (KITTI).
     """
     extent = np.ptp(evaluation.truth.p_ref_body, axis=0)
@@ -169,7 +161,7 @@ def side(evaluation: TrajectoryEvaluation, name: str) -> str:
 
 
 def _corners(paths: list[np.ndarray], axes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of what the paths cover in two axes, never flatter than 1:6."""
+    """Return the corners of the paths' extent in two axes, never flatter than 1:6."""
     joined = np.vstack(paths)[:, list(axes)]
     low, high = joined.min(axis=0), joined.max(axis=0)
     middle, size = (low + high) / 2.0, np.maximum(high - low, (high - low).max() / 6.0)
@@ -191,7 +183,7 @@ def coloured_path(evaluation: TrajectoryEvaluation, name: str) -> str:
 
 
 def error_along_path(evaluation: TrajectoryEvaluation, name: str) -> str:
-    """Draw the position and attitude errors over time; what went wrong is marked."""
+    """Draw the position and attitude errors over time, with incidents marked."""
     which = thinned(len(evaluation.reference))
     stamps = evaluation.reference.stamps_ns
     # Incidents are counted from the reference's first pose, which may be before the first pair.
@@ -215,7 +207,7 @@ def error_along_path(evaluation: TrajectoryEvaluation, name: str) -> str:
 
 
 def _error_curves(evaluation: TrajectoryEvaluation):
-    """Return errors, colour and label; as given only where both fit into one picture."""
+    """Return errors, colour and label; unaligned ones only where both fit into one figure."""
     aligned, provided = evaluation.ape, evaluation.ape_unaligned
     if evaluation.alignment.mode == "none":
         return [(provided, ESTIMATE, evaluation.start)]
@@ -238,7 +230,7 @@ def _mark_incidents(axes, evaluation: TrajectoryEvaluation) -> None:
 
 
 def relative_error(evaluation: TrajectoryEvaluation, name: str) -> str:
-    """Draw the error gained over each stretch along the path."""
+    """Draw the relative error over each stretch along the path."""
     errors = evaluation.rpe_metre
     over = f"{evaluation.protocol.choices.rpe_m:g} m"
     figure = new_figure()
@@ -290,7 +282,7 @@ def histogram(evaluation: TrajectoryEvaluation, name: str) -> str:
 
 
 def cumulative(evaluation: TrajectoryEvaluation, name: str) -> str:
-    """Draw which share of the pairs is at most so far from truth."""
+    """Draw the share of the pairs with at most each error."""
     series = _error_series(evaluation)
     return chart(name, lambda axes: draw_cumulative(axes, series, quantity="distance", unit="m"))
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectory files: TUM, KITTI, EuRoC, CSV with named columns; bags through `aerotwin_core.bag`.
 
-Nothing is repaired in silence: what a file has that a trajectory cannot have is an error with its
-line, or stands in the notes.
+Nothing is repaired silently: content that is invalid in a trajectory is an error with its line
+number, or is listed in the notes.
 """
 
 from dataclasses import dataclass, replace
@@ -21,25 +21,17 @@ BAG_SUFFIXES = (".mcap", ".db3")
 # KITTI's laser turns at 10 Hz; only the order matters when both files lack stamps.
 KITTI_PERIOD_NS = 100_000_000
 _FARTHEST_M = 1e9  # beyond the Moon
-# A quaternion farther from length 1 is no rounded one: four decimals leave 1e-4.
+# A larger deviation from length 1 is not rounding: four decimals leave 1e-4.
 _ODD_NORM, _WRONG_NORM = 1e-3, 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryFile:
-    """What a file or a topic holds.
+    """Content of a file or a topic.
 
-    Attributes
-    ----------
-    trajectory : Trajectory
-    file_format : str
-        One of `FORMATS` but `auto`.
-    covariances : (n, 6, 6) array or None
-        Of each pose, as in geometry_msgs/PoseWithCovariance.
-    notes : tuple of str
-        What was counted, dropped or assumed.
-    has_stamps : bool
-        False where the stamps are made up (KITTI without times): only the order of poses counts.
+    Covariances (n, 6, 6) are as in geometry_msgs/PoseWithCovariance. `notes` tell what was counted,
+    dropped or assumed. `has_stamps` is False where the stamps are synthetic (KITTI without times):
+    only the order of poses counts.
     """
 
     trajectory: Trajectory
@@ -71,7 +63,7 @@ def load_trajectory(
     topic: str | None = None,
     duplicates: str = "keep",
 ) -> TrajectoryFile:
-    """Return the trajectory of a file or a topic of a bag, and what is to be said of it.
+    """Return the trajectory of a file or a topic of a bag, with notes.
 
     Parameters
     ----------
@@ -80,11 +72,11 @@ def load_trajectory(
         stamp[ns] x y z qw qx qy qz; `csv`: columns known by their names and units; `bag`: a
         rosbag2 folder or file.
     file_format : str
-        One of `FORMATS`; `auto` tells them apart by their columns.
+        One of `FORMATS`; `auto` detects it from the columns.
     times : path, optional
-        Stamps [s] of a KITTI file, one a line; every 0.1 s without.
+        Stamps [s] of a KITTI file, one per line; default: every 0.1 s.
     topic : str, optional
-        Of a bag, as `BagReader.poses` takes it; its only one by default.
+        Of a bag, as in `BagReader.poses`; default: its only one.
     duplicates : {"keep", "first", "refuse"}
         Poses that share a stamp: all are kept, 1 ns apart, as evo uses them; or the first alone.
         Of a bag the first alone is used, and `keep` says so.
@@ -201,7 +193,7 @@ def from_columns(
     file_format: str,
     duplicates: str,
 ) -> TrajectoryFile:
-    """Return the trajectory of columns, after every check that a trajectory needs."""
+    """Return the trajectory of columns, after all validity checks."""
     _refuse_far(rows, positions)
     norms = np.linalg.norm(quaternions, axis=1)
     off = np.abs(norms - 1.0)
@@ -244,7 +236,7 @@ _SAID = {"keep": "all are used, 1 ns apart (as evo)", "first": "the first of eac
 
 
 def _apart(stamps: np.ndarray) -> np.ndarray:
-    """Return stamps that rise by 1 ns at least."""
+    """Return stamps that increase by at least 1 ns."""
     steps = np.arange(len(stamps))
     return np.maximum.accumulate(stamps - steps) + steps
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What `aerotwin evaluate trajectory` is given: one reference and named estimates, cut to size."""
+"""Inputs of `aerotwin evaluate trajectory`: one reference and named estimates in a time window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,24 +22,10 @@ from aerotwin_trajectory_evaluation.window import TimeWindow
 class TrajectoryRequest:
     """Which trajectories are scored, and how.
 
-    Attributes
-    ----------
-    reference : str
-        A file, a bag or BAG:TOPIC.
-    estimates : tuple of str
-        The same, or NAME=FILE.
-    labels : tuple of str or None
-        A name for each estimate.
-    file_format, times : str, str or None
-        As `load_trajectory` takes them.
-    protocol : Protocol
-    window : TimeWindow
-    has_common_stamps : bool
-        Whether estimates are scored only at the stamps that all of them have.
-    camera : StereoCamera or None
-        Whose noise bounds what can be reached.
-    has_evo : bool
-        Whether evo scores the same pairs.
+    Reference and estimates are a file, a bag or BAG:TOPIC, estimates also NAME=FILE; `labels` are a
+    name for each. `file_format` and `times` are those of `load_trajectory`. `has_common_stamps`
+    scores estimates only at the stamps that all of them have; the noise of `camera` bounds the
+    accuracy that can be reached; `has_evo` also scores the same pairs with evo.
     """
 
     reference: str
@@ -56,20 +42,11 @@ class TrajectoryRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryInputs:
-    """A reference and the estimates that are judged against it.
+    """A reference and the estimates to score against it, by the name used in tables and files.
 
-    Attributes
-    ----------
-    reference : TrajectoryFile
-    estimates : dict of TrajectoryFile
-        By the name that stands in tables and files.
-    notes : tuple of str
-        What was left out.
-    own_coverage : dict of float
-        Share of the reference that each estimate covered before it was cut to the common stamps;
-        empty when it was not.
-    coverage : float or None
-        Share that the common stamps cover.
+    `own_coverage` is the share of the reference that each estimate covered before it was reduced to
+    the common stamps (empty if it was not), `coverage` that of the common stamps. `notes` say what
+    was left out.
     """
 
     reference: TrajectoryFile
@@ -79,7 +56,7 @@ class TrajectoryInputs:
     coverage: float | None = None
 
     def within(self, window: TimeWindow, choices: TrajectoryProtocol) -> "TrajectoryInputs":
-        """Return the part of them within a window of time."""
+        """Return the inputs within a window of time."""
         if window.is_whole:
             return self
         whole = self.reference.trajectory
@@ -118,12 +95,12 @@ class TrajectoryInputs:
 
 
 def read_inputs(request: TrajectoryRequest) -> TrajectoryInputs:
-    """Read a reference and its estimates, cut to what is to be judged.
+    """Read a reference and its estimates, reduced to the window and stamps to score.
 
     Raises
     ------
     UserError
-        If a file is missing or damaged, names are too few or not different, or nothing is left.
+        If a file is missing or damaged, names are too few or not unique, or nothing is left.
     """
     choices = request.protocol.choices
 
@@ -162,7 +139,7 @@ def name_estimates(specs: Sequence[str], labels: Sequence[str] | None = None) ->
     Raises
     ------
     UserError
-        If labels are not one for each, a name is empty, or two are the same.
+        If there is not one label for each, a name is empty, or two are the same.
 
     Examples
     --------
@@ -188,7 +165,7 @@ def name_estimates(specs: Sequence[str], labels: Sequence[str] | None = None) ->
 
 
 def _named(spec: str) -> tuple[str, str]:
-    """Return name and path; what is a file as it stands has no name in front."""
+    """Return name and path of NAME=FILE; the name of a plain path is empty."""
     name, sign, path = spec.partition("=")
     if not sign or "/" in name or Path(spec).exists():
         return "", spec
@@ -198,7 +175,7 @@ def _named(spec: str) -> tuple[str, str]:
 
 
 def short_names(specs: Sequence[str]) -> list[str]:
-    """Return a short name for each: its file's, with as many folders as tell them apart."""
+    """Return a short name for each: its file name, with as many folders as make it unique."""
     parts = [Path(spec.replace(":/", "/")).with_suffix("").parts for spec in specs]
     for n in range(1, max(len(part) for part in parts) + 1):
         names = ["/".join(part[-n:]) for part in parts]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What `aerotwin evaluate trajectory` computes: files in, an evaluation of each estimate out."""
+"""Computation of `aerotwin evaluate trajectory`: from files to an evaluation of each estimate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,19 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedTrajectories:
-    """Estimates against their reference.
+    """Evaluations of estimates against one reference, by the name of the estimate.
 
-    Attributes
-    ----------
-    evaluations : mapping of TrajectoryEvaluation
-        By the name of the estimate.
-    camera : StereoCamera or None
-    notes : tuple of str
-        What a reader should know.
-    own_coverage : mapping of float
-        As `TrajectoryInputs` has it.
-    evo : mapping of EvoCheck
-        What evo says of each, if it was asked.
+    `own_coverage` is that of `TrajectoryInputs`; `evo` holds evo's scores, if requested.
     """
 
     evaluations: Mapping[str, TrajectoryEvaluation]
@@ -40,12 +30,12 @@ class JudgedTrajectories:
 
     @property
     def is_reliable(self) -> bool:
-        """Whether each alignment is determined, and evo does not differ."""
+        """Whether each alignment is determined, and evo's scores agree."""
         are_determined = all(e.alignment.is_determined for e in self.evaluations.values())
         return are_determined and all(check.agrees for check in self.evo.values())
 
     def metrics(self) -> dict[str, Any]:
-        """Return the numbers of the one estimate, or those of each under its name."""
+        """Return the numbers of a single estimate, or those of each by name."""
         each = {name: evaluation.metrics() for name, evaluation in self.evaluations.items()}
         for name, numbers in each.items():
             if self.camera is not None:

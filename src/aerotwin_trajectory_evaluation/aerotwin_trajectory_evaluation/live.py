@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An evaluation that grows with a flight: poses come in as they are published."""
+"""An evaluation updated during a flight, as poses are published."""
 
 import bisect
 import threading
@@ -18,7 +18,7 @@ LOST_VARIANCE_M2 = 1e3
 """A pose whose reported position variance is larger is a frame that was not tracked."""
 _OK, _WARN = 0, 1  # levels of diagnostic_msgs/DiagnosticStatus
 _N_LATENCIES = 2000
-# A larger share of estimates without truth at their stamps is no judgement of the flight.
+# With a larger share of estimates without truth at their stamps the flight is not scored.
 _MOST_UNPAIRED = 0.1
 
 
@@ -57,16 +57,10 @@ class _Track:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveSnapshot:
-    """All that came up to a moment.
+    """All data received up to a moment.
 
-    Attributes
-    ----------
-    truth, estimate : Trajectory
-        Poses by stamp.
-    points : (n, 3) array or None
-        The newest map, in the estimate's frame [m].
-    values : dict
-        The running figures; None where there is none yet.
+    `points` (n, 3) is the newest map, in the estimate's frame [m]; `values` are the running scores,
+    None where there is none yet.
     """
 
     truth: Trajectory
@@ -76,23 +70,18 @@ class LiveSnapshot:
 
 
 class LiveEvaluation:
-    """Takes true and estimated poses and tells running errors.
+    """Computes running errors of estimated against true poses.
 
-    Poses may be added by one thread and snapshots taken by another.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        The running figures take `rpe_m`, `lost_m`, `lost_percent` and `silence_s` of it.
-    max_gap_s : float
-        Longest gap of the truth that is interpolated for the running figures [s].
+    Poses may be added by one thread and snapshots taken by another. The running scores use `rpe_m`,
+    `lost_m`, `lost_percent` and `silence_s` of the protocol, and interpolate gaps of the truth up
+    to `max_gap_s` [s].
     """
 
     def __init__(self, protocol: Protocol[TrajectoryProtocol], *, max_gap_s: float = 0.1) -> None:
         self._protocol, self._max_gap_ns = protocol, round(max_gap_s * 1e9)
         self._errors = RunningErrors(rpe_m=protocol.choices.rpe_m)
         self._truth, self._estimate = _Track(), _Track()
-        self._n_paired = 0  # of the estimate's poses, those that were looked at
+        self._n_paired = 0  # number of the estimate's poses already processed
         self._covered_ns = 0
         self._latencies: deque[float] = deque(maxlen=_N_LATENCIES)
         self._map: np.ndarray | None = None
@@ -100,7 +89,7 @@ class LiveEvaluation:
         self.n_reported_lost = self.n_left_out = self.n_unpaired = 0
 
     def add_truth(self, pose: StampedPose) -> None:
-        """Take a true pose."""
+        """Add a true pose."""
         with self._lock:
             self.n_left_out += not self._truth.add(pose)
             self._pair()
@@ -108,7 +97,7 @@ class LiveEvaluation:
     def add_estimate(
         self, pose: StampedPose, *, variance_m2: float = 0.0, latency_s: float | None = None
     ) -> None:
-        """Take an estimated pose, its reported variance, and its age when it came [s]."""
+        """Add an estimated pose, its reported variance, and its age at arrival [s]."""
         with self._lock:
             if latency_s is not None:
                 self._latencies.append(latency_s)
@@ -124,12 +113,12 @@ class LiveEvaluation:
             self._pair()
 
     def set_map(self, points: np.ndarray) -> None:
-        """Take the newest map (n, 3), in the estimate's frame [m]."""
+        """Set the newest map (n, 3), in the estimate's frame [m]."""
         with self._lock:
             self._map = points
 
     def _pair(self) -> None:
-        """Pair what estimate the truth has caught up with."""
+        """Pair the estimates whose stamps the truth has reached."""
         stamps, rows = self._truth.stamps, self._truth.rows
         while self._n_paired < len(self._estimate.stamps) and stamps:
             stamp = self._estimate.stamps[self._n_paired]
@@ -147,7 +136,7 @@ class LiveEvaluation:
 
     @property
     def coverage(self) -> float | None:
-        """Share of the truth's time in which estimates came; None before there is any time."""
+        """Share of the truth's time with estimates; None before any time has passed."""
         stamps = self._truth.stamps
         if len(stamps) < 2:
             return None
@@ -202,7 +191,7 @@ class LiveEvaluation:
         return ""
 
     def _unjudged(self, ahead_s: float) -> str:
-        """Return why estimates that come are not judged now; empty where they are."""
+        """Return why arriving estimates are not scored now; empty where they are."""
         if ahead_s > self._protocol.choices.silence_s:
             return f"no truth for {ahead_s:.1f} s of estimates: has it stopped, are the clocks one?"
         if self._errors.n == 0:
@@ -211,7 +200,7 @@ class LiveEvaluation:
         return ""
 
     def snapshot(self) -> LiveSnapshot:
-        """Return a copy of all that came so far."""
+        """Return a copy of all data received so far."""
         with self._lock:
             return LiveSnapshot(
                 truth=self._truth.trajectory(),

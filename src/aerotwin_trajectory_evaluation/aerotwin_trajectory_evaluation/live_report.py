@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an evaluation that grows, of what came so far."""
+"""Report of an evaluation in progress."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def write_live_report(
     configuration: Mapping[str, Any],
     is_over: bool,
 ) -> bool:
-    """Write report.html and metrics.json, each whole; return whether anything was judged."""
+    """Write report.html and metrics.json, each atomically; return whether anything was scored."""
     from aerotwin_report import write_report
 
     warnings = [] if is_over else ["The run goes on: this report is of the part so far."]
@@ -55,7 +55,7 @@ def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]
     Raises
     ------
     UserError
-        If there is nothing to judge yet.
+        If there is nothing to score yet.
     """
     truth, estimate = snapshot.truth, snapshot.estimate
     if min(len(truth), len(estimate)) < 2:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of paired trajectories: absolute (APE), relative (RPE), and drift over segments.
 
-Rotations are taken as the files wrote them (`Trajectory.R_ref_body`), as evo does, so that the
-scores are equal to evo's also on files of rounded matrices.
+Rotations are used as written in the files (`Trajectory.R_ref_body`), as in evo, so that the scores
+are equal to evo's also on files of rounded matrices.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics:
-    """Summary of a set of errors; `n` is how many."""
+    """Summary of a set of `n` errors."""
 
     n: int
     rmse: float
@@ -41,7 +41,7 @@ class Statistics:
 
 
 def summarise(errors: np.ndarray) -> Statistics | None:
-    """Return the summary of errors (n,), None where there are none."""
+    """Return the summary of errors (n,), None if empty."""
     if len(errors) == 0:
         return None
     return Statistics(
@@ -57,18 +57,16 @@ def summarise(errors: np.ndarray) -> Statistics | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PoseErrors:
-    """Errors, one each per pose or pair.
+    """Errors, one per pose or pair.
 
     Attributes
     ----------
-    trans_m : (n,) array
-        Length of the translation [m].
-    rot_deg : (n,) array
-        Angle of the rotation [deg].
+    trans_m, rot_deg : (n,) arrays
+        Length of the translation [m], angle of the rotation [deg].
     full : (n,) array
         Frobenius norm of E - I of the 4x4 error E: metres and radians mixed (evo's "full").
     at : (n,) array
-        Pose where each ends.
+        Index of the pose where each ends.
     """
 
     trans_m: np.ndarray
@@ -87,7 +85,7 @@ class PoseErrors:
 
 
 def absolute_errors(reference: Trajectory, estimate: Trajectory) -> PoseErrors:
-    """Return the APE as evo defines it: distance and angle between paired poses, as they stand."""
+    """Return the APE as evo defines it: distance and angle between paired poses, as they are."""
     back = _transpose(estimate.R_ref_body)
     shift = reference.p_ref_body - estimate.p_ref_body
     errors = _pose_errors(
@@ -103,13 +101,7 @@ def absolute_errors(reference: Trajectory, estimate: Trajectory) -> PoseErrors:
 def relative_errors(
     reference: Trajectory, estimate: Trajectory, first: np.ndarray, second: np.ndarray
 ) -> PoseErrors:
-    """Return the RPE as evo defines it: the estimate's motions against the reference's.
-
-    Parameters
-    ----------
-    first, second : (m,) int arrays
-        Poses between which each motion lies.
-    """
+    """Return the RPE as evo defines it, over motions from poses `first` to `second` (m,)."""
     R_reference, p_reference = _motion(reference, first, second)
     R_estimate, p_estimate = _motion(estimate, first, second)
     R_back = _transpose(R_reference)
@@ -142,7 +134,7 @@ def relative_errors_by_path(
 
 
 def _are_exact(reference: Trajectory, estimate: Trajectory) -> bool:
-    """Tell whether the rotations are orthonormal to the last digit."""
+    """Return whether the rotations are orthonormal to the last digit."""
     return reference.R_as_written is None and estimate.R_as_written is None
 
 
@@ -160,8 +152,8 @@ def _pose_errors(R: np.ndarray, shift: np.ndarray, at: np.ndarray, *, is_exact: 
 def _angles(R: np.ndarray, from_identity: np.ndarray, *, is_exact: bool) -> np.ndarray:
     """Return the angles of rotations (n, 3, 3), exact near 0 and near pi.
 
-    |R - I|^2 = 8 sin^2(a / 2) and 1 + tr R = 4 cos^2(a / 2). Of rounded matrices the nearest
-    rotation counts, as in evo: their rounding would pass for a turn.
+    |R - I|^2 = 8 sin^2(a / 2) and 1 + tr R = 4 cos^2(a / 2). For rounded matrices the nearest
+    rotation is used, as in evo: otherwise their rounding would count as a rotation.
     """
     if is_exact or len(R) == 0:
         cosine = np.sqrt(np.maximum(1.0 + np.trace(R, axis1=1, axis2=2), 0.0)) / 2.0
@@ -178,7 +170,7 @@ def _transpose(matrices: np.ndarray) -> np.ndarray:
 def _motion(
     trajectory: Trajectory, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return turn (m, 3, 3) and shift (m, 3) of the second poses in the axes of the first."""
+    """Return rotation (m, 3, 3) and shift (m, 3) of the second poses in the axes of the first."""
     rotations = trajectory.R_ref_body
     back = _transpose(rotations[first])
     shift = trajectory.p_ref_body[second] - trajectory.p_ref_body[first]
@@ -187,18 +179,14 @@ def _motion(
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentDrift:
-    """Drift over all segments of one length, one value each per segment.
+    """Drift over all segments of one requested length `length_m` [m], one value per segment.
 
     Attributes
     ----------
-    length_m : float
-        The length asked for.
-    trans_percent : (n,) array
-        Error of the motion by the length [%].
-    rot_deg_m : (n,) array
-        Angle of the error by the length [deg/m].
+    trans_percent, rot_deg_m : (n,) arrays
+        Error of the motion, and its angle, divided by the length [%], [deg/m].
     yaw_deg, tilt_deg : (n,) arrays
-        The angle's part about the estimate's vertical, and the rest [deg] (rpg: yaw, gravity).
+        Parts of the angle: about the estimate's vertical, and the rest [deg] (rpg: yaw, gravity).
     """
 
     length_m: float

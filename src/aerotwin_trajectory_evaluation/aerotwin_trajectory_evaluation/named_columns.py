@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories in CSV files whose columns say what they are: `time_s, x_m, y_m, z_m, qx, …, qw`."""
+"""Trajectories in CSV files with named columns: `time_s, x_m, y_m, z_m, qx, …, qw`."""
 
 import difflib
 import re
@@ -13,7 +13,7 @@ _TIMES = ("time", "timestamp", "stamp", "t")
 _TIME_UNITS = ("s", "ms", "us", "ns")
 _METRES = {"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0}
 _RADIANS = {"rad": 1.0, "deg": np.pi / 180.0}
-# What programs call them; a unit follows as `_m`, ` [m]` or ` (m)`.
+# Common column names; a unit follows as `_m`, ` [m]` or ` (m)`.
 _POSITION = ("{}", "p{}", "p_{}", "t{}", "pos_{}", "position_{}", "position.{}",
              "pose.position.{}", "pose.pose.position.{}", "p_rs_r_{}")  # fmt: skip
 _QUATERNION = ("q{}", "q_{}", "quat_{}", "orientation_{}", "orientation.{}",
@@ -26,8 +26,6 @@ Columns = tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]
 def read_named_columns(rows: Rows) -> Columns:
     """Return stamps [ns], positions (n, 3) [m], quaternions xyzw (n, 4) and notes.
 
-    Notes
-    -----
     Time: one of time, timestamp, stamp, t with its unit (`time_s`, `stamp_ns`, `timestamp [ns]`).
     Position: x y z with their units; without unit metres are assumed, and a note says so.
     Attitude: qx qy qz qw, or roll, pitch and yaw with their units (rotations about the fixed axes
@@ -109,7 +107,7 @@ def _attitude(names: list[tuple[str, str]], table: np.ndarray) -> np.ndarray:
 
 
 def _find(names: list[tuple[str, str]], patterns: tuple[str, ...], axes: str) -> list[int] | None:
-    """Return the columns of all axes under the first pattern that has them all."""
+    """Return the columns of all axes under the first pattern that matches them all."""
     for pattern in patterns:
         found = [_column(names, pattern.format(axis)) for axis in axes]
         if None not in found:
@@ -125,7 +123,7 @@ def _column(names: list[tuple[str, str]], column_name: str) -> int | None:
 
 
 def _listed(names: list[tuple[str, str]], column_name: str = "") -> str:
-    """Return the names that are there, those like the wanted one first."""
+    """Return the existing names, those similar to the requested one first."""
     plain = [name for name, _ in names]
     close = difflib.get_close_matches(column_name, plain, n=3) if column_name else []
     return ", ".join([*close, *(name for name in plain if name not in close)][:12])

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which two poses make a pair: relative errors as evo counts them, segments as KITTI and rpg do.
+"""Pose pairs: for relative errors as in evo, for segments as in KITTI and rpg.
 
-All pairs are chosen at once; the tests hold them equal to evo's loops.
+Pairs are computed on arrays; the tests compare them with evo's loops.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ _RPG_TOLERANCE = 0.2
 
 
 def travelled(p_ref_body: np.ndarray) -> np.ndarray:
-    """Return the path from the first position to each of (n, 3) [m]."""
+    """Return the path length from the first position to each of (n, 3) [m]."""
     if len(p_ref_body) == 0:
         return np.empty(0)
     steps = np.linalg.norm(np.diff(p_ref_body, axis=0), axis=1)
@@ -35,13 +35,9 @@ def pairs_by_path(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (first, second) indices that are delta_m of path apart.
 
-    Parameters
-    ----------
-    all_pairs : bool
-        False: a pair begins where the last one ended, and ends at the first pose that is at least
-        delta_m on. True: from every pose to the one nearest to delta_m on.
-    tolerance : float
-        Of all pairs, those farther off than this share of delta_m are left out.
+    Without `all_pairs` a pair begins where the last one ended, and ends at the first pose at least
+    delta_m on. With it, pairs go from every pose to the one nearest to delta_m on; those that
+    deviate by more than the share `tolerance` of delta_m are left out.
     """
     if not all_pairs:
         ends = np.array(_ends_along(p_ref_body, delta_m), dtype=np.int64)
@@ -81,7 +77,7 @@ def _nearest_on_path(
 
 
 def segment_lengths_m(path: np.ndarray, protocol: TrajectoryProtocol) -> tuple[float, ...]:
-    """Return the lengths of the segments [m]; shares of the path are cut to 1 cm, as rpg does."""
+    """Return the lengths of the segments [m]; shares of the path are cut to 1 cm, as in rpg."""
     if not protocol.segment_shares:
         return protocol.segment_lengths_m
     whole = float(path[-1]) if len(path) else 0.0
@@ -92,17 +88,10 @@ def segment_lengths_m(path: np.ndarray, protocol: TrajectoryProtocol) -> tuple[f
 def segments(
     path: np.ndarray, length_m: float, *, step: int, end: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (first, second) indices of the segments of one length.
+    """Return (first, second) indices of the segments of one length on a path (n,) [m].
 
-    Parameters
-    ----------
-    path : (n,) array
-        Travelled by the reference [m].
-    step : int
-        A segment starts at every n-th pose.
-    end : {"beyond", "nearest"}
-        The first pose farther than length_m (KITTI), or the nearest to it, less than a fifth of
-        the length off (rpg).
+    A segment starts at every `step`-th pose. It ends at the first pose farther than length_m
+    (`beyond`, KITTI), or the nearest to it, less than a fifth of the length off (`nearest`, rpg).
     """
     first = np.arange(0, len(path), step)
     if end == "beyond":

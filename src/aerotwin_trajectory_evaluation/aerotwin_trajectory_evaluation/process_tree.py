@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a process and all that it started use, read from Linux's /proc (proc(5)) at low cost."""
+"""Resource use of a process and its descendants, read from Linux's /proc (proc(5)) at low cost."""
 
 import math
 import os
@@ -15,31 +15,29 @@ PROC = "/proc"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _IO = re.compile(r"^(read_bytes|write_bytes): (\d+)$", re.MULTILINE)
-# Of one core, for each of the two dear readings: who belongs to the tree, and its shared memory.
+# Share of one core, for each of the two expensive readings: the tree's members, and shared memory.
 _DEAR_SHARE = 0.001
-# Longest pauses of the two [s]. A child that lives shorter than the first may not be seen.
+# Longest intervals of the two [s]. A child that lives shorter than the first may be missed.
 _MEMBERS_S, _MEMORY_S = 1.0, 5.0
 _LOOK_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeSample:
-    """The use of a process tree at one moment.
+    """Resource use of a process tree at one moment.
 
     Attributes
     ----------
     cpu_s : float
-        CPU time since the tree is watched, or since the first sight of each process that was there
-        before; also of those that have ended [s].
-    rss_bytes : int
-        Resident memory; pages that processes share count for each.
-    pss_bytes : float
-        Proportional set size: shared pages count once, split among who shares them. Read more
-        seldom than the rest and held in between; NaN where the kernel does not tell.
+        CPU time since the tree is watched, or since a process that already ran was first found;
+        includes processes that have ended [s].
+    rss_bytes, pss_bytes : int, float
+        Resident memory, and proportional set size, in which a shared page is split among its users.
+        The latter is read less often and held in between; NaN where the kernel does not report it.
     n_threads, n_processes : int
         Alive.
     read_bytes, write_bytes : float
-        From and to storage, likewise; NaN where the kernel does not tell.
+        From and to storage, since the same time as `cpu_s`; NaN where not reported.
     """
 
     cpu_s: float
@@ -53,14 +51,14 @@ class TreeSample:
 
 @dataclass(frozen=True)
 class _Process:
-    """One process; its start time tells it from a later one with the same number."""
+    """One process; its start time distinguishes it from a later one with the same PID."""
 
     pid: int
     start_ticks: int
 
 
 class _Pace:
-    """Spreads a dear reading, so that it takes a small share of the time if it may."""
+    """Spaces out an expensive reading, so that it uses a small share of the time if it may."""
 
     def __init__(self, longest_s: float) -> None:
         self._longest_s = longest_s
@@ -74,12 +72,9 @@ class _Pace:
 
 
 class ProcessTree:
-    """Roots, found anew from time to time, and all their descendants.
+    """Root processes, searched for repeatedly, and all their descendants.
 
-    Parameters
-    ----------
-    find_roots : callable
-        Returns process numbers; none while the program has not started.
+    `find_roots` returns their PIDs; none while the program has not started.
     """
 
     def __init__(self, find_roots: Callable[[], list[int]]) -> None:
@@ -93,7 +88,7 @@ class ProcessTree:
         self._last: dict[_Process, tuple[float, float, float]] = {}
 
     def sample(self) -> TreeSample:
-        """Return what the tree uses now."""
+        """Return the current use."""
         if self._membership.is_due():
             begin = time.thread_time()
             self._members = _with_descendants(self._find_roots())
@@ -137,7 +132,7 @@ class ProcessTree:
 
 
 def command_lines() -> dict[int, str]:
-    """Return the command line of every process that may be read, by number."""
+    """Return the command line of every readable process, by PID."""
     found = {}
     for pid in _numbers():
         tokens = _read(pid, "cmdline")
@@ -147,7 +142,7 @@ def command_lines() -> dict[int, str]:
 
 
 def ancestors(pid: int) -> set[int]:
-    """Return the processes that started this one, and it."""
+    """Return the PIDs of this process and its ancestors."""
     found: set[int] = set()
     while pid > 0 and pid not in found:
         found.add(pid)
@@ -157,10 +152,10 @@ def ancestors(pid: int) -> set[int]:
 
 
 def end_tree(root: int, *, patience_s: float) -> None:
-    """End a process and all that it started: SIGTERM, after a while SIGKILL.
+    """End a process and its descendants: SIGTERM, after `patience_s` SIGKILL.
 
-    Whoever started them collects them. A program started by another one (`ros2 run`, a shell) would
-    stay when only its parent ends.
+    Their parents must reap them. A program started by another one (`ros2 run`, a shell) would
+    survive if only its parent ended.
     """
     tree = _with_descendants([root])
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -180,7 +175,7 @@ def _is_alive(process: _Process) -> bool:
 
 
 def exists(pid: int) -> bool:
-    """Return whether a process with this number is alive."""
+    """Return whether a process with this PID is alive."""
     return _read_stat(pid) is not None
 
 
@@ -202,7 +197,7 @@ def _read(pid: int, name: str) -> str:
 
 
 def _read_stat(pid: int) -> _Stat | None:
-    """Return proc(5)'s stat; fields are counted from the state, after the name in brackets."""
+    """Return proc(5)'s stat; fields are counted from the state, after the name in parentheses."""
     fields = _read(pid, "stat").rpartition(")")[2].split()
     if not fields or fields[0] in "ZX":  # ended, waiting for its parent
         return None

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of a trajectory evaluation, and the ways of counting that others publish with.
+"""Options of a trajectory evaluation, with presets of published protocols.
 
-The defaults are those of evo, so that a score without any option is the one its users know.
+The defaults are those of evo, so that a score without options is comparable to evo's.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ PART = "trajectory"
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryProtocol:
-    """The choices; the reference page of parameters is made from these fields."""
+    """The options; the reference page of parameters is generated from these fields."""
 
     duplicates: str = parameter(
         "keep",
@@ -149,11 +149,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 
 
 def load_trajectory_protocol(spec: str | Path | None = None) -> Protocol[TrajectoryProtocol]:
-    """Return the protocol of a preset's name or a YAML file; the defaults (evo's) without.
+    """Return the protocol of a preset's name or a YAML file; default: evo's.
 
     Raises
     ------
     ParameterError
-        If there is no such preset or file, or a key or a value is not known.
+        If there is no such preset or file, or a key or a value is unknown.
     """
     return load_protocol(TrajectoryProtocol, PART, spec, PRESETS)

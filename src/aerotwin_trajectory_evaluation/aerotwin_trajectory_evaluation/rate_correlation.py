@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A first guess of the time offset: rates of turn, or speeds, of two trajectories are correlated.
+"""Initial estimate of the time offset by correlating angular rates, or speeds, of two trajectories.
 
-Neither depends on the frames; the rate of turn does not even depend on which point of the body is
-tracked, nor on the scale.
+Neither depends on the frames; the angular rate does not depend on the tracked point of the body or
+on the scale either.
 """
 
 import numpy as np
@@ -20,9 +20,9 @@ _MIN_OVERLAP = 0.5
 def coarse_time_offset_s(
     reference: Trajectory, estimate: Trajectory, *, max_offset_s: float
 ) -> tuple[float | None, str]:
-    """Return what must be added to the estimate's stamps [s], and why it is unknown where None.
+    """Return what must be added to the estimate's stamps [s]; if None, also why it is unknown.
 
-    The kind of rate with the higher correlation counts. The peak is refined by a parabola.
+    The kind of rate with the higher correlation is used. The peak is refined by a parabola.
     """
     if min(len(reference), len(estimate)) < 3:
         return None, "a time offset needs three poses"
@@ -46,7 +46,7 @@ Samples = tuple[np.ndarray, np.ndarray]
 
 
 def _rates_of_turn(trajectory: Trajectory, first_ns: int) -> Samples:
-    """Return times [s] between the poses and rates of turn there [rad/s]."""
+    """Return times [s] between the poses and angular rates there [rad/s]."""
     before, after = trajectory.q_ref_body[:-1], trajectory.q_ref_body[1:]
     # q and -q are one rotation; the chord between unit quaternions spans half of the angle.
     chord = np.minimum(
@@ -123,7 +123,7 @@ def _correlations(fixed: np.ndarray, moving: np.ndarray, covered: np.ndarray) ->
 
 
 def _parabola(values: np.ndarray, best: int) -> float:
-    """Return how far the top of the parabola through three values is from the middle one."""
+    """Return the offset of the vertex of the parabola through three values from the middle one."""
     if best in (0, len(values) - 1):
         return 0.0
     before, top, after = values[best - 1 : best + 2]

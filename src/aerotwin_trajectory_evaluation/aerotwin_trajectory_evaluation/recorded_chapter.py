@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded flight flown again, as a chapter: how far the simulated is from the recorded one."""
+"""Report chapter on a recorded flight flown again: deviation of simulation from recording."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,17 +19,9 @@ _LEVEL = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedFlight:
-    """The recorded positions and where the simulated vehicle was at their times.
+    """Recorded, true simulated and set-point positions (n, 3) in map [m] at times t (n,) [s].
 
-    Attributes
-    ----------
-    track : RecordedTrack
-        What was flown.
-    t : (n,) array
-        Time on the track [s].
-    recorded, simulated, setpoint : (n, 3) array
-        The recorded positions, the true ones of the simulated vehicle, and the set-points, at the
-        same times, in map [m].
+    The times are those on the track.
     """
 
     track: RecordedTrack
@@ -40,7 +32,7 @@ class RecordedFlight:
 
     @property
     def deviation(self) -> np.ndarray:
-        """Distance of simulated and recorded positions (n,) [m], nothing aligned."""
+        """Distance of simulated and recorded positions (n,) [m], without alignment."""
         return np.linalg.norm(self.simulated - self.recorded, axis=1)
 
     @property
@@ -49,7 +41,7 @@ class RecordedFlight:
         return len(self.t) / len(self.track.t)
 
     def aligned(self) -> tuple[np.ndarray, dict[str, float]]:
-        """Return the deviation (n,) with offset and yaw fitted away, and what that removed."""
+        """Return the deviation (n,) after a fit of offset and yaw, and what that removed."""
         stamps = np.round(self.t * 1e9).astype(np.int64)
         level = np.tile(_LEVEL, (len(stamps), 1))
         recorded = Trajectory(stamps, self.recorded, level)
@@ -88,14 +80,7 @@ def compare_recorded(
 ) -> RecordedFlight | None:
     """Return both flights at the recorded times, None if the track was not flown.
 
-    Parameters
-    ----------
-    track : RecordedTrack
-        What was flown.
-    truth : Trajectory
-        Where the simulated vehicle was, in map.
-    track_start_ns : int
-        Simulated time of the track's first set-point [ns].
+    `truth` is in map; `track_start_ns` is the simulated time of the track's first set-point.
     """
     stamps = track_start_ns + np.round(track.t * 1e9).astype(np.int64)
     flown = (stamps >= truth.stamps_ns[0]) & (stamps <= truth.stamps_ns[-1])
@@ -113,7 +98,7 @@ def compare_recorded(
 
 
 def recorded_section(flight: RecordedFlight) -> Section:
-    """Return the chapter about a recorded flight that was flown again."""
+    """Return the report chapter."""
     numbers = flight.metrics()
     track = flight.track
     warnings = []

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From a recorded flight to a track that a multirotor can fly again in a world.
+"""Conversion of a recorded flight to a track that a multirotor can fly again in a world.
 
-Place it in the map, cut what lies below the take-off height, smooth it, and, where it asks for more
-than the limits, fly it slower: all times are stretched by one factor.
+Place it in the map, cut what lies below the take-off height, smooth it, and, where it exceeds the
+limits, fly it slower: all times are stretched by one factor.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _MAX_DURATION_S = 3600.0
 
 @dataclass(frozen=True, kw_only=True)
 class TrackOptions:
-    """How a recording becomes a track."""
+    """How a recording is converted to a track."""
 
     placement: str = parameter(
         "auto",
@@ -67,20 +67,18 @@ class RecordedTrack:
 
     Attributes
     ----------
-    recording : FlightRecording
-        Where it comes from.
     t : (n,) array
-        When each recorded position is due on the track [s], after re-timing.
+        Time of each recorded position on the track [s], after re-timing.
     recorded_map : (n, 3) array
         The recorded positions, placed, not smoothed [m].
     p_map, v_map, a_map : (m, 3) array
         Set-points every `STEP_S` [m], [m/s], [m/s^2]; at rest at both ends.
     yaw, yaw_rate : (m,) array
-        Likewise [rad], [rad/s].
+        At the same times [rad], [rad/s].
     time_scale : float
-        1 if the recorded times are kept; 2 flies at half the speed.
+        1 if the recorded times are unchanged; 2 flies at half the speed.
     notes : tuple of str
-        What was done to it.
+        Modifications of the recording.
     """
 
     recording: FlightRecording
@@ -115,22 +113,18 @@ def make_track(
 
     Parameters
     ----------
-    recording : FlightRecording
-        The flight.
-    options : TrackOptions
-        What is done with it.
     plane : LocalTangentPlane
         The map frame of the world.
     start_p_map, start_yaw : (3,) array, float
-        The world's start [m], [rad]; the yaw is kept where the recording has none.
+        The world's start [m], [rad]; the yaw is used where the recording has none.
     ground_height : callable
-        Height of the world's surface at x (k,), y (k,); NaN beside the world.
+        Height of the world's surface at x (k,), y (k,); NaN outside the world.
 
     Raises
     ------
     UserError
-        If the recording lies beside the world, goes below its surface, or is not high, long or
-        whole enough; the message names the option that helps.
+        If the recording lies outside the world, goes below its surface, or is too low, too short or
+        incomplete; the message names the option that helps.
     """
     t, position, yaw = _cut_times(recording, options)
     p_map, notes = _place(recording, position, options, plane, start_p_map, ground_height)
@@ -151,9 +145,9 @@ def make_track(
 
 
 def check_recording(recording: FlightRecording, options: TrackOptions) -> None:
-    """Refuse what no world could change, before one is loaded.
+    """Check a recording as far as possible before a world is loaded.
 
-    Where a recording with GNSS lies, and so how high it flies, the world says.
+    The position of a recording with GNSS, and so its height, depends on the world.
 
     Raises
     ------
@@ -209,7 +203,7 @@ def _place(
     start_p_map: np.ndarray,
     ground_height: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the positions in map, and what was done."""
+    """Return the positions in map, and notes on how they were placed."""
     if options.placement == "start":
         return _from_start(recording, position, start_p_map), [
             "Its first point was put at the world's start (placement start)."
@@ -276,7 +270,7 @@ def _cut_low(
     yaw: np.ndarray | None,
     options: TrackOptions,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Keep what lies between the first and the last moment above the lowest height."""
+    """Return what lies between the first and the last moment above the lowest height."""
     height = p_map[:, 2] - p_map[0, 2] + options.raise_m
     high = np.flatnonzero(height >= options.lowest_m)
     if len(high) < 3:
@@ -338,7 +332,8 @@ def _smoothed(
 ) -> RecordedTrack:
     """Return the track of positions at times t: even steps, moving averages, differences.
 
-    Standing still before and after pads the averages, so that the track begins and ends at rest.
+    The averages are padded with the first and last pose at rest, so that the track begins and ends
+    at rest.
     """
     half = max(round(smoothing_s / STEP_S / 2.0), 1)
     pad = (N_PASSES + 1) * half

@@ -40,24 +40,20 @@ _KITTI_COLUMNS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class FlightRecording:
-    """A flight as somebody recorded it.
+    """A recorded flight.
 
     Attributes
     ----------
-    path : Path
-        The file.
     kind : str
-        What it is, in words.
+        Description of the source.
     t : (n,) array
         Seconds since the first sample, increasing.
     position : (n, 3) array
-        Local: x, y, z, z up [m]; geodetic: latitude, longitude [deg], altitude [m].
-    is_geodetic : bool
-        Which of the two.
+        Local: x, y, z, z up [m]; if `is_geodetic`: latitude, longitude [deg], altitude [m].
     yaw : (n,) array or None
-        From x (east) counter-clockwise [rad], unwrapped; None if nobody recorded it.
+        From x (east) counter-clockwise [rad], unwrapped; None if it was not recorded.
     notes : tuple of str
-        What a reader must know.
+        Remarks for the reader.
     """
 
     path: Path
@@ -82,15 +78,15 @@ class FlightRecording:
 
 
 def read_recording(path: str | Path, *, topic: str | None = None) -> FlightRecording:
-    """Return the flight of a file; what it is is told by its content.
+    """Return the flight of a file; its format is detected from its content.
 
-    ULog by its first bytes, a CSV with GNSS by the names of its columns; everything else as
-    `read_trajectory` does it (TUM, EuRoC, bags).
+    ULog by its first bytes, a CSV with GNSS by its column names; any other format by
+    `read_trajectory` (TUM, EuRoC, bags).
 
     Raises
     ------
     UserError
-        If the file is missing, damaged, or holds no flight; the message says what is lacking.
+        If the file is missing, damaged, or holds no flight; the message says what is missing.
     """
     path = Path(path)
     check_is_file(path)
@@ -132,7 +128,7 @@ def _from_trajectory(path: Path, trajectory: Trajectory) -> FlightRecording:
 
 
 def _gnss_columns(head: bytes) -> dict[str, int] | None:
-    """Return which column holds what, None if the first line names no latitude and longitude."""
+    """Return the column of each quantity, None if the first line has no latitude and longitude."""
     names = _names(head.split(b"\n", 1)[0].decode("utf-8", "replace"))
     found: dict[str, int] = {}
     for kind, aliases in _ALIASES.items():
@@ -153,13 +149,13 @@ def _gnss_columns(head: bytes) -> dict[str, int] | None:
 
 
 def _named_scale(name: str, scales: dict[str, float]) -> float | None:
-    """Return the unit that a column's name ends with, as a factor; None without one."""
+    """Return the factor of the unit at the end of a column's name; None without one."""
     parts = name.split("_")[1:]
     return next((factor for unit, factor in scales.items() if unit in parts), None)
 
 
 def _names(line: str) -> list[str]:
-    """Return the names of the columns in a file's first line."""
+    """Return the column names in a file's first line."""
     first = line.lstrip("\ufeff#").strip()
     return [name.strip().strip('"').lower() for name in first.split(",")]
 
@@ -219,7 +215,7 @@ def _scales(
 
 
 def _rows(path: Path, columns: list[int]) -> tuple[list[list[float]], int]:
-    """Return the rows whose wanted columns are finite numbers, and how many others there are."""
+    """Return the rows whose requested columns are finite, and the number of other rows."""
     rows, n_bad = [], 0
     reader = csv.reader(text_lines(path, max_bytes=MAX_BYTES))
     try:
@@ -241,8 +237,8 @@ def _rows(path: Path, columns: list[int]) -> tuple[list[list[float]], int]:
 def _seconds(stamps: np.ndarray, unit_index: int, path: Path) -> tuple[np.ndarray, str]:
     """Return stamps in seconds since the first, and their unit.
 
-    Without a unit in the column's name: that in which the first is a time since 1970, or else
-    seconds, where the samples are then at most a minute apart.
+    Without a unit in the column's name: the one in which the first stamp is a time since 1970, else
+    seconds if the samples are then at most a minute apart.
     """
     units = list(_UNITS)
     if unit_index >= 0:

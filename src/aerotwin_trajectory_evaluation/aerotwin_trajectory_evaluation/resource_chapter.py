@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the program under test cost, as a section of a report."""
+"""Report section on the resources used by the program under test."""
 
 from typing import Any
 
@@ -37,19 +37,10 @@ def resource_section(
 ) -> Section:
     """Return the section on CPU, memory, latency and real-time factor of the program under test.
 
-    Parameters
-    ----------
-    usage : ResourceUsage
-        What was recorded.
-    n_frames : int, optional
-        Frames given to the program; its outputs are counted by default.
-    simulated_s : float, optional
-        Simulated time that passed, for the real-time factor.
-    error : (stamps_ns (n,), error_m (n,)), optional
-        Position error of the program's poses, drawn over the same time axis (XTDrone, table IV,
-        gives means only).
-    title, name : str
-        Heading and key in `metrics.json`.
+    `n_frames` and `simulated_s` are those of `ResourceUsage.metrics`; `title` and `name` are the
+    heading and the key in `metrics.json`. `error`, the stamps (n,) [ns] and position errors (n,)
+    [m] of the program's poses, is drawn over the same time axis (XTDrone, table IV, gives means
+    only).
     """
     numbers = usage.metrics(n_frames=n_frames, simulated_s=simulated_s)
     return Section(
@@ -185,5 +176,5 @@ def _draw_latency(axes, frame_seconds: np.ndarray, usage: ResourceUsage) -> None
 
 
 def _thin(n: int) -> np.ndarray:
-    """Return at most _MAX_POINTS indices, the last one included: a line needs no more."""
+    """Return at most _MAX_POINTS indices, including the last one."""
     return np.unique(np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(np.int64))

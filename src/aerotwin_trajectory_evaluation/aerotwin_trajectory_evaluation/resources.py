@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a program costs over time: CPU, memory, threads, I/O, and the latency of its output."""
+"""Resource use of a program over time: CPU, memory, threads, I/O, and the latency of its output."""
 
 import math
 import os
@@ -30,12 +30,12 @@ class ResourceUsage:
     Attributes
     ----------
     time_s, cpu_s : (n,) arrays
-        When, and CPU time used since the first sample by all processes of the tree, also those
-        that have ended [s].
+        Time of the sample, and CPU time since the first one of all processes of the tree, including
+        those that have ended [s].
     rss_bytes, pss_bytes, read_bytes, write_bytes, n_threads, n_processes : (n,) arrays
         As in `TreeSample`.
     frame_time_s, latency_s, frame_stamps_ns : (m,) arrays
-        For each output of the program: when it came, how long after its input [s, wall], and the
+        For each output of the program: its arrival, its delay after the input [s, wall], and the
         stamp of that input [ns].
     overhead : float
         CPU time of the recording itself by wall time: 0.01 is one per cent of a core.
@@ -56,7 +56,7 @@ class ResourceUsage:
 
     @property
     def duration_s(self) -> float:
-        """Wall time recorded."""
+        """Wall time recorded [s]."""
         return float(self.time_s[-1] - self.time_s[0]) if len(self.time_s) > 1 else 0.0
 
     @property
@@ -80,12 +80,8 @@ class ResourceUsage:
     ) -> dict[str, Any]:
         """Return the numbers for JSON.
 
-        Parameters
-        ----------
-        n_frames : int, optional
-            Frames given to the program; the outputs counted by `frame_done` by default.
-        simulated_s : float, optional
-            Simulated time that passed, for the real-time factor.
+        Rates are per `n_frames` input frames (default: the outputs counted by `frame_done`); the
+        real-time factor uses the simulated time `simulated_s` that passed [s].
         """
         n_frames = len(self.latency_s) if n_frames is None else n_frames
         cpu = float(self.cpu_s[-1]) if len(self.cpu_s) else 0.0
@@ -129,28 +125,28 @@ def _quantiles(values: np.ndarray) -> dict[str, float] | None:
 
 
 def next_due(due_s: float, now_s: float, interval_s: float) -> float:
-    """Return when the next sample is due: on the grid of the first, whatever a sample took.
+    """Return when the next sample is due: on the grid of the first, however long a sample took.
 
-    Samples that a busy machine made miss are left out, not made up for.
+    Samples missed on a busy machine are skipped.
     """
     missed = max(math.floor((now_s - due_s) / interval_s), 0)
     return due_s + (missed + 1) * interval_s
 
 
 class ResourceRecorder:
-    """Samples a process tree in a thread of its own until `stop`.
+    """Samples a process tree in its own thread until `stop`.
 
-    Exactly one of `pid`, `pattern` and `node` says which.
+    Exactly one of `pid`, `pattern` and `node` selects it.
 
     Parameters
     ----------
     pid : int, optional
         Root of the tree.
     pattern : str, optional
-        Regular expression searched in command lines; all that match are roots. This process and
-        those that started it are never among them.
+        Regular expression searched in command lines; all that match are roots, except this process
+        and its ancestors.
     node : str, optional
-        Name of a ROS 2 node as a launch file gives it.
+        Name of a ROS 2 node as in a launch file.
     interval_s : float
         Between samples [s].
 
@@ -193,7 +189,7 @@ class ResourceRecorder:
         self._was_seen = False
 
     def start(self) -> "ResourceRecorder":
-        """Take the first sample, then go on in a thread."""
+        """Record the first sample, then continue in a thread."""
         self._start = time.monotonic()
         self._sample()
         self._thread = threading.Thread(target=self._run, name="resources", daemon=True)
@@ -201,7 +197,7 @@ class ResourceRecorder:
         return self
 
     def stop(self) -> ResourceUsage:
-        """End sampling and return what was seen."""
+        """End sampling and return the usage."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
@@ -209,12 +205,12 @@ class ResourceRecorder:
         return self.usage
 
     def frame_done(self, latency_s: float, stamp_ns: int) -> None:
-        """Note an output of the program, how long after its input it came, and that one's stamp."""
+        """Record an output of the program: latency after its input, and the stamp of that input."""
         self._frames.append((time.monotonic() - self._start, latency_s, stamp_ns))
 
     @property
     def was_seen(self) -> bool:
-        """Whether any process of the tree was ever seen alive."""
+        """Whether any process of the tree was ever found alive."""
         return self._was_seen
 
     @property
@@ -224,7 +220,7 @@ class ResourceRecorder:
 
     @property
     def usage(self) -> ResourceUsage:
-        """What was seen so far."""
+        """Usage recorded so far."""
         samples, frames = list(self._samples), list(self._frames)
         duration = samples[-1][0] if samples else 0.0
 
@@ -268,7 +264,7 @@ class ResourceRecorder:
         if self._pid is not None:
             return [self._pid]
         assert self._pattern is not None
-        # A launcher that names the program in its arguments is no root, nor is this process.
+        # A launcher that names the program in its arguments is not a root, nor is this process.
         excluded = ancestors(os.getpid())
         return [
             pid

@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Record, print, report; the exit code of a started program is that of this one."""
+    """Record, print, report; returns the exit code of a program started here."""
     from aerotwin_trajectory_evaluation.resource_chapter import resource_section
 
     _check(args)
@@ -124,7 +124,7 @@ def _watch(args: argparse.Namespace) -> tuple[Any, int]:
         with recorder, progress(args.duration_s or 0.0, "recording", unit="s") as bar:
             _wait(recorder, child, args.duration_s, bar)
     except KeyboardInterrupt:
-        pass  # what was seen so far is the result
+        pass  # the samples so far are the result
     finally:
         code = _end(child) if child is not None else 0
     return recorder.usage, code
@@ -132,7 +132,7 @@ def _watch(args: argparse.Namespace) -> tuple[Any, int]:
 
 @contextmanager
 def _ended_by_exceptions() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the program that was started, too, and not this process alone."""
+    """Let SIGTERM and SIGHUP also end the program that was started, not only this process."""
     numbers = (signal.SIGTERM, signal.SIGHUP)
     before = [signal.signal(number, _leave) for number in numbers]
     try:
@@ -154,7 +154,7 @@ def _start(command: list[str]) -> subprocess.Popen:
 
 
 def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, bar) -> None:
-    """Return when the program has ended, was never seen, or the time is over."""
+    """Return when the program has ended, was never found, or the time is over."""
     start = time.monotonic()
     while (since := time.monotonic() - start) < (duration_s or float("inf")):
         has_ended = recorder.was_seen and recorder.n_alive == 0
@@ -166,7 +166,7 @@ def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, ba
 
 
 def _end(child: subprocess.Popen) -> int:
-    """Return the exit code; a program that outlived its time is asked to end, then made to."""
+    """Return the exit code; a program that exceeds its time is terminated, then killed."""
     if child.poll() is None:
         end_tree(child.pid, patience_s=_PATIENCE_S)
         child.wait()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What `aerotwin evaluate trajectory -o DIR` leaves: a report, its numbers, the aligned paths."""
+"""Output of `aerotwin evaluate trajectory -o DIR`: a report, its numbers, the aligned paths."""
 
 import re
 from collections.abc import Mapping
@@ -22,20 +22,13 @@ def write_result(
 ) -> None:
     """Write report.html, metrics.json and one `NAME_aligned.txt` (TUM) for each estimate.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Nothing but the figures is written without.
-    judged : JudgedTrajectories
-    sources : mapping
-        What was read and how: the report's configuration.
-    figures : Path, optional
-        Folder for every figure of the report as PDF and SVG.
+    Without `folder` only the figures are written. `sources` tell what was read and how: the
+    report's configuration. `figures` is a folder for every figure of the report as PDF and SVG.
 
     Raises
     ------
     UserError
-        If a folder cannot be made.
+        If a folder cannot be created.
     """
     from aerotwin_core.plots import keeping_figures
 
@@ -85,13 +78,13 @@ def _sections(judged: JudgedTrajectories) -> list[Section]:
 
 
 def _named(chapter: Section) -> Section:
-    """Say on each tile whose number it is: the tiles of all chapters stand together."""
+    """Add the estimate's name to each tile: the tiles of all chapters are shown together."""
     tiles = (replace(tile, label=f"{chapter.title}: {tile.label}") for tile in chapter.headline)
     return replace(chapter, headline=tuple(tiles))
 
 
 def _keys(names: list[str]) -> list[str]:
-    """Return names fit for files and for keys of metrics.json, all different."""
+    """Return unique names that are valid for files and for keys of metrics.json."""
     keys: list[str] = []
     for name in names:
         key = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "estimate"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A rigid alignment that a part of the path gone astray does not pull."""
+"""A rigid alignment that is insensitive to outlier poses."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment, align_umeyama
 
-# Three poses fix a rigid motion. With 45 % astray a sample is good with 0.55^3 = 17 %, so that of
+# Three poses fix a rigid motion. With 45 % outliers a sample is good with 0.55^3 = 17 %, so that of
 # this many more than fifty are, and one of them has its poses far apart.
 _N_SAMPLES = 300
 _SAMPLE = 3
@@ -25,12 +25,12 @@ _MAX_STEPS = 50
 def align_robustly(p_reference: np.ndarray, p_estimate: np.ndarray) -> TrajectoryAlignment:
     """Return the rigid motion between points (n, 3) under the Geman-McClure cost.
 
-    It starts from the motion with the least median residual (Rousseeuw 1984) among those of three
-    poses each, seeded, and that of all; reweighted least squares follow. Up to half of the poses
-    may be astray. The scale of the noise is that of the better half of the points.
+    It starts from the motion with the least median residual (Rousseeuw 1984) among seeded samples
+    of three poses each and the fit of all; reweighted least squares follow. Up to half of the poses
+    may be outliers. The scale of the noise is that of the better half of the points.
 
-    Paths that leave a freedom open (a line, a point) are fitted in the same way, with the turn that
-    `align_umeyama` takes. Of three poses or fewer nothing can be left out: least squares, no share.
+    Paths that leave a freedom open (a line, a point) are fitted in the same way, with the rotation
+    of `align_umeyama`. With three poses or fewer: least squares, no inlier share.
     """
     fit = align_umeyama(p_reference, p_estimate)
     if len(p_reference) <= _SAMPLE:
@@ -52,7 +52,7 @@ def align_robustly(p_reference: np.ndarray, p_estimate: np.ndarray) -> Trajector
 def _least_median(
     fit: TrajectoryAlignment, p_reference: np.ndarray, p_estimate: np.ndarray
 ) -> TrajectoryAlignment:
-    """Return the motion with the least median residual, of all poses or of three drawn ones."""
+    """Return the motion with the least median residual, of all poses or of three sampled ones."""
     judged = slice(None, None, -(-len(p_reference) // _MAX_JUDGED))
     score = lambda found: float(  # noqa: E731
         np.median(_residuals(found, p_reference[judged], p_estimate[judged]))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Text files of numbers, a row each line, with their line numbers for messages."""
+"""Text files of numbers, one row per line, with line numbers for messages."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,17 +20,9 @@ _SECONDS_DIGITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rows:
-    """The rows of a text file that are not empty and not comments.
+    """The rows of a text file that are neither empty nor comments.
 
-    Attributes
-    ----------
-    path : Path
-    header : list of str or None
-        Names in the first line, also in a comment.
-    lines : list of str
-    numbers_of_lines : list of int
-        Line number of each, from 1.
-    is_comma_separated : bool
+    `header` are the names in the first line, which may be a comment; line numbers count from 1.
     """
 
     path: Path
@@ -54,12 +46,12 @@ class Rows:
 
     @cached_property
     def table(self) -> np.ndarray:
-        """All cells as numbers (n, k), as many as the first row has.
+        """All cells as numbers (n, k); the first row sets k.
 
         Raises
         ------
         ValueError
-            Naming the line that is short, or is not of numbers.
+            Naming the line that is too short, or not numeric.
         """
         try:
             values = np.loadtxt(
@@ -105,7 +97,7 @@ def read_rows(path: Path) -> Rows:
     Raises
     ------
     UserError
-        If the file cannot be read, is no text, too large, or holds no row.
+        If the file cannot be read, is not text, is too large, or has no rows.
     """
 
     def check_head(head: bytes) -> None:
@@ -136,7 +128,7 @@ def read_rows(path: Path) -> Rows:
 
 
 def _what_it_is(path: Path, head: bytes) -> str:
-    """Return what a binary file is, and the way out."""
+    """Return the type of a binary file, and what to do instead."""
     text = "TUM, KITTI, EuRoC and CSV are text"
     if head.startswith(ULOG_MAGIC):
         return (
@@ -149,7 +141,7 @@ def _what_it_is(path: Path, head: bytes) -> str:
 
 
 def stamps_of(rows: Rows, column: int, unit: str) -> np.ndarray:
-    """Return a column of times as nanoseconds (n,), exact to the last digit that is written."""
+    """Return a column of times as nanoseconds (n,), exact to the last written digit."""
     digits = _SECONDS_DIGITS[unit]
     split = rows.is_comma_separated
     cells = [line.split("," if split else None, column + 1)[column].strip() for line in rows.lines]

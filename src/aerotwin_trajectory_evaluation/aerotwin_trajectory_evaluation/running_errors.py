@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of a trajectory that is still growing, each pose at a cost that does not grow.
+"""Errors of a trajectory that is still growing, at constant cost per pose.
 
-The aligned error needs no second look at the poses: what a rigid fit leaves follows from their sums
+The aligned error needs no second pass over the poses: the residual of a rigid fit follows from sums
 (Umeyama, "Least-squares estimation of transformation parameters between two point patterns", PAMI
 1991, eq. 34-43).
 """
@@ -16,14 +16,10 @@ from aerotwin_core.rigid_motion import rotation_svd
 
 
 class RunningErrors:
-    """Takes pairs of true and estimated poses of one stamp, in order.
+    """Running errors of pairs of true and estimated poses of one stamp, added in order.
 
-    The first pair joins the estimate's frame to the truth's: errors "as given" are those after it.
-
-    Parameters
-    ----------
-    rpe_m : float
-        Path of the estimate over which relative errors are taken [m].
+    The first pair joins the estimate's frame to the truth's; unaligned errors are those after it.
+    Relative errors are taken over `rpe_m` of the estimate's path [m].
     """
 
     def __init__(self, *, rpe_m: float = 1.0) -> None:
@@ -47,7 +43,7 @@ class RunningErrors:
     def add(
         self, p_true: np.ndarray, q_true: np.ndarray, p_estimate: np.ndarray, q_estimate: np.ndarray
     ) -> None:
-        """Take a pair: positions (3,) [m] and quaternions xyzw (4,)."""
+        """Add a pair: positions (3,) [m] and quaternions xyzw (4,)."""
         truth, estimate = _pose(p_true, q_true), _pose(p_estimate, q_estimate)
         if self._joined is None or self._last is None:
             self._joined = self._anchor = truth, estimate
@@ -76,7 +72,7 @@ class RunningErrors:
 
     @property
     def ape_m(self) -> float | None:
-        """RMS distance to truth, the first poses joined [m]; None before the first pair."""
+        """RMS distance to truth, with the first poses joined [m]; None before the first pair."""
         return self._unaligned.rms
 
     @property
@@ -124,6 +120,6 @@ def _pose(p: np.ndarray, q_xyzw: np.ndarray) -> np.ndarray:
 
 
 def _relative_error_m(before: tuple, now: tuple) -> float:
-    """Return how much two steps differ, each seen from its own start [m] (Sturm et al. 2012)."""
+    """Return the difference of two steps, each seen from its own start [m] (Sturm et al. 2012)."""
     steps = [a[:3, :3].T @ (b[:3, 3] - a[:3, 3]) for a, b in zip(before, now, strict=True)]
     return float(np.linalg.norm(steps[1] - steps[0]))

@@ -45,18 +45,9 @@ def section(
 ) -> Section:
     """Return the section of a trajectory evaluation.
 
-    Parameters
-    ----------
-    evaluation : TrajectoryEvaluation
-        What to show.
-    title, name : str
-        Heading and key in `metrics.json`.
-    max_drift_percent : float, optional
-        Drift above which the headline is marked bad.
-    camera : StereoCamera, optional
-        Whose bound stands beside the scores.
-    notes : tuple of str
-        What the files had that a reader should know.
+    `title` and `name` are the heading and the key in `metrics.json`. A drift above
+    `max_drift_percent` marks the headline bad; the bound of `camera` is shown beside the scores;
+    `notes` are remarks on the files for the reader.
     """
     bound = {} if camera is None else {"bound": stereo_bound(camera).plain()}
     scores = score_rows(evaluation, camera)
@@ -82,7 +73,7 @@ def section(
 
 
 def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -> ReportScene:
-    """Return the view into space: truth, the estimate before and after the fit, by its error."""
+    """Return the 3D view: truth, the estimate before and after the fit, coloured by its error."""
     mode = evaluation.alignment.mode
     layers = [
         PathLayer(name="truth", points_map=evaluation.truth.p_ref_body, colour=TRUTH),

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses of a run, named by one word: a topic, two frames of /tf, or a file.
+"""Poses of a run, named by one token: a topic, two frames of /tf, or a file.
 
-``/slam/odom``, ``/tf:map.base_link`` (evo's way of writing it) or ``truth.txt``. And where they
-start, and which frames they were computed from: reports, twins and studies read them here.
+``/slam/odom``, ``/tf:map.base_link`` (evo's notation) or ``truth.txt``. Also their start pose, and
+the frames they were computed from. Used by reports, twins and studies.
 """
 
 import dataclasses
@@ -35,25 +35,17 @@ _ENCAPSULATION_BYTES = 4
 
 
 def read_poses(bag: BagReader, source: str, *, duplicates: str = "keep") -> PoseTopic:
-    """Return the poses that a word names, less those that were reported as lost.
+    """Return the poses of a source, without those that were reported as lost.
 
-    Lost is a position variance above 1000 m^2, or one that is no number; what else is left out or
-    was repaired is said in the result's `problems`.
-
-    Parameters
-    ----------
-    bag : BagReader
-        Where topics are.
-    source : str
-        Topic, TOPIC:PARENT.CHILD or file.
-    duplicates : {"keep", "first", "refuse"}
-        Poses of a file that share a stamp, as `load_trajectory` takes it. Of a topic the first of
-        each stays.
+    Lost is a position variance above 1000 m^2, or one that is not a number; other omissions and
+    repairs are listed in the result's `problems`. `source` is a topic of the bag,
+    TOPIC:PARENT.CHILD or a file. `duplicates` is that of `load_trajectory` for a file; of a topic
+    the first pose of each stamp is used.
 
     Raises
     ------
     UserError
-        If there are no such poses (the message lists what there is), or stamps are refused.
+        If there are no such poses (the message lists the available ones), or stamps are refused.
     """
     topic = source.partition(":")[0]
     if topic not in bag.topics:
@@ -79,12 +71,12 @@ def select_poses(found: PoseTopic, retained: np.ndarray) -> PoseTopic:
 
 
 def require_poses(bag: BagReader, source: str) -> None:
-    """Refuse a word that names nothing, before a replay takes its time.
+    """Check that a source exists, before a long replay.
 
     Raises
     ------
     UserError
-        Listing what there is.
+        Listing the available ones.
     """
     if source.partition(":")[0] not in bag.topics and not Path(source).exists():
         topics = listed(bag.trajectory_topics()) or "none"
@@ -102,7 +94,7 @@ def start_pose(
     Raises
     ------
     UserError
-        If truth does not cover that stamp; the names are those of the sources.
+        If truth does not cover that stamp; the message uses the source names.
     """
     if len(truth) < 2 or len(estimate) == 0:
         raise UserError(f"{source} holds {len(estimate)} poses that were tracked")
@@ -120,15 +112,7 @@ def start_pose(
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the frame of an estimate lies in that of the truth, and how that is known.
-
-    Attributes
-    ----------
-    T_reference_estimate : (4, 4) array
-        Pose of the estimate's frame in the truth's.
-    text : str
-        What was done, for the reader of a report.
-    """
+    """Pose of the estimate's frame in the truth's, and how it is known, as text for a report."""
 
     T_reference_estimate: np.ndarray
     text: str
@@ -140,18 +124,17 @@ def place_estimate(
     source: str = "the estimate",
     truth_source: str = "the truth",
 ) -> Placement:
-    """Return how an estimate comes into the frame of the truth.
+    """Return the placement of an estimate in the frame of the truth.
 
-    One whose headers name the truth's frame is there already and is judged as it stands: where it
-    is off, that is its error. Any other begins in a frame of its own, which the true pose at its
-    first stamp places. So does one in `odom`, whatever the truth's frame is called: that name says
-    nothing of where its origin is (REP-105).
+    An estimate whose headers name the truth's frame is already there and is scored unchanged: an
+    offset is its error. Any other begins in its own frame, which the true pose at its first stamp
+    places. So does one in `odom`, whatever the truth's frame is called: that name says nothing of
+    where its origin is (REP-105).
 
     Raises
     ------
     UserError
-        If one must be placed and truth does not cover its stamps; the names are those of the
-        sources.
+        If truth does not cover the stamps of an estimate to place; it uses the source names.
     """
     frame, of_truth = (found.frame.lstrip("/") for found in (estimate, truth))
     if frame and frame == of_truth and frame.rpartition("/")[2] != _BEGINS_ANYWHERE:
@@ -173,7 +156,7 @@ def header_stamp_ns(cdr: bytes) -> int:
     Raises
     ------
     ValueError
-        If it is too short for one.
+        If the message is too short.
     """
     if len(cdr) < _ENCAPSULATION_BYTES + _LITTLE.size:
         raise ValueError(f"a message with a header has 12 bytes at least, got {len(cdr)}")
@@ -194,8 +177,8 @@ def frames_of_estimate(
 ) -> np.ndarray | None:
     """Return the stamps (n,) of the frames that an estimate was computed from.
 
-    They are those of the sensor whose stamps nine in ten of its poses carry; of several, of the one
-    with the fewest frames. None if it is none: a smoothed or an inertial estimate, for one.
+    They are those of the sensor whose stamps match nine in ten of its poses; of several, the one
+    with the fewest frames. None if no sensor matches, as for a smoothed or an inertial estimate.
     """
     fitting = [
         frames for frames in candidates if _share_of(estimate_stamps_ns, frames) >= _MIN_SHARE
@@ -204,7 +187,7 @@ def frames_of_estimate(
 
 
 def _share_of(stamps: np.ndarray, frames: np.ndarray) -> float:
-    """Return the share of stamps that are those of frames."""
+    """Return the share of stamps that are also in frames."""
     if len(stamps) == 0 or len(frames) == 0:
         return 0.0
     ordered = np.sort(frames)
@@ -215,12 +198,12 @@ def _share_of(stamps: np.ndarray, frames: np.ndarray) -> float:
 
 
 def _is_tracked(bag: BagReader, topic: str, found: PoseTopic) -> np.ndarray:
-    """Tell of each pose whether it was tracked, (n,)."""
+    """Return whether each pose was tracked, (n,)."""
     if found.covariances is not None:
         return found.covariances[:, 0, 0] <= LOST_VARIANCE_M2
     if not found.problems:
         return np.ones(len(found.trajectory), dtype=bool)
-    # Some covariances are no numbers, and none was given: those poses alone are lost.
+    # Some covariances are not numbers, and none was returned: only those poses are lost.
     lost = [
         stamp_ns(message)
         for _, _, message in bag.messages([topic])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A trajectory evaluation in words: its scores with meaning and origin, and one sentence."""
+"""A trajectory evaluation as text: its scores with meaning and origin, and a summary."""
 
 from typing import Any
 
@@ -36,27 +36,27 @@ CERTAINTY_TEXT = {
 
 
 def mode_text(evaluation: TrajectoryEvaluation) -> str:
-    """Return what was fitted, or how the estimate stands where nothing was."""
+    """Return what was fitted, or how the estimate is placed where nothing was."""
     mode = evaluation.alignment.mode
     return evaluation.start if mode == "none" else MODE_TEXT[mode]
 
 
 def before_text(evaluation: TrajectoryEvaluation) -> str:
-    """Return how the estimate stands before anything is fitted."""
+    """Return how the estimate is placed before the fit."""
     if evaluation.start == AS_GIVEN:
         return "nothing fitted"
     return f"{evaluation.start}, nothing else fitted"
 
 
 def score_rows(evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None) -> list[Score]:
-    """Return the scores in the order in which they are read."""
+    """Return the scores in reading order."""
     return TRAJECTORY_METRICS.scores(context_of(evaluation, camera))
 
 
 def context_of(
     evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None
 ) -> dict[str, Any]:
-    """Return the numbers with the texts that the declarations of the metrics name."""
+    """Return the numbers with the texts that the metric declarations name."""
     choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
     found, is_aligned, before = evaluation.calibration, mode != "none", before_text(evaluation)
     every = "one from every pose on"
@@ -121,7 +121,7 @@ def _with(start: str) -> str:
 
 
 def _problems(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Return what a reader must know beside the score."""
+    """Return the problems to report beside the score."""
     counts = evaluation.completeness.n_incidents
     problems = []
     if not evaluation.alignment.is_determined:
@@ -150,7 +150,7 @@ def _problems(evaluation: TrajectoryEvaluation) -> list[str]:
 
 
 def late_or_early(found: Calibration) -> str:
-    """Return a time offset in words: how late or early the estimate's stamps are.
+    """Return a time offset as text: how late or early the estimate's stamps are.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def late_or_early(found: Calibration) -> str:
 
 
 def metres(value: float) -> str:
-    """Return a distance in words: centimetres where they are few.
+    """Return a distance as text, in centimetres where it is short.
 
     Examples
     --------

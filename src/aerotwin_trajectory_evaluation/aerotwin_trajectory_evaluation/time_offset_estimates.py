@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two witnesses of a time offset, turns and displacements, and what they say together.
+"""Time offset combined from two estimates, by rotations and by displacements.
 
-Attitudes know nothing of the scale, of the drift of positions or of which point of the body is
-tracked; positions know nothing of the attitudes' own errors. What both say of the clocks is so;
-where they differ, one of them follows an error that looks like time.
+Attitudes do not depend on the scale, the drift of positions or the tracked point of the body;
+positions do not depend on the attitude errors. An offset that both show is reliable; where they
+differ, one of them follows an error that looks like time.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 # Standard deviations beyond which a number is another one.
 SIGNIFICANT = 3.0
-# What explains less of the errors than this may be anything that is alike on many stretches.
+# A smaller share of the errors may be explained by anything correlated over many stretches.
 LEAST_SHARE = 0.1
 LEAST_OFFSET_S = 1e-4
 """Below there is nothing but rounding: stamps of four decimals [s]."""
@@ -26,17 +26,11 @@ CERTAINTIES = (AGREED, DISPUTED, TURNS, DISPLACEMENTS, NOBODY)
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetEstimate:
-    """A time offset as one kind of motion shows it.
+    """A time offset estimated from one kind of motion.
 
-    Attributes
-    ----------
-    offset_s, std_s : float or None
-        To be added to the estimate's stamps, and its standard deviation [s]; None where this kind
-        of motion does not determine it.
-    share : float
-        Share of the squared errors of this kind that it explains.
-    reason : str
-        Why it is not determined, else empty.
+    `offset_s` is to be added to the estimate's stamps, with standard deviation `std_s` [s]; None if
+    not observable, and `reason` says why. `share` is the share of the squared errors of this kind
+    that it explains.
     """
 
     offset_s: float | None = None
@@ -66,7 +60,7 @@ NO_OFFSET_ESTIMATE = OffsetEstimate()
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What the witnesses say together: the offset, its deviation, how sure, and if it is one."""
+    """Combined offset, its standard deviation, certainty and significance."""
 
     offset_s: float | None
     std_s: float | None
@@ -75,13 +69,13 @@ class Decision:
 
 
 def decide(turns: OffsetEstimate, displacements: OffsetEstimate) -> Decision:
-    """Return what two witnesses say together.
+    """Return the combination of two estimates.
 
-    They agree when they differ by at most three standard deviations: then the mean counts, each
-    weighted by its variance. Where they do not, the turns count, because a wrong scale and drift
-    cannot look like time to them; their deviation is scaled by how many deviations the two are
-    apart, as the Particle Data Group does with results that disagree (Review of Particle Physics,
-    section 5.2.2, scale factor S of two values).
+    They agree when they differ by at most three standard deviations: the result is then their mean
+    weighted by variance. Otherwise the rotations are used, because a wrong scale and drift do not
+    affect them; their deviation is scaled by the difference in standard deviations, as the Particle
+    Data Group does with results that disagree (Review of Particle Physics, section 5.2.2, scale
+    factor S of two values).
     """
     if turns.offset_s is None or turns.std_s is None:
         return _alone(displacements, DISPLACEMENTS)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The time offset that the turns of the body over one second show.
+"""The time offset estimated from the rotations of the body over one second.
 
     log(R_ref(t + tau)^T R_ref(t + 1 s + tau)) = C log(R_est(t)^T R_est(t + 1 s))
 
-Turns seen from the body depend on no frame, no scale and no point of the body; C is what lies
-between the body axes of reference and estimate (a camera's, for one).
+Rotations in body axes do not depend on frame, scale or point of the body; C is the rotation between
+the body axes of reference and estimate (a camera's, for example).
 """
 
 import numpy as np
@@ -23,21 +23,14 @@ _CONVERGED_S = 1e-7
 # The least change of the rate of turn within a second that tells a time [rad/s]: a tenth of a
 # degree a second, of the order of an attitude's own noise.
 _LEAST_RATE = 2e-3
-# The least part of the turns' error that is any [rad].
+# Explained rotation errors (RMS) below this count as none [rad].
 _LEAST_EXPLAINED = 1e-6
 
 
 def offset_of_turns(samples: Samples, estimate: Trajectory, tau_s: float) -> OffsetEstimate:
-    """Return the time offset that the turns show, by Gauss-Newton under Huber's cost.
+    """Return the time offset of the rotations, by Gauss-Newton under Huber's cost.
 
-    Parameters
-    ----------
-    samples : Samples
-        Moments of the estimate, and which two of them make a turn.
-    estimate : Trajectory
-        Whose attitudes there.
-    tau_s : float
-        Where the search starts [s].
+    The search starts at tau_s [s]; `samples` are moments of the estimate and their pairs.
     """
     turns = _turns(samples, estimate.interpolate(samples.stamps_ns))
     for _ in range(_MAX_STEPS):
@@ -70,7 +63,7 @@ def _turns(samples: Samples, poses: Trajectory) -> np.ndarray:
 
 
 def _true_turns(samples: Samples, tau_s: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the reference's turns (n, 3) at stamps shifted by tau_s, and their rates of change."""
+    """Return the reference's rotations (n, 3) at stamps shifted by tau_s, and their rates."""
     now, after, before = (
         _turns(samples, samples.reference_at(tau_s + shift_s)) for shift_s in (0.0, STEP_S, -STEP_S)
     )
@@ -78,5 +71,5 @@ def _true_turns(samples: Samples, tau_s: float) -> tuple[np.ndarray, np.ndarray]
 
 
 def _axes_between(true: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Return C (3, 3), the rotation that brings turns (n, 3) onto the true ones best (Kabsch)."""
+    """Return C (3, 3), the rotation that best maps rotations (n, 3) to the true ones (Kabsch)."""
     return nearest_rotation(true.T @ turns)

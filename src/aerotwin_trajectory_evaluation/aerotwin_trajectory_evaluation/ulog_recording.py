@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The flight in a PX4 log (ULog): the fused local position, else the fused or raw GNSS position."""
+"""Flight of a PX4 log (ULog): the fused local position, else the fused or raw GNSS position."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ Topics = dict[str, dict[str, np.ndarray]]
 
 
 def read_ulog_recording(path: Path) -> dict[str, Any]:
-    """Return kind, t, position, is_geodetic, yaw and notes of a log, as `Recording` takes them.
+    """Return kind, t, position, is_geodetic, yaw and notes of a log, for `FlightRecording`.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def _topics(path: Path) -> Topics:
 
 
 def _from_local(topics: Topics, refused: list[str]) -> dict[str, Any] | None:
-    """Return the local position, geodetic where its reference is known; resets are taken out."""
+    """Return the local position without resets, geodetic where its reference is known."""
     data = topics.get(_LOCAL)
     if data is None:
         refused.append(f"no {_LOCAL}")
@@ -90,7 +90,7 @@ def _from_local(topics: Topics, refused: list[str]) -> dict[str, Any] | None:
 
 
 def _resets(data: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the sum of all jumps of the estimate so far (n, 3), NED [m]."""
+    """Return the cumulative position resets of the estimate (n, 3), NED [m]."""
     jumps = np.zeros((len(data["timestamp"]), 3))
     for counter, names, axes in (
         ("xy_reset_counter", ("delta_xy[0]", "delta_xy[1]"), (0, 1)),
@@ -105,7 +105,7 @@ def _resets(data: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _reference(data: dict[str, np.ndarray], is_valid: np.ndarray) -> GeodeticPoint | None:
-    """Return the origin of the local frame, None where the log does not know it."""
+    """Return the origin of the local frame, None if it is not logged."""
     is_known = is_valid & (data.get("xy_global", np.zeros(len(is_valid))) > 0)
     if not is_known.any():
         return None

@@ -28,17 +28,16 @@ class TrajectoryAlignment:
     mode : str
         One of `MODES`.
     T_reference_estimate : (4, 4) array
-        Rotation and shift (the scale stands apart).
+        Rotation and shift, without the scale.
     scale : float
-        1 but for `sim3`.
-    is_determined : bool
-        Whether the paths fix every freedom of the mode.
-    reason : str
-        Why not, or why a robust fit fell back to least squares, in words; else empty.
+        1 except for `sim3`.
+    is_determined, reason : bool, str
+        Whether the paths fix every freedom of the mode. If not, or if a robust fit fell back to
+        least squares, why; else empty.
     n_used : int
-        Pairs that took part in the fit.
+        Pairs used in the fit.
     inlier_share : float or None
-        Of `robust`: share of those pairs that the fit kept; None where it could not choose.
+        Of `robust`: share of those pairs that are inliers; None where it could not choose.
     """
 
     mode: str
@@ -52,8 +51,8 @@ class TrajectoryAlignment:
     def removed(self, p_estimate: np.ndarray) -> dict[str, float]:
         """Return what the alignment did to a path (n, 3): the opposite of the estimate's error.
 
-        Offset [m] of the path's mean, yaw about the vertical and tilt of it [deg], and scale [%]:
-        of an estimate that is turned by +10 deg and half as large, -10 deg and +100 %.
+        Offset [m] of the path's mean, yaw about the vertical and its tilt [deg], and scale [%]: for
+        an estimate rotated by +10 deg and half as large, -10 deg and +100 %.
         """
         R = self.T_reference_estimate[:3, :3]
         mean = p_estimate.mean(axis=0)
@@ -74,7 +73,7 @@ class TrajectoryAlignment:
         return Trajectory(estimate.stamps_ns, positions, attitudes, as_written)
 
     def plain(self, p_estimate: np.ndarray) -> dict[str, Any]:
-        """Return a mapping for JSON; p_estimate (n, 3) is the path as given."""
+        """Return a mapping for JSON; p_estimate (n, 3) is the unaligned path."""
         return {
             "mode": self.mode,
             "T_reference_estimate": self.T_reference_estimate.tolist(),
@@ -95,8 +94,8 @@ def align_umeyama(
 ) -> TrajectoryAlignment:
     """Return the least-squares motion (`se3`) or similarity (`sim3`) of points (n, 3), weighted.
 
-    Umeyama (1991), eq. 34-43. Where nothing but rounding leads off a line, the smallest of the
-    equally good rotations is taken.
+    Umeyama (1991), eq. 34-43. Where the paths are a line to rounding, the smallest of the equally
+    good rotations is returned.
     """
     w = np.full(len(p_reference), 1.0 / len(p_reference)) if weights is None else weights
     w = w / w.sum()
@@ -122,7 +121,7 @@ def align_umeyama(
 
 
 def _smallest_rotation(to: np.ndarray, since: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Return the least turn of the direction `since` into `to`; none where they have no length."""
+    """Return the smallest rotation of direction `since` to `to`; none where they have no length."""
     from scipy.spatial.transform import Rotation
 
     if d[0] < _POINT_M**2:
@@ -139,7 +138,7 @@ def _smallest_rotation(to: np.ndarray, since: np.ndarray, d: np.ndarray) -> np.n
 
 
 def _turned(R: np.ndarray, q_xyzw: np.ndarray) -> np.ndarray:
-    """Return the quaternions (n, 4) of R times the rotations of others (n, 4).
+    """Return the quaternions (n, 4) of R times the rotations q_xyzw (n, 4).
 
     The quaternion of R is the dominant eigenvector of Bar-Itzhack's (2000) matrix K3, which needs
     no case for each axis; the product is Hamilton's.
@@ -155,7 +154,7 @@ def _turned(R: np.ndarray, q_xyzw: np.ndarray) -> np.ndarray:
 
 
 def what_is_open(p_reference: np.ndarray, p_estimate: np.ndarray) -> str:
-    """Return which freedom of a rotation two paths (n, 3) leave open, in words; empty if none."""
+    """Return which freedom of a rotation two paths (n, 3) leave open, as text; empty if none."""
     if len(p_reference) < 3:
         return f"{len(p_reference)} poses do not determine a rotation"
     for name, points in (("reference", p_reference), ("estimate", p_estimate)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The stretch of time that is judged: the part of a reference between two of its moments."""
+"""The time window that is scored: the part of a reference between two moments."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,9 @@ _NS = 10**9
 
 @dataclass(frozen=True, kw_only=True)
 class TimeWindow:
-    """From one moment to another; both belong to it.
+    """A closed interval of time [ns]; None = from the beginning, to the end.
 
-    Attributes
-    ----------
-    start_ns, end_ns : int or None
-        None = from the beginning, to the end [ns].
-    is_absolute : bool
-        Whether they are stamps as the files have them, or counted from the reference's first pose.
+    Stamps are those of the files if `is_absolute`, else counted from the reference's first pose.
 
     Raises
     ------
@@ -45,7 +40,7 @@ class TimeWindow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it leaves nothing out."""
+        """Whether it excludes nothing."""
         return self.start_ns is None and self.end_ns is None
 
     def of_reference(self, reference: Trajectory) -> Trajectory:
@@ -64,19 +59,15 @@ class TimeWindow:
     def of_estimate(
         self, reference: Trajectory, estimate: Trajectory, *, margin_s: float
     ) -> np.ndarray:
-        """Return which poses of an estimate belong to the window, or may be paired with its ends.
+        """Return which poses of an estimate are in the window, or may be paired with its ends.
 
-        Parameters
-        ----------
-        reference : Trajectory
-            The whole: times are counted from its first pose.
-        margin_s : float
-            How far a pose may lie from its pair [s].
+        `reference` is the whole one: times are counted from its first pose. A pose may lie
+        `margin_s` from its pair [s].
         """
         return self._inside(reference, estimate, round(margin_s * _NS))
 
     def words(self, n_left: int, n_whole: int) -> str:
-        """Say which stretch it is, and how much of the reference it leaves."""
+        """Describe the window, and how much of the reference it leaves."""
         start = "its beginning" if self.start_ns is None else f"{self.start_ns / _NS:.3f} s"
         end = "its end" if self.end_ns is None else f"{self.end_ns / _NS:.3f} s"
         since = "as stamps" if self.is_absolute else "since its first pose"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `trajectory_evaluation`: running errors on /diagnostics, and a report that grows."""
+"""Node `trajectory_evaluation`: running errors on /diagnostics, and a growing report."""
 
 import argparse
 import json
@@ -45,7 +45,7 @@ _WATCH_PERIOD_S = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryEvaluationParameters:
-    """What comes in, how it is judged, and where the report goes."""
+    """Inputs, scoring and output folder of the node."""
 
     truth_type: str = parameter(
         "odometry", text="type of truth/odom; remap the topic itself", choices=tuple(_TYPES)
@@ -90,7 +90,7 @@ def parse_conditions(text: str) -> tuple[Condition, ...]:
 
 
 class TrajectoryEvaluationNode(ConfiguredNode):
-    """Takes poses of truth and estimate and lets them be judged."""
+    """Subscribes to true and estimated poses and scores them."""
 
     def __init__(self) -> None:
         super().__init__("trajectory_evaluation")
@@ -180,7 +180,7 @@ def variance_m2(message: Any) -> float:
 
 
 def _run_folder(parameters: TrajectoryEvaluationParameters) -> Path:
-    """Make the folder at once: what cannot be written is said before the flight."""
+    """Create the folder on start, so that a write error is reported before the flight."""
     name = parameters.output or f"{parameters.runs_dir}/{datetime.now():%Y%m%d-%H%M%S}-live"
     folder = Path(name)
     hold_output(folder)
@@ -190,7 +190,7 @@ def _run_folder(parameters: TrajectoryEvaluationParameters) -> Path:
 
 
 def main() -> int:
-    """Run the node, and judge what came when it is stopped."""
+    """Run the node, and score the received poses when it is stopped."""
     nodes: list[TrajectoryEvaluationNode] = []
 
     def make_node() -> TrajectoryEvaluationNode:
