@@ -136,7 +136,7 @@ def ply_header(data: bytes) -> PlyHeader:
 def ply_columns(
     data: bytes, header: PlyHeader, *, are_kinds_checked: bool
 ) -> tuple[dict[str, dict[str, PlyColumn]], int]:
-    """Return the columns of all elements, and how many bytes follow them (one blank counts for any).
+    """Return the columns of all elements, and how many bytes follow them (blanks count as one).
 
     Parameters
     ----------
