@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A reconstruction against the truth: how far its points lie from the surface, how much it shows.
+"""A reconstruction against ground truth: distance of its points from the surface, completeness.
 
-All points count, nothing is trimmed and nothing aligned: GNSS says where the map is, and its error
-counts. What could be shown is decided by the true poses and the true surface alone: a place counts
-that a picture saw, with nothing before it.
+All points count, without trimming or alignment: GNSS georeferences the map, and its error counts.
+Completeness is relative to what the true poses can observe of the true surface: positions that at
+least one picture sees without occlusion.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def accuracy(
     area_m: tuple[float, float, float, float] | None = None,
     route_m: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """Return how accurate and how complete a cloud is, as plain JSON types.
+    """Return accuracy and completeness of a cloud, as plain JSON types.
 
     Parameters
     ----------
@@ -48,15 +48,13 @@ def accuracy(
     world : World
         The true one.
     T_map_optical : mapping
-        True poses of the pictures.
-    camera : PinholeCamera
-        Of all pictures.
+        True poses of the pictures, which all have the same camera.
     voxel_m : float
-        Cells whose means the points are, for the floor [m].
+        Voxels whose means the points are, for the floor [m].
     area_m : (x0, y0, x1, y1), optional
-        The surveyed area; completeness counts within [m].
+        The surveyed area; completeness is evaluated within [m].
     route_m : (k, 2) array, optional
-        Points along a route; completeness is given in strips along it, too [m].
+        Points along a route; completeness is also reported in strips along it [m].
     """
     queries = WorldQueries(world)
     away = queries.distance(points_map).astype(np.float64)
@@ -90,7 +88,7 @@ def seen(
     T_map_optical: list[np.ndarray],
     camera: PinholeCamera,
 ) -> np.ndarray:
-    """Return which places (n, 3) [m] at least one picture sees with nothing before them, (n,)."""
+    """Return which points (n, 3) [m] at least one picture sees without occlusion, (n,)."""
     found = np.zeros(len(places), bool)
     for T in T_map_optical:
         left = np.flatnonzero(~found)
@@ -105,7 +103,7 @@ def seen(
 def sampling_floor(places: np.ndarray, queries: WorldQueries, voxel_m: float) -> float:
     """Return the mean distance from the surface of means of perfect points in cells [m].
 
-    A mean lies on what is flat and within what is curved: no cloud of such cells is nearer.
+    A mean lies on flat and inside curved surfaces: no cloud of such cells is nearer.
     """
     rng = np.random.default_rng(0)
     around = places[rng.integers(len(places), size=_CELLS)]

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Degrade, write, and say what was lost."""
+    """Degrade, write, and report the losses."""
     from aerotwin_core.cli import say, write_json
     from aerotwin_core.errors import UserError
     from aerotwin_core.output_lock import refuse_inputs_as_output
@@ -137,7 +137,7 @@ def _meshes(source: str) -> "Sequence[TexturedMesh]":
 def _record(
     field: "DisplacementField", points_true: "np.ndarray", counts: dict[str, int]
 ) -> dict[str, Any]:
-    """Return what this seed did: the field's RMS over the place, in all and without its mean."""
+    """Return the effect of this seed: the field's RMS over the place, with and without its mean."""
     import numpy as np
 
     u = field(points_true)

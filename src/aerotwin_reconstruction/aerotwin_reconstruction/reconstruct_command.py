@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _against(found: dict) -> str:
-    """Return how far the cloud is from the truth, and how much of it is there, as a line."""
+    """Return accuracy and completeness of the cloud, as a line."""
     strips = found.get("completeness_in_strips", {})
     shares = [f"{100 * v:.1f} % within {half} m of the route" for half, v in strips.items()]
     shares.append(f"{100 * found['completeness']:.1f} % of the area")

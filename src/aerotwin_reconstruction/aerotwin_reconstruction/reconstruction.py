@@ -35,23 +35,11 @@ def reconstruct(
     world: World | None = None,
     report: Report = lambda stage, share: None,
 ) -> dict[str, Any]:
-    """Reconstruct a survey; return and write the record.
+    """Reconstruct a survey into the folder `out`; return and write the record.
 
-    Parameters
-    ----------
-    survey, out : Path
-        Folder of the pictures, and of the results.
-    bundle, dense, surface : parameters
-        There is no mesh where `surface` is None.
-    world : World, optional
-        The true one; the cloud is compared with it.
-    report : callable
-        Told of every stage and how far it is.
-
-    Returns
-    -------
-    dict
-        As `reconstruction.json` holds it, with the wall time of each stage [s].
+    The record is the content of `reconstruction.json`, with the wall time of each stage [s]. There
+    is no mesh if `surface` is None. If the true `world` is provided, the cloud is compared with it.
+    `report` is called with every stage and its progress.
     """
     clock = _Clock()
     photos = read_photos(survey)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reconstruction reports of itself, and of poses and cloud where the truth is known."""
+"""Quality figures of a reconstruction, and errors of poses and cloud if ground truth exists."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from aerotwin_worlds import World
 
 
 def alignment_record(alignment: PhotoAlignment) -> dict[str, Any]:
-    """Return how well the pictures agree, as plain JSON types."""
+    """Return the consistency of the pictures, as plain JSON types."""
     tracks = alignment.tracks
     return {
         "n_pictures": len(alignment.photos),
@@ -35,15 +35,10 @@ def alignment_record(alignment: PhotoAlignment) -> dict[str, Any]:
 
 
 def pose_errors(alignment: PhotoAlignment, truth: dict[str, np.ndarray]) -> dict[str, Any] | None:
-    """Return the errors of the poses of tied pictures against true ones; None without truth.
+    """Return the errors of the poses of tied pictures; None without truth.
 
-    Nothing is aligned first: GNSS says where the map is, and its error counts.
-
-    Parameters
-    ----------
-    alignment : PhotoAlignment
-    truth : dict
-        T_map_optical by the name of the picture.
+    There is no alignment: GNSS georeferences the map, and its error counts. `truth` holds the true
+    T_map_optical by the name of the picture.
     """
     known = [
         k for k, photo in enumerate(alignment.photos)
@@ -70,7 +65,7 @@ def pose_errors(alignment: PhotoAlignment, truth: dict[str, np.ndarray]) -> dict
 def cloud_accuracy(
     cloud: DenseCloud, world: World, survey: Path, truth: dict[str, np.ndarray], voxel_m: float
 ) -> dict[str, Any]:
-    """Return the accuracy of a cloud against the world that a simulated survey was flown in.
+    """Return the accuracy of a cloud against the world of a simulated survey.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Bundle adjustment: poses, points and lens that agree best with pictures, GNSS and gimbal.
+"""Bundle adjustment: poses, points and lens that fit pictures, GNSS and gimbal best.
 
 Levenberg-Marquardt on the reprojection errors with Huber's weights and the priors; points are
-eliminated, the system of the pictures that is left is dense and solved by Cholesky: made for up
-to a thousand pictures (Triggs, McLauchlan, Hartley, Fitzgibbon: Bundle Adjustment - A Modern
-Synthesis, 2000).
+eliminated, the remaining system of the pictures is dense and solved by Cholesky: made for up to a
+thousand pictures (Triggs, McLauchlan, Hartley, Fitzgibbon: Bundle Adjustment - A Modern Synthesis,
+2000).
 """
 
 from dataclasses import dataclass, replace
@@ -31,14 +31,12 @@ _FIRST_DAMPING, _MOST_DAMPING = 1e-3, 1e8
 
 @dataclass(frozen=True, kw_only=True)
 class AdjustmentBlock:
-    """What a bundle adjustment finds.
+    """Unknowns of a bundle adjustment.
 
     Attributes
     ----------
-    rotation : (k, 3, 3) array
-        R_map_optical of each picture.
-    centre : (k, 3) array
-        Places of the pictures in map [m].
+    rotation, centre : (k, 3, 3), (k, 3) arrays
+        R_map_optical and position in map [m] of each picture.
     lens : (5,) array
         Focal length, principal point [px], radial coefficients of r^2 and r^4.
     points : (m, 3) array
@@ -53,17 +51,14 @@ class AdjustmentBlock:
 
 @dataclass(frozen=True, kw_only=True)
 class Priors:
-    """What is known before, with standard deviations.
+    """Prior knowledge, with standard deviations.
 
     Attributes
     ----------
-    centre : (k, 3) array
+    centre, centre_sigma_m : (k, 3) arrays
         GNSS positions [m].
-    centre_sigma_m : (k, 3) array
-    rotation : (k, 3, 3) array
-        Attitudes that the gimbal tells.
-    rotation_sigma : float
-        About each axis [rad].
+    rotation, rotation_sigma : (k, 3, 3) array, float
+        Attitudes reported by the gimbal; deviation about each axis [rad].
     lens, lens_sigma : (5,) arrays
     """
 
@@ -93,13 +88,11 @@ def adjust(
     Parameters
     ----------
     block : AdjustmentBlock
-        Where to begin.
-    tracks : Tracks
-    priors : Priors
+        Initial values.
     huber_px : float
-        Residual from which an observation weighs less [px].
+        Residual above which an observation is down-weighted [px].
     settled : float
-        Relative fall of the cost at which the iteration ends.
+        Relative decrease of the cost at which the iteration ends.
     """
     damping = _FIRST_DAMPING
     costs = [_cost(block, tracks, priors, huber_px)]
@@ -132,7 +125,7 @@ def triangulate(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
 
 
 def largest_angles(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
-    """Return how far the rays of each point part, (m,) [rad]: twice the widest from their mean."""
+    """Return the divergence of each point's rays, (m,) [rad]: twice the widest from their mean."""
     rays = block.points[tracks.point] - block.centre[tracks.picture]
     rays /= np.maximum(np.linalg.norm(rays, axis=1, keepdims=True), 1e-9)
     mean = np.zeros((tracks.n_points, 3))
@@ -145,7 +138,7 @@ def largest_angles(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
 
 
 def _rays(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
-    """Return the directions (n, 3) in map of all observations, the distortion taken back."""
+    """Return the directions (n, 3) in map of all observations, without distortion."""
     f, cu, cv, k1, k2 = block.lens
     bent = (tracks.pixels - (cu, cv)) / f
     xy = bent.copy()
@@ -169,7 +162,7 @@ def _linearise(block: AdjustmentBlock, tracks: Tracks) -> tuple[np.ndarray, np.n
 
 
 def _prior_residuals(block: AdjustmentBlock, priors: Priors) -> tuple[np.ndarray, np.ndarray]:
-    """Return what differs from the priors, pictures (k, 6) and lens (5,), in sigmas."""
+    """Return the deviations from the priors, pictures (k, 6) and lens (5,), in sigmas."""
     turned = np.einsum("nji,njk->nik", priors.rotation, block.rotation)
     pictures = np.empty((len(block.centre), N_POSE))
     pictures[:, :3] = Rotation.from_matrix(turned).as_rotvec() / priors.rotation_sigma

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses of pictures from the pictures, GNSS and the gimbal: features, pairs, tracks, adjustment.
 
-Truth has no way in here: what is known of a picture is its `Photo`.
+No ground truth is used: the only input about a picture is its `Photo`.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,20 +43,18 @@ Report = Callable[[str, float], object]
 
 @dataclass(frozen=True, kw_only=True)
 class PhotoAlignment:
-    """Poses of pictures, and how well they agree.
+    """Poses of pictures, and their consistency.
 
     Attributes
     ----------
-    photos : tuple of Photo
-    T_map_optical : (k, 4, 4) array
-        Of the pictures of `photos`.
+    photos, T_map_optical : tuple of Photo, (k, 4, 4) array
+        The pictures and their poses.
     lens : (5,) array
         Focal length, principal point [px], radial coefficients.
-    points : (m, 3) array
-        Of the tracks that remained, in map [m].
-    tracks : Tracks
+    points, tracks : (m, 3) array, Tracks
+        Remaining tracks, and their points in map [m].
     is_tied : (k,) bool array
-        Whether a picture has tracks; others stand where GNSS and gimbal say.
+        Whether a picture has tracks; the pose of others is that of GNSS and gimbal.
     reprojection_rms_px : float
         Per coordinate.
     origin : GeodeticPoint
@@ -91,7 +89,7 @@ def align_photos(
     Raises
     ------
     UserError
-        If pictures do not tell their focal length, are too many, or do not match.
+        If pictures do not state their focal length, are too many, or do not match.
     """
     if len(photos) > MOST_PICTURES:
         raise UserError(f"{len(photos)} pictures are too many, {MOST_PICTURES} at most; split them")
@@ -121,7 +119,7 @@ def align_photos(
 def known_before(
     photos: Sequence[Photo], origin: GeodeticPoint, parameters: BundleParameters
 ) -> Priors:
-    """Return what the pictures tell: positions, attitudes, lens, with their errors."""
+    """Return the priors from the pictures' tags: positions, attitudes, lens, with their errors."""
     plane = LocalTangentPlane(origin)
     tags = [photo.tag for photo in photos]
     centre = np.array(
@@ -160,7 +158,7 @@ def _sigma(tag, parameters: BundleParameters) -> tuple[float, float, float]:
 
 
 def _attitudes(photos: Sequence[Photo], centre: np.ndarray) -> np.ndarray:
-    """Return what the gimbal tells, and where it tells nothing: down, heading along the track."""
+    """Return the gimbal's attitudes; where not reported: down, heading along the track."""
     way = np.gradient(centre[:, :2], axis=0)
     rotations = []
     for photo, (east, north) in zip(photos, way):
@@ -191,7 +189,7 @@ def _tracks(
     parameters: BundleParameters,
     report: Report,
 ) -> Tracks:
-    """Match near pictures, learn from them how far the surface is, then match all that overlap."""
+    """Match near pictures, estimate the surface distance from them, then match all that overlap."""
     known: dict[tuple[int, int], np.ndarray] = {}
     distance_m = 0.0
     for n_neighbours in (_NEIGHBOURS_AT_FIRST, parameters.n_neighbours):
@@ -226,7 +224,7 @@ def _match_pairs(
     known: dict[tuple[int, int], np.ndarray],
     report: Report,
 ) -> None:
-    """Match pairs of pictures and put the matches beside those that are known."""
+    """Match pairs of pictures and add the matches to `known`."""
     f, cu, cv = lens[:3]
     K = np.array([[f, 0.0, cu], [0.0, f, cv], [0.0, 0.0, 1.0]])
     compare = partial(match, K=K, ratio=parameters.ratio, epipolar_px=parameters.epipolar_px)
@@ -240,7 +238,7 @@ def _match_pairs(
 
 
 def _median_distance(start: AdjustmentBlock, tracks: Tracks) -> float:
-    """Return how far along the axes the points of tracks typically lie [m]."""
+    """Return the median distance of the points of tracks along the axes [m]."""
     points = triangulate(start, tracks)[tracks.point]
     axes = start.rotation[tracks.picture, :, 2]
     depth = np.einsum("ni,ni->n", points - start.centre[tracks.picture], axes)
@@ -251,7 +249,7 @@ def _median_distance(start: AdjustmentBlock, tracks: Tracks) -> float:
 def _adjusted(
     block: AdjustmentBlock, tracks: Tracks, priors: Priors, parameters: BundleParameters
 ) -> tuple[AdjustmentBlock, Tracks]:
-    """Adjust with ever stricter limits; drop what does not agree, then once more."""
+    """Adjust with ever stricter limits; drop outliers, then once more."""
     for limit_px in (*_COARSE_PX, parameters.huber_px):
         block = replace(block, points=triangulate(block, tracks))
         block, _ = adjust(block, tracks, priors, huber_px=limit_px, settled=_SETTLED_COARSELY)

@@ -30,7 +30,7 @@ class PhotoFeatures:
 
 
 def read_picture(path: Path, *, grey: bool = False) -> np.ndarray:
-    """Return a picture (h, w, 3) RGB or (h, w) grey, uint8, as it lies in the file.
+    """Return a picture (h, w, 3) RGB or (h, w) grey, uint8, in the orientation of the file.
 
     Raises
     ------
@@ -46,19 +46,14 @@ def read_picture(path: Path, *, grey: bool = False) -> np.ndarray:
 
 
 def find_features(image: np.ndarray, *, scale: float, n_most: int) -> PhotoFeatures:
-    """Return the features of a grey picture, the strongest of each part of it.
+    """Return the strongest features of each part of a grey picture (h, w) uint8.
 
-    Parameters
-    ----------
-    image : (h, w) uint8 array
-    scale : float
-        The picture is shrunk to this size first.
-    n_most : int
-        Shared out among the cells of an 8 x 8 grid, so that no tree takes them all.
+    The picture is scaled first. `n_most` is distributed over an 8 x 8 grid, so that no tree gets
+    all of them.
     """
     h, w = image.shape
     small = cv2.resize(image, (round(w * scale), round(h * scale)), interpolation=cv2.INTER_AREA)
-    # Without precise upscaling OpenCV finds everything a quarter of a pixel to the lower right.
+    # Without precise upscaling OpenCV's pixels are a quarter of a pixel to the lower right.
     sift = cv2.SIFT_create(4 * n_most, contrastThreshold=0.02, enable_precise_upscale=True)
     keypoints, descriptors = sift.detectAndCompute(small, None)
     if descriptors is None:

@@ -93,8 +93,8 @@ def reduce_to_pictures(
 ):
     """Add the normal equations of pictures and lens, points eliminated (Triggs et al. 2000, 6.1).
 
-    S (m, m) and g (m,) with m = 6 n_pictures + 5: S step = -g; of S the lower triangle is whole,
-    blocks of pictures above the diagonal are left out. V_inverse (k, 3, 3) and g_v (k, 3) are kept
+    S (m, m) and g (m,) with m = 6 n_pictures + 5: S step = -g; the lower triangle of S is complete,
+    blocks of pictures above the diagonal are left out. V_inverse (k, 3, 3) and g_v (k, 3) are saved
     for `step_of_points`. The diagonal of a point's block is raised by 1 + damping.
     """
     lens = N_POSE * n_pictures

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which pictures are matched, and what of them matches."""
+"""Selection of picture pairs, and matching of their features."""
 
 import cv2
 import numpy as np
@@ -19,16 +19,16 @@ def nearby_pairs(
     n_neighbours: int,
     largest_angle_deg: float,
 ) -> np.ndarray:
-    """Return pairs (n, 2) of pictures that look at about the same place, i < j, sorted.
+    """Return pairs (n, 2) of pictures that look at about the same point, i < j, sorted.
 
     Parameters
     ----------
     positions, axes : (k, 3) arrays
-        Places and optical axes of the pictures.
+        Positions and optical axes of the pictures.
     distance_m : float
-        How far along the axis the surface lies; 0 where it is not known: then near pictures.
+        Distance of the surface along the axis; 0 if unknown: pairs are then by position [m].
     n_neighbours : int
-        For each picture, those whose place looked at is nearest.
+        Per picture, those with the nearest viewed points.
     largest_angle_deg : float
         Between the axes.
     """
@@ -50,13 +50,12 @@ def match(
 
     Parameters
     ----------
-    first, second : Features
     K : (3, 3) array
         Intrinsic matrix of both.
     ratio : float
         Distance of the best over the second best.
     epipolar_px : float
-        Of the essential matrix (five points, Nister 2004; MAGSAC, Barath et al. 2019).
+        Threshold of the essential matrix (five points, Nister 2004; MAGSAC, Barath et al. 2019).
     """
     if len(first.pixels) < 2 or len(second.pixels) < 2:
         return np.empty((0, 2), np.int64)

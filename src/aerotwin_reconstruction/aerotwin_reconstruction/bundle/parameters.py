@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Choices of the bundle adjustment."""
+"""Parameters of the bundle adjustment."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class BundleParameters:
-    """How poses are found from pictures and GNSS."""
+    """Parameters of pose estimation from pictures and GNSS."""
 
     feature_scale: float = parameter(
         0.5, text="Pictures are shrunk to this size before features are sought.", minimum=0.1,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tracks: which features of many pictures show one point."""
+"""Tracks: features of many pictures that observe the same point."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,18 +49,16 @@ class Tracks:
 def link_tracks(
     pixels: Sequence[np.ndarray], pairs: np.ndarray, matches: Sequence[np.ndarray], *, n_enough: int
 ) -> Tracks:
-    """Join matches to tracks; those that show a picture twice are contradictory and dropped.
+    """Join matches to tracks; tracks with two features of a picture are contradictory and dropped.
 
     Parameters
     ----------
     pixels : sequence of (n, 2) arrays
         Features of each picture.
-    pairs : (m, 2) array
-        Pictures of each pair.
-    matches : sequence of (k, 2) arrays
-        Features that match, of each pair.
+    pairs, matches : (m, 2) array, sequence of (k, 2) arrays
+        Pictures of each pair, and its matching features.
     n_enough : int
-        Tracks that suffice for a picture; the longest are taken.
+        Tracks that suffice for a picture; the longest are used.
     """
     first = np.cumsum([0, *(len(p) for p in pixels)])
     a = np.concatenate([first[i] + m[:, 0] for (i, _), m in zip(pairs, matches)] or [[]])
@@ -84,7 +82,7 @@ def link_tracks(
 
 
 def _longest(tracks: Tracks, length: np.ndarray, n_pictures: int, n_enough: int) -> np.ndarray:
-    """Tell which tracks are taken: from long to short, while a picture still needs one."""
+    """Return which tracks are used: from long to short, while a picture still needs one."""
     has = np.zeros(n_pictures, np.int64)
     starts = tracks.starts
     taken = np.zeros(len(length), bool)

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with reconstructions, by choice and by seed: bending, noise, holes, seasons.
+"""Simulated defects of reconstructions, by parameters and seed: distortion, noise, holes, seasons.
 
-A degradation takes the true surface to what a reconstruction might show of it. Its displacement
-field is known exactly, with its inverse, so that a true mark and its image can be told from each
-other: the true point p appears at p + field(p), and field.inverse undoes it.
+A degradation maps the true surface to that of a reconstruction. Its displacement field and inverse
+are known exactly: the true point p appears at p + field(p), and field.inverse undoes it.
 """
 
 from aerotwin_reconstruction.degradation.cloud import DegradedCloud, degrade, field_of

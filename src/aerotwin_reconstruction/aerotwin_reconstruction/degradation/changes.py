@@ -22,14 +22,14 @@ _CAR_TURN = np.deg2rad(15.0)
 def in_holes(points: np.ndarray, share: float, size_m: float, *, seed: int) -> np.ndarray:
     """Return which points (n, 3) lie in holes, (n,) bool.
 
-    The highest parts of smoothed white noise over the ground plan, cut so that they cover exactly
-    the share asked for of the raster cells that hold points.
+    Holes are the highest parts of smoothed white noise over the ground plan, cut so that they cover
+    exactly the requested share of the raster cells that hold points.
     """
     if share <= 0.0 or not len(points):
         return np.zeros(len(points), bool)
     cell, shape, size = _raster(points, size_m / _CELLS_PER_HOLE)
     noise = np.random.default_rng([seed, 711]).normal(size=shape).astype(np.float32)
-    # Smoothed over sigma, noise correlates over 2 sigma: blobs about as wide as asked for.
+    # Smoothed over sigma, noise correlates over 2 sigma: blobs about as wide as requested.
     height = gaussian_filter(noise, size_m / 4.0 / size).ravel()
     is_covered = np.zeros(height.size, bool)
     is_covered[cell] = True
@@ -60,8 +60,8 @@ def _raster(points: np.ndarray, size: float) -> tuple[np.ndarray, tuple[int, int
 def ground_of(points: np.ndarray) -> np.ndarray:
     """Return which points (n, 3) look like ground, (n,) bool.
 
-    Those at most 0.15 m above the lowest of their square metre and its eight neighbours; what has
-    no ground below it, such as the roofs of a reconstruction from the air, counts too.
+    Those at most 0.15 m above the lowest of their square metre and its eight neighbours; surfaces
+    without ground below, such as the roofs of a reconstruction from the air, count as well.
     """
     cell, (rows, columns), _ = _raster(points, _LOW_RADIUS_M)
     low = np.full(rows * columns, np.inf)
@@ -74,7 +74,7 @@ def ground_of(points: np.ndarray) -> np.ndarray:
 def rise(
     points: np.ndarray, rise_m: tuple[float, float], correlation_m: float, *, seed: int
 ) -> np.ndarray:
-    """Return how much higher the ground is at points (n, 3): even between both limits, (n,) [m]."""
+    """Return the rise of the ground at points (n, 3): uniform between both limits, (n,) [m]."""
     field = DisplacementField(1.0, correlation_m, seed + 1_000_003, vertical_ratio=1.0)
     share = ndtr(field(points)[:, 2] / field.axis_rms_m[2])
     return rise_m[0] + (rise_m[1] - rise_m[0]) * share
@@ -101,20 +101,10 @@ def smoothed(points: np.ndarray, radius_m: float) -> np.ndarray:
 
 
 def changed_cars(centres: np.ndarray, share: float, *, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which cars are gone and how the others moved.
+    """Return which cars are gone, (k,) bool, and how the others moved in the map, (k, 4, 4).
 
-    Parameters
-    ----------
-    centres : (k, 3) array
-        Middles of the cars [m].
-    share : float
-        Of the cars that change: half of them are gone.
-
-    Returns
-    -------
-    is_gone : (k,) bool array
-    T_map_car_before : (k, 4, 4) array
-        Motion of each in the map: 0.5 m to 4 m and a turn of up to 15 degrees, or none.
+    `centres` (k, 3) are the middles of the cars [m], `share` is that of cars that change: half of
+    them are gone, the others move by 0.5 m to 4 m and turn by up to 15 degrees.
     """
     rng = np.random.default_rng([seed, 719])
     k = len(centres)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Degrade a point cloud: from the true surface to what a reconstruction might show of it."""
+"""Degrade a point cloud: from the true surface to that of a reconstruction."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,18 @@ NO_CAR = -1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DegradedCloud:
-    """A cloud as a reconstruction shows it.
+    """A degraded cloud.
 
     Attributes
     ----------
     points_map : (n, 3) array
-        What is left, where the reconstruction shows it [m].
+        The remaining points, at their position in the reconstruction [m].
     source : (n,) int array
-        The point of the given cloud that each comes from.
+        Index of the input point of each.
     field : DisplacementField
-        How the reconstruction is bent; exact image and inverse of any place.
+        Distortion of the reconstruction; exact image and inverse of any point.
     counts : dict
-        How many points were lost or moved, by reason.
+        Number of points lost or moved, by reason.
     """
 
     points_map: np.ndarray
@@ -55,25 +55,24 @@ def degrade(
 ) -> DegradedCloud:
     """Return a cloud of the true surface as a reconstruction shows it.
 
-    In this order: cars change, the ground rises, holes and what is covered are lost, edges are
-    smoothed; then the displacement field bends what is left, and noise comes last.
+    In this order: cars change, the ground rises, holes and covered points are lost, edges are
+    smoothed; then the displacement field distorts the rest, and noise comes last.
 
     Parameters
     ----------
     points_map : (n, 3) array
         Of the true surface [m].
-    parameters : DegradationParameters
     seed : int
-        The field's, and of all else that is random.
+        Of the field and of all other random changes.
     is_ground : (n,) bool array, optional
-        Which points are ground; `changes.ground_of` guesses without.
+        Which points are ground; estimated by `changes.ground_of` by default.
     car : (n,) int array, optional
-        The number of the car that each point is of, -1 for none. Needed where cars change.
+        Index of the car of each point, -1 for none. Needed where cars change.
 
     Raises
     ------
     ValueError
-        If cars are to change and are not named, or a shape is wrong.
+        If cars are to change and are not labelled, or a shape is wrong.
     """
     points = np.array(points_map, np.float64)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points) or not np.isfinite(points).all():
@@ -103,7 +102,7 @@ def degrade(
 
 
 def _with_cars_changed(points, car, parameters, seed) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points with their cars moved, and which are not of cars that are gone."""
+    """Return the points with their cars moved, and a mask without removed cars."""
     is_left = np.ones(len(points), bool)
     if parameters.cars_changed_share <= 0.0:
         return points, is_left

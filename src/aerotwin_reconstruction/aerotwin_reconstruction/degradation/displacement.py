@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A seeded Gaussian random field of displacements: how a reconstruction bends the place it shows.
+"""A seeded Gaussian random field of displacements: the distortion of a reconstruction.
 
 The field is a sum of plane waves with random wave vectors and amplitudes (spectral synthesis,
 Shinozuka and Deodatis 1991, doi 10.1115/1.3119501). With wave vectors drawn from the spectrum of a
@@ -8,7 +8,7 @@ Gaussian correlation and normal amplitudes its covariance is, over all seeds, ex
 
     E[u_i(p) u_j(q)] = d_ij s_i^2 exp(-|p - q|^2 / l^2),
 
-with distances in the horizontal plane: what stands on the ground moves with it.
+with distances in the horizontal plane: objects on the ground move with it.
 """
 
 import numpy as np
@@ -33,13 +33,12 @@ class DisplacementField:
     ----------
     rms_m : float
         Root mean square of the length of u, its three components together, over all seeds [m].
-        One place of a hundred metres sees about one draw of a field with that correlation length,
-        so its own RMS scatters; most of it is an offset, which costs a repeat nothing.
+        A place of a hundred metres is about one draw of a field with that correlation length,
+        so its own RMS scatters; most of it is an offset, which does not affect a repeat.
     correlation_m : float
         Horizontal distance at which the correlation has fallen to 1/e [m].
-    seed : int
     vertical_ratio : float
-        RMS of the vertical component by that of one horizontal component.
+        RMS of the vertical component relative to one horizontal component.
 
     Raises
     ------
@@ -71,7 +70,7 @@ class DisplacementField:
     def __call__(self, points_map: np.ndarray) -> np.ndarray:
         """Return the displacements (n, 3) [m] of true points (n, 3) in map [m].
 
-        Clouds denser than a lattice of 1/16 of the correlation length are looked up in it with
+        Clouds denser than a lattice of 1/16 of the correlation length are interpolated in it with
         cubic splines, within `LOOK_UP_ERROR` times the RMS of the sum of waves; others are summed.
         """
         points = _checked(points_map)
@@ -91,7 +90,7 @@ class DisplacementField:
         )
 
     def _sum(self, xy_map: np.ndarray) -> np.ndarray:
-        """Sum the waves at places (n, 2)."""
+        """Sum the waves at positions (n, 2)."""
         out = np.empty((len(xy_map), 3))
         for start in range(0, len(xy_map), _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -100,7 +99,7 @@ class DisplacementField:
         return out
 
     def inverse(self, points_map: np.ndarray) -> np.ndarray:
-        """Return the true points p (n, 3) whose images w(p) are the points given (n, 3) [m].
+        """Return the true points p (n, 3) whose images w(p) are the input points (n, 3) [m].
 
         Fixed-point iteration p <- q - u(p): each step shrinks the error by the field's largest
         gradient g, and the result is within g / (1 - g) times `INVERSE_ERROR_M` of the exact one.

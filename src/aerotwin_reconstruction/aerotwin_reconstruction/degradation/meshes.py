@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Degrade textured meshes, and sample clouds of them that know what they show."""
+"""Degrade textured meshes, and sample labelled clouds of them."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ _UP = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledSurface:
-    """Points of a surface, and what each shows.
+    """Points of a surface, uniform at random, and their labels.
 
     Attributes
     ----------
     points_map : (n, 3) array
-        Evenly at random [m].
+        [m].
     is_ground : (n,) bool array
         Of meshes whose names begin with "ground".
     car : (n,) int array
@@ -42,7 +42,7 @@ def sample_surface(
 ) -> SampledSurface:
     """Return points of meshes at random, one for each square of the spacing on average.
 
-    What nobody can see, such as ground below buildings, is sampled too.
+    Invisible surfaces, such as ground below buildings, are sampled as well.
     """
     rng = np.random.default_rng([seed, 739])
     parts, kinds = [], []
@@ -69,16 +69,16 @@ def sample_surface(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DegradedMeshes:
-    """Meshes as a reconstruction shows them.
+    """Degraded meshes.
 
     Attributes
     ----------
     meshes : tuple of TexturedMesh
-        What is left; a mesh of which nothing is left is not there.
+        The remaining parts; a mesh without any is left out.
     field : DisplacementField
-        How the reconstruction is bent.
+        Distortion of the reconstruction.
     counts : dict
-        How many triangles were lost, by reason.
+        Number of triangles lost, by reason.
     """
 
     meshes: tuple[TexturedMesh, ...]
@@ -91,9 +91,9 @@ def degrade_meshes(
 ) -> DegradedMeshes:
     """Return meshes of the true surface as a reconstruction shows them; see `degrade`.
 
-    Vertices carry all changes, so bending, noise and smoothing are as fine as the mesh; holes take
-    whole triangles by their middles. Meshes named "ground…" rise, those named "car…" change.
-    Vertices at one place stay together.
+    Vertices carry all changes, so distortion, noise and smoothing are as fine as the mesh; holes
+    remove whole triangles by their middles. Meshes named "ground…" rise, those named "car…" change.
+    Coincident vertices stay together.
     """
     field = field_of(parameters, seed)
     counts = {"given": sum(len(mesh.triangles) for mesh in meshes)}
@@ -143,7 +143,7 @@ def _risen(mesh: TexturedMesh, parameters: DegradationParameters, seed: int) -> 
 
 
 def _left(meshes, parameters, seed, counts) -> list[np.ndarray]:
-    """Return which triangles of each mesh are left, and count the others."""
+    """Return which triangles of each mesh remain, and count the others."""
     middles = np.concatenate([m.vertices_map[m.triangles].mean(axis=1) for m in meshes])
     hole = changes.in_holes(middles, parameters.hole_share, parameters.hole_size_m, seed=seed)
     counts["in_holes"] = int(hole.sum())
@@ -161,7 +161,7 @@ def _left(meshes, parameters, seed, counts) -> list[np.ndarray]:
 
 
 def _as_shown(vertices, field, parameters, seed) -> np.ndarray:
-    """Return vertices smoothed, bent and noisy; those at one place stay together."""
+    """Return vertices smoothed, distorted and noisy; coincident vertices stay together."""
     places, of_place = np.unique(vertices, axis=0, return_inverse=True)
     moved = places
     if parameters.smoothing_m > 0.0:
@@ -173,7 +173,7 @@ def _as_shown(vertices, field, parameters, seed) -> np.ndarray:
 
 
 def _part(mesh: TexturedMesh, vertices: np.ndarray, is_left: np.ndarray) -> TexturedMesh:
-    """Return the triangles that are left, with the vertices they use."""
+    """Return the remaining triangles, with the vertices they use."""
     used, triangles = np.unique(mesh.triangles[is_left], return_inverse=True)
     return dataclasses.replace(
         mesh,

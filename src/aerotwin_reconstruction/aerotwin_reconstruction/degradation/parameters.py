@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of a degradation, and the named sets of choices."""
+"""Parameters of a degradation, and named presets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 
 @dataclass(frozen=True, kw_only=True)
 class DegradationParameters:
-    """What is wrong with a reconstruction; nothing by default."""
+    """Defects of a reconstruction; none by default."""
 
     displacement_rms_m: float = parameter(
         0.0,
@@ -99,9 +99,9 @@ _THRESHOLDS = {
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "none": {},
-    # The case whose floor the bars of virtual teach and repeat are relative to.
+    # The case whose floor the thresholds of virtual teach and repeat are relative to.
     "warp_30cm": _THRESHOLDS,
-    # The noise of the radiance fields that VirT&R reports beside photogrammetry's 5 cm.
+    # The noise of the radiance fields that VirT&R reports besides photogrammetry's 5 cm.
     "radiance_field": {**_THRESHOLDS, "noise_m": 0.15, "smoothing_m": 0.3},
     "canopy": {**_THRESHOLDS, "covered_loss": 0.9},
     # Taught in one season and driven in another: 5 to 30 cm of growth, half of the cars changed.
@@ -110,12 +110,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 
 
 def load_degradation(spec: str | Path) -> DegradationParameters:
-    """Return the choices of a preset, or of a YAML file.
+    """Return the parameters of a preset, or of a YAML file.
 
     Raises
     ------
     ParameterError
-        If there is no such preset or file, or a key or a value is not known.
+        If there is no such preset or file, or a key or a value is unknown.
     """
     if str(spec) in PRESETS:
         return load_parameters(DegradationParameters, PRESETS[str(spec)], where=f"preset {spec}")

@@ -50,7 +50,7 @@ def reconstruct_cloud(
     *,
     report: Report = lambda text, share: None,
 ) -> DenseCloud:
-    """Return what depth maps show and others confirm as a cloud with normals and colours.
+    """Return the mutually confirmed points of depth maps as a cloud with normals and colours.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _confirmed_points(
     k: int,
     parameters: DenseParameters,
 ) -> VisiblePoints:
-    """Return the points of one depth map that other pictures show too."""
+    """Return the points of one depth map that other pictures confirm."""
     T = alignment.T_map_optical
     others = np.argsort(-shared[k], kind="stable")[:_CONFIRMED_BY]
     others = others[shared[k, others] > 0]

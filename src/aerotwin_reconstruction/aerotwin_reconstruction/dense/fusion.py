@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From points of all pictures to one cloud: means of cells, normals, colours."""
+"""From points of all pictures to one cloud: voxel means, normals, colours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class DenseCloud:
     points : (n, 3) float64 array
         In map [m].
     normals : (n, 3) float32 array
-        Unit, towards the pictures that saw the point.
+        Unit, towards the pictures that observed the point.
     colours : (n, 3) uint8 array
         sRGB.
     """
@@ -45,7 +45,7 @@ class VisiblePoints:
         In map [m]; sites are small enough for single precision (0.1 mm at 1 km).
     colours : (n, 3) uint8 array
     towards : (3,) float32 array
-        Place of the picture [m].
+        Position of the picture [m].
     """
 
     points: np.ndarray
@@ -61,22 +61,20 @@ def fuse(
     normal_neighbours: int,
     least_share: float = 0.0,
 ) -> DenseCloud:
-    """Return the means of the points in each cell that holds enough of them.
+    """Return the means of the points in each voxel that holds enough of them.
 
     Parameters
     ----------
-    parts : sequence of SeenPoints
     voxel_m : float
-        Edge of a cell [m].
-    fewest_points, normal_neighbours : int
+        Edge of a voxel [m].
     least_share : float
-        Cells with fewer points than this share of the fullest cell around them are left out: what
-        matching errors let float over a surface shows in a picture or two, the surface in many.
+        Voxels with fewer points than this share of the fullest one around them are dropped:
+        matching errors that float over a surface appear in a picture or two, the surface in many.
 
     Raises
     ------
     ValueError
-        If no cell does.
+        If no voxel holds enough.
     """
     points = np.concatenate([part.points for part in parts])
     cell = np.floor(points / np.float32(voxel_m)).astype(np.int64)
@@ -106,7 +104,7 @@ def fuse(
 
 
 def _fullest_around(cell: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return the most points that a cell within five to ten cells of each holds, (n,)."""
+    """Return the largest number of points in a cell within five to ten cells of each, (n,)."""
     block = cell // _BLOCK_CELLS + 1
     extent = block.max(axis=0) + 2
     steps = np.array([extent[1] * extent[2], extent[2], 1])

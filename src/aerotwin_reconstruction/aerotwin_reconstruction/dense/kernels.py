@@ -56,10 +56,10 @@ def agreed_depths(inverse, pixels_per_inverse, agreement_px, n_agreeing, out):
     inverse : (k, h, w) array
         Inverse depths by each neighbour; 0 unknown.
     pixels_per_inverse : (k,) array
-        Focal length times baseline: how sharp each neighbour is. Means are weighted by its square.
+        Focal length times baseline: the resolution of each neighbour. Means are weighted by its
+        square.
     agreement_px : float
-        In the disparities of the sharper of two.
-    n_agreeing : int
+        In the disparities of the neighbour with the higher resolution.
     """
     n, h, w = inverse.shape
     for v in range(h):
@@ -93,18 +93,15 @@ def confirm(depth, K_inverse, T_other_optical, others, K, tolerance, n_confirmin
     """Write which pixels (h, w) of a depth map other pictures confirm, 1 or 0.
 
     A picture confirms a point if its own depth there differs by less than a share; it contradicts
-    it if it sees through: its depth there is larger by more than that. Contradictions must not
-    outnumber confirmations.
+    it if its depth there is larger by more than that. Contradictions must not outnumber
+    confirmations. Only every `step`-th row and column is checked.
 
     Parameters
     ----------
-    depth : (h, w) array
     T_other_optical : (k, 4, 4) array
         From the reference's optical axes to those of each other picture.
     others : (k, h, w) array
         Their depths; 0 unknown.
-    step : int
-        Only every n-th row and column is looked at.
     """
     h, w = depth.shape
     out[:] = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which pictures are compared: those that see the same from a fitting distance apart."""
+"""Selection of the pictures to compare: same view, at a suitable baseline."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ _DEGREES_LIKE_A_FACTOR_OF_TWO = 12.0
 
 
 def shared_tracks(alignment: PhotoAlignment) -> np.ndarray:
-    """Return how many points each two pictures both show, (k, k)."""
+    """Return the number of points that each two pictures share, (k, k)."""
     from scipy.sparse import csr_matrix
 
     tracks = alignment.tracks
@@ -29,8 +29,8 @@ def shared_tracks(alignment: PhotoAlignment) -> np.ndarray:
 def depth_ranges(alignment: PhotoAlignment) -> np.ndarray:
     """Return nearest, median and farthest depth of each picture's points, (k, 3) [m].
 
-    NaN where a picture has none. The ends are the 1st and the 99th of a hundred: single tracks may
-    be wrong.
+    NaN where a picture has none. The ends are the 1st and 99th percentiles: single tracks may be
+    wrong.
     """
     tracks, T = alignment.tracks, alignment.T_map_optical
     away = alignment.points[tracks.point] - T[tracks.picture, :3, 3]
@@ -47,10 +47,10 @@ def choose_neighbours(
     median_depth_m: np.ndarray,
     parameters: DenseParameters,
 ) -> list[np.ndarray]:
-    """Return for each picture the indices of those that it is compared with, the best first.
+    """Return for each picture the indices of its neighbours for stereo, the best first.
 
-    They share points, look the same way, and stand beside each other rather than behind, at a
-    distance that makes depths sharp and still lets surfaces look alike (Furukawa and Hernandez,
+    They share points, look the same way, and are beside rather than behind each other, at a
+    distance that makes depths precise while surfaces still look alike (Furukawa and Hernandez,
     Multi-View Stereo: A Tutorial, 2015, 2.4).
     """
     centres, axes = alignment.T_map_optical[:, :3, 3], alignment.T_map_optical[:, :3, 2]

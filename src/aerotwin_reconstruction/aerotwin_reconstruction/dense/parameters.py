@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Choices of the dense reconstruction."""
+"""Parameters of the dense reconstruction."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class DenseParameters:
-    """How depths are found and joined to one cloud."""
+    """Parameters of depth estimation and fusion."""
 
     scale: float = parameter(
         0.5, text="Pictures are shrunk to this size first.", minimum=0.05, maximum=1.0

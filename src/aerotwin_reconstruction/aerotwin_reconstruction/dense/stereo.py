@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Stereo of two pictures that stand anywhere: rectified, and matched half-globally.
+"""Stereo of two pictures at arbitrary poses: rectification and semi-global matching.
 
 Both pictures are turned about their centres until rows are epipolar lines; OpenCV's semi-global
 matching (Hirschmueller, PAMI 2008) finds disparities, in the reference's whole view.
@@ -18,19 +18,17 @@ _LARGEST_VIEW = 2.5  # a turned view may have so many times the pixels of the pi
 
 @dataclass(frozen=True, kw_only=True)
 class PairDisparity:
-    """Disparities of a reference picture against a neighbour, in turned axes.
+    """Disparities of a reference picture against a neighbour, in rectified axes.
 
     Attributes
     ----------
     disparity : (h, w) int16 array
         Sixteenths of a pixel; negative where there is none.
-    R_rect_optical : (3, 3) array
-        From the reference's optical axes to the turned ones.
-    K : (3, 3) array
-        Of the turned view.
+    R_rect_optical, K : (3, 3) arrays
+        From the reference's optical axes to the rectified ones; intrinsics of the rectified view.
     baseline_m : float
     lowest : float
-        Smallest disparity that counts [px].
+        Smallest valid disparity [px].
     """
 
     disparity: np.ndarray
@@ -64,19 +62,16 @@ def match_pair(
     Parameters
     ----------
     images : two (h, w) uint8 arrays
-        Grey, without distortion.
+        Grey, without distortion; both have the intrinsics `K` (3, 3).
     poses : two (4, 4) arrays
         T_map_optical.
-    K : (3, 3) array
-        Of both.
     depth_m : (nearest, farthest)
-        Along the reference's axis, to be sought [m].
-    block_px : int
+        Search range along the reference's axis [m].
 
     Returns
     -------
     PairDisparity or None
-        None where the views part too far to be turned into one plane, or the depths would need
+        None where the views diverge too far to be turned into one plane, or the depths would need
         more than 512 disparities.
     """
     R_a, R_b = (T[:3, :3] for T in poses)
@@ -108,7 +103,7 @@ def match_pair(
         for image, turn, K_to in zip(images, turns, (K_rect, K_other))
     ]
     matcher = semi_global_matcher(0, n, block_px)
-    # The strip at the left, which the matcher cannot judge, lies outside of the picture.
+    # The strip at the left, which the matcher cannot evaluate, is outside of the picture.
     padded = [cv2.copyMakeBorder(p, 0, 0, n, 0, cv2.BORDER_CONSTANT) for p in pair]
     disparity = matcher.compute(*padded)[:, n:]
     return PairDisparity(
@@ -130,7 +125,7 @@ def _corners(shape: tuple[int, ...], K: np.ndarray) -> np.ndarray:
 def _view(
     turn: np.ndarray, K: np.ndarray, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, tuple[int, int]] | None:
-    """Return intrinsics and (width, height) of the turned view that holds the whole picture."""
+    """Return intrinsics and (width, height) of the turned view that contains the whole picture."""
     corners = _corners(shape, K) @ turn.T
     if (corners[:, 2] < 0.2).any():
         return None

@@ -3,8 +3,8 @@
 """Find painted marks in the ortho picture of a reconstruction, to a fraction of a texel.
 
 A mark of black and white quarters, its sides along east and north as `aerotwin_worlds.marks`
-paints it, is looked for by normalised correlation with its picture at the size of the texels. Its
-middle is the saddle of the brightness, where every gradient is square to the way to it (Förstner).
+paints it, is found by normalised correlation with its picture at the size of the texels. Its middle
+is the saddle of the brightness, where every gradient is perpendicular to the ray to it (Förstner).
 
 References
 ----------
@@ -53,14 +53,9 @@ class FoundMarks:
 
 
 def find_marks(world: World, size_m: float) -> FoundMarks:
-    """Return the marks in the ortho picture of a reconstructed world, the clearest first.
+    """Return the marks of a diameter [m] in the ortho picture of a world, the clearest first.
 
-    Parameters
-    ----------
-    world : World
-        Of one mesh, whose texture is a picture from straight above.
-    size_m : float
-        Diameter of the marks [m].
+    The world is a reconstruction of one mesh, whose texture is a picture from straight above.
 
     Raises
     ------
@@ -122,7 +117,7 @@ def _map_of_texture(world: World) -> tuple[np.ndarray, float]:
 
 
 def _peaks(grey: np.ndarray, ideal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return columns and rows (n, 2) of what is most like a mark, and how like; clearest first."""
+    """Return columns and rows (n, 2) of the best correlations, and their values; best first."""
     width, half = len(ideal), len(ideal) // 2
     response = cv2.matchTemplate(grey, ideal, cv2.TM_CCOEFF_NORMED)
     highest = cv2.dilate(response, np.ones((width, width), np.uint8))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heights over the ground, seen from above, and a mesh of them.
 
-What stands above the ground has one height: walls are as steep as a cell, and what is under a roof
-or a crown is left out. The cloud keeps it.
+Each cell has one height: walls are as steep as a cell, and points under a roof or a crown are left
+out. The cloud retains them.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _MOST_CELLS = 1 << 26
 def height_raster(
     cloud: DenseCloud, parameters: SurfaceParameters
 ) -> tuple[Raster, tuple[float, float]]:
-    """Return the highest point of each cell, rows from north to south, and where to stand.
+    """Return the highest point of each cell, rows from north to south, and a start position.
 
     Raises
     ------

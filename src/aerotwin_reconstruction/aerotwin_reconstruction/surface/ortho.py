@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The true ortho picture: every texel's colour from the picture that looks at it from above.
 
-Texels that a picture does not show, because something stands before them, are taken from the next
-one; those that no picture shows take the colours around them.
+Texels that are occluded in a picture are filled from the next one; texels without a picture take
+the colours around them.
 """
 
 import cv2
@@ -28,14 +28,7 @@ def ortho_colours(
 ) -> Raster:
     """Return the colours over the extent of the heights.
 
-    Parameters
-    ----------
-    heights : Raster
-    alignment : PhotoAlignment
-    maps : DepthMaps
-        Depths tell what hides what; colours are those of the pictures at their size.
-    parameters : SurfaceParameters
-    report : callable
+    Depth `maps` determine occlusion; colours are those of the pictures at their size.
     """
     rows, columns = heights.is_known.shape
     extent = (columns * heights.pixel[0], rows * heights.pixel[1])
@@ -64,7 +57,7 @@ def ortho_colours(
 
 
 class _Canvas:
-    """Texels with their heights, the best colours so far, and how far from above those look."""
+    """Texels with their heights, best colours so far, and the viewing angle of those from above."""
 
     def __init__(
         self, z: np.ndarray, west: float, north: float, pixel: tuple[float, float]
@@ -76,7 +69,7 @@ class _Canvas:
         self.colours = np.zeros((*z.shape, 3), np.uint8)
 
     def paint(self, T_map_optical: np.ndarray, maps: DepthMaps, k: int, hidden_m: float) -> None:
-        """Take the colours of a picture where it looks more from above than those before."""
+        """Copy the colours of a picture where its view is steeper than those before."""
         window = self._window(T_map_optical, maps)
         if window is None:
             return

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Choices of the surface."""
+"""Parameters of the surface."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class SurfaceParameters:
-    """How a cloud becomes a mesh with a picture on it."""
+    """Parameters of the mesh and its ortho picture."""
 
     cell_m: float = parameter(
         0.2, text="Cells of the heights.", unit="m", minimum=0.02, maximum=10.0

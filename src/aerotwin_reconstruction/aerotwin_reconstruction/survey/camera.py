@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The camera of a survey: what its maker says of it, and what follows for a flight."""
+"""The camera of a survey: data of its maker, and derived values for a flight."""
 
 import math
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class SurveyCamera:
         )
 
     def footprint(self, distance_m: float) -> tuple[float, float]:
-        """Return how much of a surface across the axis an image holds, across and down [m]."""
+        """Return the size of an image on a surface across the axis, across and down [m]."""
         return (
             distance_m * self.width_px / self.focal_px,
             distance_m * self.height_px / self.focal_px,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From planned pictures to taken ones: how a real flight and its receiver differ from the plan."""
+"""From planned to taken pictures: how a real flight and its receiver deviate from the plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class ExifGnssNoise:
 
 @dataclass(frozen=True, kw_only=True)
 class GimbalErrors:
-    """How a gimbal that holds a camera misses what it is to hold, and what it tells of it."""
+    """Pointing errors of a camera gimbal, and errors of the attitude that it reports."""
 
     held_deg: float = parameter(
         1.0, text="Standard deviation from the wanted attitude, about each axis.", unit="deg",
@@ -71,20 +71,16 @@ class GimbalErrors:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlownTrack:
-    """Where a vehicle was on a flight, and where it believed to be.
+    """True and estimated poses of a vehicle on a flight.
 
     Attributes
     ----------
     stamps_s : (n,) array
         Increasing [s].
-    p_map_body : (n, 3) array
-        True positions [m].
-    yaw : (n,) array
-        True headings, counter-clockwise from east [rad].
-    p_map_told : (n, 3) array
-        Positions by its autopilot, which fire the camera [m]; NaN before there are any.
-    yaw_told : (n,) array
-        Headings by its autopilot, likewise [rad].
+    p_map_body, yaw : (n, 3), (n,) arrays
+        True positions [m] and headings, counter-clockwise from east [rad].
+    p_map_told, yaw_told : (n, 3), (n,) arrays
+        The same as estimated by its autopilot, which trigger the camera; NaN before there are any.
     """
 
     stamps_s: np.ndarray
@@ -103,11 +99,11 @@ class CapturedShot:
     T_map_optical : (4, 4) array
         True pose of the camera.
     p_map_gnss : (3,) array
-        Where the receiver says it was [m].
+        Position reported by the receiver [m].
     R_map_optical_told : (3, 3) array
-        Attitude that the gimbal tells.
+        Attitude reported by the gimbal.
     stamp_s : float
-        Time of the flight at which it was taken [s].
+        Time of the flight [s].
     """
 
     T_map_optical: np.ndarray
@@ -132,19 +128,11 @@ def fly_shots(
     seed: int,
     missed_m: float = MISSED_M,
 ) -> list[CapturedShot]:
-    """Return the pictures of a flight that misses its plan by seeded random amounts.
+    """Return the pictures of a flight that deviates from its plan by seeded random amounts.
 
-    Errors of successive pictures are independent: pictures are a second or more apart, longer
-    than a position controller's memory. Nothing flies here.
-
-    Parameters
-    ----------
-    shots : sequence of Shot
-    gimbal : GimbalErrors
-    gnss : ExifGnssNoise
-    seed : int
-    missed_m : float
-        Standard deviation from the planned place, in each axis [m].
+    `missed_m` is the standard deviation from the planned position, in each axis [m]. Errors of
+    successive pictures are independent: pictures are a second or more apart, longer than a
+    position controller's memory. No flight is simulated.
     """
     camera = _Camera(gimbal, gnss, np.random.default_rng([seed, 61]), missed_m)
     return [
@@ -161,24 +149,16 @@ def shots_of_flight(
     *,
     seed: int,
 ) -> list[CapturedShot]:
-    """Return the pictures of a flight: taken where it was when it believed to be at each place.
+    """Return the pictures of a flight: taken where its estimated pose reaches each planned shot.
 
-    The camera sits at the body's origin. Its gimbal takes out roll and pitch of the vehicle and
-    turns with its nose; the receiver's antenna is reduced to the camera.
-
-    Parameters
-    ----------
-    shots : sequence of Shot
-        What was planned, in the order of the flight.
-    track : FlownTrack
-    gimbal : GimbalErrors
-    gnss : ExifGnssNoise
-    seed : int
+    The camera is at the body's origin. Its gimbal compensates roll and pitch of the vehicle and
+    turns with its nose; the receiver's antenna is reduced to the camera. `shots` are in the order
+    of the flight.
 
     Raises
     ------
     ValueError
-        If the flight did not pass a place, as `trigger`.
+        If the flight did not pass a planned position, as `trigger`.
     """
     camera = _Camera(gimbal, gnss, np.random.default_rng([seed, 67]))
     return [
@@ -188,15 +168,15 @@ def shots_of_flight(
 
 
 def trigger(shots: Sequence[Shot], track: FlownTrack) -> np.ndarray:
-    """Return at which samples of a flight the camera fires, (m,) int.
+    """Return the samples of a flight at which the camera fires, (m,) int.
 
-    It fires where the vehicle, by its own belief and looking the right way, is nearest to the place
-    of the next picture before it leaves it again; places are passed in their order.
+    It fires where the estimated position, with the right heading, is nearest to that of the next
+    picture before it leaves it again; positions are passed in their order.
 
     Raises
     ------
     ValueError
-        If a place is never come within `REACH_M` of with the nose within `AIMED_DEG`.
+        If the flight never comes within `REACH_M` of a position with the nose within `AIMED_DEG`.
     """
     fired = np.zeros(len(shots), np.int64)
     last = -1
@@ -219,7 +199,7 @@ def trigger(shots: Sequence[Shot], track: FlownTrack) -> np.ndarray:
 
 
 class _Camera:
-    """Takes pictures with the errors of a gimbal and of a receiver, `missed_m` from where told."""
+    """Takes pictures with gimbal and receiver errors, `missed_m` from the requested position."""
 
     def __init__(
         self,

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a survey: pictures, what is known of the flight, and, apart, the truth.
+"""The folder of a survey: pictures, record of the flight, and, separately, the ground truth.
 
-``images/*.jpg`` carry all that a reconstruction may use. ``survey.json`` names the world's origin
+``images/*.jpg`` carry all that a reconstruction may use. ``survey.json`` holds the world's origin
 on Earth and how the survey was made, ``mission.yaml`` is the flight, ``truth.csv`` the true poses:
-to judge by, never to compute with.
+for evaluation only, never an input.
 """
 
 import csv
@@ -29,7 +29,7 @@ _SUFFIXES = (".jpg", ".jpeg")
 
 @dataclass(frozen=True, kw_only=True)
 class Photo:
-    """A picture of a survey: where its file is, and what it says of itself."""
+    """A picture of a survey: its file and its tag."""
 
     path: Path
     tag: PhotoTag
@@ -41,17 +41,12 @@ class Photo:
 
 
 def read_photos(folder: Path) -> list[Photo]:
-    """Return the pictures of a survey, by name.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the survey, or of nothing but pictures.
+    """Return the pictures of a survey's folder, or of one with pictures only, by name.
 
     Raises
     ------
     UserError
-        If there are fewer than two, their sizes differ, or one does not say where it was taken.
+        If there are fewer than two, their sizes differ, or one has no position.
     """
     place = folder / IMAGES if (folder / IMAGES).is_dir() else folder
     paths = sorted(p for p in place.glob("*") if p.suffix.lower() in _SUFFIXES)
@@ -65,7 +60,7 @@ def read_photos(folder: Path) -> list[Photo]:
 
 
 def read_origin(folder: Path, photos: list[Photo]) -> GeodeticPoint:
-    """Return where the map's origin is on Earth: as the survey says, else its first picture."""
+    """Return the map's origin on Earth: from the survey's record, else its first picture."""
     if not (folder / RECORD).is_file():
         return photos[0].tag.position
     try:
@@ -80,12 +75,12 @@ def read_origin(folder: Path, photos: list[Photo]) -> GeodeticPoint:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """Return how a survey was made, as `survey.json` says.
+    """Return how a survey was made, from `survey.json`.
 
     Raises
     ------
     UserError
-        If there is no such file, or it is none of that kind.
+        If there is no such file, or it is not a survey record.
     """
     path = folder / RECORD
     try:
@@ -108,7 +103,7 @@ def write_poses(path: Path, names: list[str], T_map_optical: list[np.ndarray]) -
 
 
 def read_truth(folder: Path) -> dict[str, np.ndarray]:
-    """Return the true poses (4, 4) by picture; empty where a survey has none.
+    """Return the true poses (4, 4) by picture; empty if a survey has none.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A survey as a mission file: what the simulator, PX4 and the embedded autopilot fly."""
+"""A survey as a mission file for the simulator, PX4 and the embedded autopilot."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _STRAIGHT_M = 0.05  # a picture nearer to the line through its neighbours is no 
 
 @dataclass(frozen=True, kw_only=True)
 class FlightLimits:
-    """How fast a survey is flown."""
+    """Speed limits of a survey."""
 
     speed_m_s: float = parameter(
         8.0, text="Speed along the lines.", unit="m/s", minimum=0.1, maximum=30.0
@@ -34,16 +34,9 @@ class FlightLimits:
 def mission_text(shots: Sequence[Shot], limits: FlightLimits, start_p_map: np.ndarray) -> str:
     """Return the mission file of a survey; positions are the camera's, yaw is the camera's.
 
-    Way-points stand at both ends of a line and wherever it bends, the last above the start, where
-    it lands. At the ends of lines the vehicle stops until its nose is turned. The camera's tilt is
-    the gimbal's, which a mission file has not.
-
-    Parameters
-    ----------
-    shots : sequence of Shot
-    limits : FlightLimits
-    start_p_map : (3,) array
-        Where the vehicle takes off [m].
+    Waypoints are at both ends of a line and at every bend, the last above the start `start_p_map`
+    (3,) [m], where it lands. At the ends of lines the vehicle stops until its yaw is reached. The
+    camera's tilt is the gimbal's, which a mission file does not hold.
     """
     height = shots[0].p_map[2] - float(start_p_map[2])
     if not 1.5 <= height <= 120.0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Flight patterns: where a camera takes pictures so that they overlap as wanted.
+"""Flight patterns: camera poses whose pictures have the requested overlap.
 
 A pattern is computed from the area, the height above ground and the camera: forward overlap sets
 the distance between pictures, side overlap that between lines.
@@ -20,7 +20,7 @@ MOST_SHOTS = 5000
 
 @dataclass(frozen=True, kw_only=True)
 class PatternParameters:
-    """What a survey flight is to cover, and how."""
+    """Coverage and geometry of a survey flight."""
 
     pattern: str = parameter(
         "mapping",
@@ -59,18 +59,16 @@ class PatternParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Shot:
-    """A picture to be taken.
+    """A planned picture.
 
     Attributes
     ----------
     p_map : (3,) tuple of float
-        Place of the camera [m].
-    yaw : float
-        Heading of the camera, counter-clockwise from east [rad].
-    pitch_down : float
-        Angle of its axis below the horizon [rad].
+        Position of the camera [m].
+    yaw, pitch_down : float
+        Heading, counter-clockwise from east, and angle of the axis below the horizon [rad].
     line : int
-        Number of the flight line; shots of a line follow each other.
+        Number of the flight line; shots of a line are consecutive.
     """
 
     p_map: tuple[float, float, float]
@@ -91,8 +89,6 @@ def plan_shots(
 
     Parameters
     ----------
-    parameters : PatternParameters
-    camera : SurveyCamera
     low_m, high_m : (x, y)
         Corners of the area in the map [m].
     ground_z_m : float
@@ -128,10 +124,9 @@ def shot_distance_m(
 ) -> tuple[float, float]:
     """Return the distance between the pictures of a line, and that between lines [m].
 
-    The picture's width lies along lines that are flown with the camera tilted to the side, its
-    height along those flown with the camera down, as aircraft do. A tilted camera sees from
-    farther, and its lines look to either side in turn: neighbours of one direction are two lines
-    apart.
+    The picture's width is along lines flown with the camera tilted to the side, its height along
+    lines flown with the camera down, as aircraft do. A tilted camera looks from farther, and its
+    lines look to either side in turn: neighbours of one direction are two lines apart.
     """
     across, down = camera.footprint(parameters.height_m / math.cos(tilt))
     along, aside = (across, down / math.cos(tilt)) if tilt > 0.0 else (down, across)
@@ -151,8 +146,8 @@ def _lines(
 ) -> list[Shot]:
     """Return parallel lines over a rectangle, there and back; a tilted camera looks to the left.
 
-    Flying back, the left is the other side, so that walls of all directions are seen. The lines of
-    a tilted camera begin outside, where it looks at the area's rim.
+    On the way back, the left is the other side, so that walls of all directions are seen. The lines
+    of a tilted camera begin outside, where it looks at the area's rim.
     """
     heading = math.radians(parameters.heading_deg) + turn
     forward = np.array([math.cos(heading), math.sin(heading)])

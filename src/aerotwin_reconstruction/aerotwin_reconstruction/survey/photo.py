@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where and how a picture was taken, as its JPEG says: EXIF, and the gimbal's attitude in XMP.
+"""Position, attitude and camera of a picture from its JPEG: EXIF, and the gimbal's XMP.
 
-Written as photogrammetry tools expect it, read from any camera. Nothing read is trusted: missing,
+Written as photogrammetry tools expect it, read from any camera. Input is untrusted: missing,
 infinite and impossible values are refused with the file's name.
 """
 
@@ -40,18 +40,16 @@ _MAX_XMP = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class PhotoTag:
-    """What a picture says of itself.
+    """Metadata of a picture.
 
     Attributes
     ----------
     position : GeodeticPoint
         Of the camera, by GNSS.
-    horizontal_m : float or None
-        Error of the position that the receiver tells [m].
-    vertical_m : float or None
-        The same upwards, which XMP holds [m].
+    horizontal_m, vertical_m : float or None
+        Position errors reported by the receiver; the vertical one is in the XMP [m].
     R_enu_optical : (3, 3) array or None
-        Attitude of the camera, where a gimbal tells it.
+        Attitude of the camera, if a gimbal reports it.
     focal_px : float or None
         Focal length in pixels by the maker's data.
     width_px, height_px : int
@@ -70,7 +68,7 @@ class PhotoTag:
 
 
 def write_photo(path: Path, image: np.ndarray, camera: SurveyCamera, tag: PhotoTag) -> None:
-    """Write a picture (h, w, 3) uint8 as a JPEG file with its tag; whole or not at all."""
+    """Write a picture (h, w, 3) uint8 as a JPEG file with its tag, atomically."""
     exif = Image.Exif()
     exif[_MAKE], exif[_MODEL] = camera.make, camera.model
     seconds, _, parts = tag.stamp.partition(".")
@@ -95,12 +93,12 @@ def write_photo(path: Path, image: np.ndarray, camera: SurveyCamera, tag: PhotoT
 
 
 def read_photo_tag(path: Path) -> PhotoTag:
-    """Return what a JPEG file says of itself.
+    """Return the metadata of a JPEG file.
 
     Raises
     ------
     UserError
-        If it is no picture, or does not say where it was taken.
+        If it is no picture, or has no position.
     """
     size = check_picture(path)
     try:
@@ -186,7 +184,7 @@ def _position(gps: dict) -> GeodeticPoint:
 
 
 def _focal_px(details: dict, size: tuple[int, int]) -> float | None:
-    """Return the focal length by the size of a pixel, or by its 35 mm equivalent."""
+    """Return the focal length from the size of a pixel, or from its 35 mm equivalent."""
     if _FOCAL in details and _PIXELS_PER_UNIT_X in details:
         unit_mm = _UNIT_MM.get(details.get(_UNIT, 2), 0.0)
         if unit_mm > 0.0:
@@ -199,7 +197,7 @@ def _focal_px(details: dict, size: tuple[int, int]) -> float | None:
 
 
 def _xmp(tag: PhotoTag) -> str:
-    """Return the packet in the words of DJI's cameras, which photogrammetry tools read."""
+    """Return the XMP packet with the tags of DJI's cameras, which photogrammetry tools read."""
     arguments = {}
     if tag.R_enu_optical is not None:
         yaw, pitch, roll = gimbal_angles_deg(tag.R_enu_optical)

@@ -33,18 +33,8 @@ def photograph(
 ) -> None:
     """Render and write every picture, then the truth, and last the record.
 
-    Parameters
-    ----------
-    world : World
-    taken : sequence of TakenShot
-    camera : SurveyCamera
-    gnss : ExifGnssNoise
-        What the receiver tells of its own error.
-    folder : Path
-    record : dict
-        How the survey was made, for `survey.json`.
-    on_picture : callable
-        Called after each.
+    `gnss` is the error that the receiver reports, `record` the content of `survey.json`.
+    `on_picture` is called after each picture.
     """
     rasteriser = Rasteriser(world.meshes)
     plane = LocalTangentPlane(world.origin)
