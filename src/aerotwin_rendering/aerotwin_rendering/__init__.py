@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a camera or a lidar sees of textured meshes, and what is asked of their surfaces.
+"""Camera images and lidar returns of textured meshes, and queries of their surfaces.
 
 `Rasteriser` makes the images and depths of cameras; `WorldQueries` answers heights, ground planes,
 distances, rays and collisions. Everything is in the map frame: x east, y north, z up, metres.

@@ -93,10 +93,10 @@ def heights_below(points, vertices, triangles, start, index, grid):
 def plane_below(x, y, z_limit, foot, vertices, triangles, start, index, grid):
     """Return height and unit normal of the ground under x, y.
 
-    The normal is that of the plane through the surface at four points ``foot`` away, as a landing
-    gear would stand; where one of them has no surface, or one more than `STEEPEST` off, that of the
-    triangle itself. Nothing stands on what is steeper, and its plane would cut through the air
-    beside it (a tree's side): there the normal is up.
+    The normal is that of the plane through the surface at four points ``foot`` away, like the feet
+    of a landing gear; where one of them has no surface, or one more than `STEEPEST` off, that of
+    the triangle itself. Nothing can stand on what is steeper, and its plane would cut through the
+    air beside it (a tree's side): there the normal is up.
     """
     z, t = highest_below(x, y, z_limit, vertices, triangles, start, index, grid)
     if t < 0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Questions about a world's surface: height, ground under a vehicle, distance, rays, collisions."""
+"""Queries of a world's surface: height, ground under a vehicle, distance, rays, collisions."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ FOOT_M = 0.2
 
 
 class HasMeshes(Protocol):
-    """Something made of meshes in the map frame, such as `aerotwin_worlds.World`."""
+    """An object with meshes in the map frame, such as `aerotwin_worlds.World`."""
 
     @property
     def meshes(self) -> Sequence[TexturedMesh]:
@@ -27,21 +27,21 @@ class HasMeshes(Protocol):
 
 
 class WorldQueries:
-    """Answers about the surface of a world; all points in the map frame [m].
+    """Queries of the surface of a world; all points in the map frame [m].
 
     Heights and the ground plane are exact on the triangles, from a grid of vertical columns
     (a few microseconds a call). Rays and distances use Embree in single precision: about 1e-7 of
-    the coordinates; its scene, one for all of them, is built at the first such question.
+    the coordinates; its scene, one for all of them, is built at the first such query.
     """
 
     def __init__(self, world: HasMeshes) -> None:
         self.replace(world.meshes)
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
-        """Answer about other meshes from now on, as when a world streams.
+        """Replace the meshes, as when a world streams.
 
-        The columns are built now (0.1 s for a million triangles), the scene of rays at the next
-        question that needs it.
+        The columns are built now (0.1 s for a million triangles), the ray scene at the next query
+        that needs it.
 
         Raises
         ------
@@ -70,17 +70,17 @@ class WorldQueries:
     # -- straight above and below -----------------------------------------------------------------
 
     def height(self, x: ArrayLike, y: ArrayLike) -> np.ndarray | float:
-        """Return the height of the highest surface at x, y [m]; minus infinity beside the world."""
+        """Return the height of the highest surface at x, y [m]; -infinity outside the world."""
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
         points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, np.inf)])
         z = columns.heights_below(points, *self._columns).reshape(x.shape)
         return float(z) if z.ndim == 0 else z
 
     def height_above_ground(self, points: ArrayLike) -> np.ndarray:
-        """Return how high points (n, 3) are above the ground below them, (n,) [m].
+        """Return the height of points (n, 3) above the ground below them, (n,) [m].
 
         The ground is that of `ground_plane`: negative down to -0.5 m for points in it, infinity
-        beside the world.
+        outside the world.
         """
         points = _points("points", points)
         raised = points + np.array([0.0, 0.0, GROUND_MARGIN_M])
@@ -92,7 +92,7 @@ class WorldQueries:
         The highest surface that is at most 0.5 m above the position counts (so a vehicle that
         presses into the ground still finds it, and one under an overhang finds its floor). The
         normal spans 0.4 m; on the rim of a roof or at the foot of a wall it is that of the
-        triangle, and where that is steeper than 60 degrees it is up. Beside the world there is no
+        triangle, and where that is steeper than 60 degrees it is up. Outside the world there is no
         ground: height minus infinity, normal up.
         """
         x, y, z = float(p_map[0]), float(p_map[1]), float(p_map[2])
@@ -106,9 +106,9 @@ class WorldQueries:
         return self._scene.distance(_points("points", points).astype(np.float32))
 
     def nearest(self, points: ArrayLike) -> tuple[np.ndarray, SurfaceHits]:
-        """Return the surface points (n, 3) nearest to points (n, 3), and what is there.
+        """Return the surface points (n, 3) nearest to points (n, 3), and their surface.
 
-        Distances are to these points, normals point to the side of the question, meshes are
+        Distances are to these points, normals point to the side of the query point, meshes are
         indices in `meshes`.
         """
         return self._scene.nearest(_points("points", points).astype(np.float32))
@@ -118,17 +118,17 @@ class WorldQueries:
         return self.cast_rays(origins, directions).distance_m
 
     def cast_one(self, p_map: np.ndarray, direction_map: np.ndarray) -> float:
-        """Return how far [m] it is from a point (3,) to the surface in a direction (3,)."""
+        """Return the distance [m] from a point (3,) to the surface in a direction (3,)."""
         return float(self.cast(p_map[None], direction_map[None])[0])
 
     def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> SurfaceHits:
-        """Return what rays meet first.
+        """Return the first hits of rays.
 
         Parameters
         ----------
         origins, directions : (n, 3) arrays
-            One origin (1, 3) serves all. Directions need not have unit length, distances are
-            metres all the same.
+            One origin (1, 3) serves all. Directions need not have unit length, distances are always
+            in metres.
 
         Raises
         ------
@@ -146,10 +146,10 @@ class WorldQueries:
         return self._scene.beams(rays)
 
     def segments_hit(self, starts: ArrayLike, ends: ArrayLike) -> SurfaceHits:
-        """Return what the straight ways from starts (n, 3) to ends (n, 3) meet first.
+        """Return the first hits of segments from starts (n, 3) to ends (n, 3).
 
-        Distances are from the starts [m]; what lies beyond an end is not met, and a way without
-        length meets nothing.
+        Distances are from the starts [m]; surfaces beyond an end are not hit, and a segment without
+        length hits nothing.
         """
         starts, ends = _points("starts", starts), _points("ends", ends)
         hits = self._scene.cast(_rays(starts, ends - starts))
@@ -163,7 +163,7 @@ class WorldQueries:
         )
 
     def segment_hits(self, p0_map: ArrayLike, p1_map: ArrayLike) -> bool:
-        """Return whether the straight way from one point to another meets a surface."""
+        """Return whether the segment between two points hits a surface."""
         p0, p1 = np.asarray(p0_map, np.float64), np.asarray(p1_map, np.float64)
         return bool(self.segments_hit(p0[None], p1[None]).mesh[0] != NOTHING)
 

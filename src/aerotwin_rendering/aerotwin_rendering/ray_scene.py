@@ -25,7 +25,7 @@ _FEW = 512
     nogil=True,
 )
 def _look_up(distance, mesh, triangle, starts, reflectivity, out):
-    """Write the reflectivity of what each ray hit, 0 for nothing."""
+    """Write the reflectivity of the triangle that each ray hit, 0 for nothing."""
     for i in range(len(out)):
         hit = distance[i] < np.inf
         out[i] = reflectivity[starts[mesh[i]] + triangle[i]] / float32(255.0) if hit else 0.0
@@ -33,14 +33,14 @@ def _look_up(distance, mesh, triangle, starts, reflectivity, out):
 
 @dataclass(frozen=True, kw_only=True)
 class SurfaceHits:
-    """What rays or points met.
+    """Hits of rays, or surface points nearest to points.
 
     Attributes
     ----------
     distance_m : (n,) float64 array
         Along the ray, or to the nearest surface [m]; infinity where nothing is hit.
     normal_map : (n, 3) float64 array
-        Unit normal of the triangle on the side that it was met from; zero where nothing is hit.
+        Unit normal of the triangle on the side of the origin; zero where nothing is hit.
     mesh, triangle : (n,) int64 arrays
         Index of the mesh in the world and of the triangle in the mesh; -1 where nothing is hit.
     """
@@ -52,21 +52,17 @@ class SurfaceHits:
 
 
 class RayScene:
-    """Meshes made ready for rays; single precision in map, about 1e-7 of the coordinates.
+    """Meshes prepared for rays; single precision in map, about 1e-7 of the coordinates.
 
-    Building takes about 0.7 s and 70 MB for a million triangles, at the first question.
-
-    Parameters
-    ----------
-    meshes : sequence of TexturedMesh
-        What can be hit; both sides of a triangle count.
+    Building takes about 0.7 s and 70 MB for a million triangles, at the first query. Both sides of
+    a triangle can be hit.
     """
 
     def __init__(self, meshes: Sequence[TexturedMesh]) -> None:
         self._meshes = tuple(meshes)
 
     def cast(self, rays: np.ndarray) -> SurfaceHits:
-        """Return what rays (n, 6) float32 meet first; distances in lengths of the direction.
+        """Return the first hits of rays; distances in lengths of the direction.
 
         Parameters
         ----------
@@ -81,7 +77,7 @@ class RayScene:
         return _hits(distance, normal, found)
 
     def nearest(self, points: np.ndarray) -> tuple[np.ndarray, SurfaceHits]:
-        """Return the nearest surface points (n, 3) of points (n, 3) float32, and what is there."""
+        """Return the nearest surface points (n, 3) of points (n, 3) float32, and their surface."""
         found = self._scene.compute_closest_points(_tensor(points), nthreads=_n_threads(points))
         nearest = found["points"].numpy().astype(np.float64)
         away = points.astype(np.float64) - nearest
@@ -95,11 +91,11 @@ class RayScene:
         return distances.numpy().astype(np.float64)
 
     def beams(self, rays: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return distance, unit normal and reflectivity that rays (n, 6) float32 meet.
+        """Return distance, unit normal and reflectivity at the hits of rays (n, 6) float32.
 
-        What a lidar asks for, as Embree hands it out and without a copy: distances (n,) float32 [m]
-        are infinite and normals (n, 3) float32 zero where nothing is hit, and normals point to
-        either side.
+        For lidars, as Embree returns them and without a copy: distances (n,) float32 [m] are
+        infinite and normals (n, 3) float32 zero where nothing is hit, and normals point to either
+        side.
         """
         found = self._cast(rays)
         distance = found["t_hit"].numpy()
@@ -125,7 +121,7 @@ class RayScene:
 
     @cached_property
     def _reflectivity(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where each mesh starts, and the levels of all triangles."""
+        """Return the first triangle of each mesh, and the reflectivities of all triangles."""
         levels = [triangle_reflectivity(mesh) for mesh in self._meshes]
         starts = np.cumsum([0, *(len(part) for part in levels)])[:-1]
         return starts.astype(np.int64), np.concatenate(levels)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How much light each triangle gives back, by its texture: what a lidar's intensity shows."""
+"""Reflectivity of each triangle, from its texture: the intensity that a lidar measures."""
 
 import numpy as np
 
@@ -19,9 +19,9 @@ _CHUNK = 1 << 18
 def triangle_reflectivity(mesh: TexturedMesh) -> np.ndarray:
     """Return the reflectivity of every triangle, (m,) uint8 in units of 1/255.
 
-    The mean of the linear luminance at four places of the triangle. Visible light stands in for the
+    The mean of the linear luminance at four points of the triangle. Visible light is used for the
     laser's near infrared, where leaves are four times as bright. A triangle has one value, so that
-    a hit costs one byte of memory traffic: what is painted on a large triangle is not seen.
+    a hit costs one byte of memory traffic: patterns on a large triangle are lost.
     """
     linear = _linear_of_srgb()
     out = np.empty(len(mesh.triangles), np.uint8)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a camera looks: poses of optical frames from position, heading and pitch."""
+"""Poses of optical frames from position, heading and pitch."""
 
 import math
 
@@ -17,10 +17,8 @@ def optical_pose(p_map: ArrayLike, *, yaw: float, pitch_down: float = 0.0) -> np
     ----------
     p_map : (3,) array
         Position of the camera in the map [m].
-    yaw : float
-        Heading, counter-clockwise from east [rad].
-    pitch_down : float
-        Angle of the optical axis below the horizon [rad].
+    yaw, pitch_down : float
+        Heading, counter-clockwise from east, and angle of the optical axis below the horizon [rad].
     """
     c, s = math.cos(yaw), math.sin(yaw)
     cp, sp = math.cos(pitch_down), math.sin(pitch_down)

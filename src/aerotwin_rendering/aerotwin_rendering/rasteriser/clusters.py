@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters: the triangles of a mesh in small boxes, so that a view touches what it sees."""
+"""Clusters: the triangles of a mesh in small boxes, so that a view reads only what it sees."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,17 +15,16 @@ CLUSTER_VERTICES = 3 * CLUSTER_TRIANGLES
 
 
 class Clusters(NamedTuple):
-    """Triangles grouped by place; each group has its own consecutive copy of its vertices.
+    """Triangles grouped by position; each group has its own consecutive copy of its vertices.
 
     A tuple, not a dataclass, because compiled kernels take it as one argument.
 
     Attributes
     ----------
     xyz_map : (3 n,) float64 array
-        Cluster ``c`` of ``m`` vertices keeps m times x, m times y, m times z from
+        Cluster ``c`` of ``m`` vertices stores m times x, m times y, m times z from
         ``3 vertex_start[c]`` on: the compiler transforms several vertices at a time.
-    uv : (n, 2) float32 array
-    light : (n,) float32 array
+    uv, light : (n, 2) and (n,) float32 arrays
     corners : (3 t,) uint16 array
         Vertex indices, counted from the first vertex of the cluster: for a cluster of ``m``
         triangles m times the first corner, m times the second, m times the third, from
@@ -94,7 +93,7 @@ def triangles_of(clusters: Clusters) -> np.ndarray:
 
 
 def _by_row(blocks: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return the rows of three numbers that the clusters keep component by component."""
+    """Return the rows of three numbers that the clusters store component by component."""
     n = np.diff(start)
     first, count = np.repeat(start[:-1], n), np.repeat(n, n)
     x = 2 * first + np.arange(len(first))
@@ -115,7 +114,7 @@ def _morton_codes(mesh: TexturedMesh) -> np.ndarray:
 
 
 def _spread_bits(x: np.ndarray) -> np.ndarray:
-    """Put two zero bits between the lowest ten bits of each number."""
+    """Insert two zero bits between the lowest ten bits of each number."""
     for shift, mask in ((16, 0x30000FF), (8, 0x300F00F), (4, 0x30C30C3), (2, 0x9249249)):
         x = (x | (x << np.uint64(shift))) & np.uint64(mask)
     return x

@@ -20,15 +20,7 @@ BAND_ROWS = 60
 
 
 class CpuRenderer:
-    """Renders views of a scene with compiled kernels.
-
-    Parameters
-    ----------
-    store : SceneStore
-    scene : RasterScene
-    n_threads : int
-    level_bias : float
-    """
+    """Renders views of a scene with compiled kernels."""
 
     def __init__(
         self, store: SceneStore, scene: RasterScene, *, n_threads: int, level_bias: float
@@ -41,7 +33,7 @@ class CpuRenderer:
         self.set_scene(scene)
 
     def set_scene(self, scene: RasterScene) -> None:
-        """Render this scene from now on; frames under way are finished with the old one."""
+        """Set the scene to render; frames in progress are finished with the old one."""
         self._state: tuple[RasterScene, dict[str, tuple]] = (scene, {})
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:

@@ -17,7 +17,7 @@ def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
 
 
 def visible_clusters(clusters: Clusters, view: CameraView, lens: Lens) -> Visible:
-    """Return the clusters that a view may see, in its rows and those beside; the nearest first."""
+    """Return the clusters that a view may see, in its rows and the adjacent ones; nearest first."""
     first, last = view.row_range
     visible = find_visible(
         clusters,

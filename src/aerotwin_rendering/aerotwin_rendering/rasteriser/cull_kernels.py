@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels that find which clusters, and which pixels, may see each other."""
+"""Compiled kernels that find which clusters a view may see, and in which pixels."""
 
 import math
 from typing import NamedTuple
@@ -70,7 +70,7 @@ def pixels_of(cells, levels, width, height, u_low, u_high, v_low, v_high):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def to_grid(t, squeeze, scale, offset):
-    """Return the grid coordinate of x/z = t, likewise of y/z (see `Lens`)."""
+    """Return the grid coordinate of x/z = t, or of y/z (see `Lens`)."""
     return scale * (t / (1.0 + squeeze * abs(t))) + offset
 
 

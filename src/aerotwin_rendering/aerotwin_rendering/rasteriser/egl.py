@@ -31,13 +31,7 @@ _FORMATS = {"depth": (1, "f4", np.float32), "id": (1, "i4", np.int32)}
 class EglRenderer:
     """Renders pinhole views of a scene with OpenGL.
 
-    All calls run on one thread of its own: an OpenGL context belongs to one thread.
-
-    Parameters
-    ----------
-    store : SceneStore
-    scene : RasterScene
-    level_bias : float
+    All calls run on one dedicated thread, as an OpenGL context belongs to one thread.
     """
 
     def __init__(self, store: SceneStore, scene: RasterScene, *, level_bias: float) -> None:
@@ -51,7 +45,7 @@ class EglRenderer:
         return isinstance(view.camera, PinholeCamera)
 
     def set_scene(self, scene: RasterScene) -> None:
-        """Render this scene from now on."""
+        """Set the scene to render."""
         self._thread.submit(self._painter.set_scene, scene).result()
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
@@ -172,7 +166,7 @@ class _Pipeline:
             fragment_shader=gl_shaders.with_outputs(gl_shaders.SKY_FRAGMENT, outputs),
         )
         fields = {"position": "3f4", "texcoord": "2f4", "brightness": "1f4", "mesh": "1i4"}
-        # Attributes that these outputs do not need are not part of the program: they are skipped.
+        # Attributes that these outputs do not need are not part of the program.
         names = [name if name in self._program else None for name in fields]
         layout = " ".join(
             f if name else f"{4 * int(f[0])}x" for f, name in zip(fields.values(), names)
@@ -199,9 +193,9 @@ class _Pipeline:
             self._picture = gl.framebuffer([gl.texture(size, n, dtype=dtype)])
 
     def set_view(self, view: CameraView, origin: np.ndarray, bias: float, nearest: float) -> None:
-        """Set the uniforms; the camera is given in two parts, so that no digits are lost.
+        """Set the uniforms; the camera position is split in two parts, so that no digits are lost.
 
-        The 24 bits of the depth buffer are spread from ``nearest``, where anything can be seen.
+        The 24 bits of the depth buffer are spread from ``nearest``, the least visible depth.
         """
         camera, T = view.camera, np.asarray(view.T_map_optical, float)
         w, h = self._size
@@ -232,7 +226,7 @@ class _Pipeline:
             _write(self._soft_program, {"inverse_depth": np.array([1.0 / z_scale, inverse_far])})
 
     def begin(self, view: CameraView) -> None:
-        """Start with nothing seen, on the wanted rows."""
+        """Clear the targets, on the requested rows."""
         first, last = view.row_range
         self._target.use()
         self._target.clear(depth=0.0)
@@ -242,7 +236,7 @@ class _Pipeline:
         self._gl.depth_func = ">"
 
     def finish(self) -> None:
-        """Fill what is left with the sky, then soften the edges."""
+        """Fill the background with the sky, then soften the edges."""
         self._gl.depth_func = ">="
         self._sky.render(vertices=3)
         if "image" in self._outputs:
@@ -276,7 +270,7 @@ def _write(program: Any, values: dict[str, np.ndarray]) -> None:
 
 
 def _nearest(view: CameraView, visible: Visible) -> float:
-    """Return the least depth at which a view can see anything [m]."""
+    """Return a lower bound of the depths in a view [m]."""
     most = float(visible.inverse_depth.max(initial=np.float32(0.0)))
     return max(view.near_m, 1.0 / most if most > 0.0 else 0.0)
 
@@ -284,8 +278,7 @@ def _nearest(view: CameraView, visible: Visible) -> float:
 def _runs(clusters: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Return first and last (n, 2) of the runs of consecutive clusters of one group.
 
-    Neighbours on the Morton curve become one draw: thousands of small ones cost more than they
-    show.
+    Neighbours on the Morton curve become one draw: thousands of small ones cost too much.
     """
     if len(clusters) == 0:
         return np.empty((0, 2), np.int64)

@@ -3,12 +3,12 @@
 """Compiled kernels that find what each pixel sees: transform, fill the visibility buffer.
 
 Triangles are filled by homogeneous edge functions (Olano and Greer 1997): for a ray d through a
-pixel and the triangle P0 P1 P2 in camera axes, e0 = d . (P1 x P2) and its two turns have one sign
-inside, depth is P0 . (P1 x P2) / (e0 + e1 + e2), and e_i / sum(e) are the barycentric weights,
-perspective included. Only the rays are asked for, so any lens is exact. No polygon is clipped:
-what lies nearer than the near plane fails the depth test pixel by pixel. A shared edge has exactly
-opposite values in its two triangles, so surfaces have no cracks. Equal depths go to the lower
-cluster and triangle, so that the order of the clusters (near ones first) changes no byte.
+pixel and the triangle P0 P1 P2 in camera axes, e0 = d . (P1 x P2) and its two rotations have one
+sign inside, depth is P0 . (P1 x P2) / (e0 + e1 + e2), and e_i / sum(e) are the barycentric weights,
+perspective included. Only the rays are used, so any lens is exact. No polygon is clipped: parts
+nearer than the near plane fail the depth test pixel by pixel. A shared edge has exactly opposite
+values in its two triangles, so surfaces have no cracks. Equal depths go to the lower cluster and
+triangle, so that the order of the clusters (near ones first) changes no byte.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from aerotwin_rendering.rasteriser.cull_kernels import MARGIN, Visible, pixels_o
 from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import write_least_of_three
 
-# Columns and rows beyond these are all alike; LIFT is added before numbers are cut to integers,
+# Columns and rows are clamped to these; LIFT is added before numbers are converted to integers,
 # which rounds them towards zero.
 FAR_PIXEL, LIFT = 40000.0, 65536
 
@@ -30,17 +30,16 @@ class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Of a cluster: ``point`` holds x, y, z of its vertices in camera axes, ``grid`` their two grid
-    coordinates (each of these for all vertices before the next), ``rounded`` the pixel centres
-    beside them, ``bounds`` (no less than
-    ``floor``) those that each triangle may cover, ``small`` and ``wide`` lists of
-    triangles by the number of these; ``hit_triangle``, ``hit_pixel``, ``hit_depth`` (inverse) and
-    ``hit_edges`` (sum of the edge functions, determinant, second and third edge function) what
-    triangles hit.
+    coordinates (each of these for all vertices before the next), ``rounded`` the adjacent pixel
+    centres, ``bounds`` (no less than ``floor``) those that each triangle may cover, ``small`` and
+    ``wide`` lists of triangles by the number of these; ``hit_triangle``, ``hit_pixel``,
+    ``hit_depth`` (inverse) and ``hit_edges`` (sum of the edge functions, determinant, second and
+    third edge function) the hits of triangles.
 
     Per pixel of the band: ``nearest`` (inverse depth; ``nearest_bits`` is the same memory as
     integers, which are in the same order), ``cluster`` (-1: nothing) and ``surface``: u, v, the
     texture area that a unit of the plane of the rays sees, and light; ``grey`` and ``colour``:
-    the picture before its edges are softened.
+    the image before its edges are softened.
     """
 
     point: np.ndarray
@@ -93,7 +92,7 @@ def make_scratch(n_rows: int, width: int) -> Scratch:
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _transform(xyz, n, pose, point):
-    """Bring the n vertices of a cluster to camera axes."""
+    """Transform the n vertices of a cluster to camera axes."""
     r0, r1, r2, r3, r4, r5 = pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]
     r6, r7, r8, px, py, pz = pose[6], pose[7], pose[8], pose[9], pose[10], pose[11]
     for i in range(n):
@@ -119,7 +118,7 @@ def _project(n, point, lens: Lens, grid):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _round_outwards(n, grid, rounded):
-    """Bound the pixel centres beside each vertex: the next column, minus the last, rows alike.
+    """Bound the adjacent pixel centres of each vertex: the next column, minus the last, rows alike.
 
     Conversion to integers rounds towards zero; far from zero all numbers are positive.
     """
@@ -164,7 +163,7 @@ def _find_bounds(corners, n, rounded, width, row0, row1, floor, bounds):
     """Bound the pixels of the band that each of n triangles in front of a pinhole may cover.
 
     Bounds are first column, minus the last, first row, minus the last: the least of the corners',
-    but no less than the band's, in all four places alike.
+    but no less than the band's, in all four elements alike.
     """
     floor[0], floor[1], floor[2], floor[3] = 0, 1 - width, row0, 1 - row1
     size = np.uint64(16)
@@ -206,8 +205,8 @@ def _list_triangles(n, bounds, small, wide):
     """List the triangles that may cover one or two pixels, and those that may cover more.
 
     ``small`` receives twice the triangle, and for a second pixel one more. Most triangles of a fine
-    mesh fall between the pixel centres, and which do is random: no branch is taken for them, here
-    and in `_hit_small`.
+    mesh fall between the pixel centres at random: no branch is taken for them, here and in
+    `_hit_small`.
     """
     n_small, n_wide = 0, 0
     for t in range(n):
@@ -237,10 +236,10 @@ def _edges(point, i0, i1, i2):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _keep_hits(count, corners, n, uv, light, c, scratch: Scratch):
-    """Write what triangles of a cluster show at the pixels they hit, where nothing is nearer.
+    """Write the surface of a cluster's triangles at the pixels they hit, where nothing is nearer.
 
     Texture coordinates are quotients of linear functions of the ray d; with the edge functions
-    a, b, e: u = u0 + ((u1 - u0) b + (u2 - u0) e) / (a + b + e), likewise v and light;
+    a, b, e: u = u0 + ((u1 - u0) b + (u2 - u0) e) / (a + b + e), as also v and light;
     depth = det / (a + b + e). The Jacobian determinant of (u, v) by (x, y) of the ray is
     ((u1 - u0) (v2 - v0) - (u2 - u0) (v1 - v0)) det^2 / (a + b + e)^3.
     """

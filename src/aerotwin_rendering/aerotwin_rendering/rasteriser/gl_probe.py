@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which OpenGL answers on this machine without a display, asked so that nothing can go wrong."""
+"""Find the OpenGL renderer of this machine without a display, safely."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ print("\\n" + context.info["GL_RENDERER"])
 
 
 def choose_backend(backend: str) -> str:
-    """Return "cpu", "egl" or "auto": the wish, or that of $AEROTWIN_RENDERER where it is "auto".
+    """Return "cpu", "egl" or "auto": the argument, or $AEROTWIN_RENDERER where it is "auto".
 
     Raises
     ------

@@ -6,7 +6,7 @@ from aerotwin_rendering.rasteriser.shade_kernels import EDGE, HORIZON_GREY, NADI
 
 VERSION = 430
 
-# Image row 0 is the lowest row of OpenGL's framebuffer: rows need no turning when read.
+# Image row 0 is the lowest row of OpenGL's framebuffer: rows need no flip when read.
 # z_plane makes the depth buffer linear in inverse depth: 1 at the near plane, 0 at the far one.
 VERTEX = """
 uniform mat3 R_optical_map;

@@ -3,9 +3,9 @@
 """Lenses: the rays of a camera's pixels, and which pixels can see a box of directions.
 
 Straight edges stay straight in the plane of the rays (x/z, y/z), however the lens bends them in
-the image. So a triangle's bounding box is taken in that plane, where its corners give it exactly,
-and a table tells which pixels have their ray inside: the table is made from the rays themselves,
-needs no formula of the lens, and loses no pixel.
+the image. So a triangle's bounding box is computed in that plane, exactly from its corners, and a
+table gives the pixels whose rays are inside: it is built from the rays themselves, needs no formula
+of the lens, and loses no pixel.
 """
 
 from collections.abc import Iterable
@@ -29,8 +29,9 @@ MOST_LENSES = 16
 class Lens(NamedTuple):
     """The rays of a camera for compiled kernels.
 
-    The grid coordinate of a ray x/z = t is ``u_scale * t / (1 + squeeze |t|) + u_offset``, alike
-    for y. For a pinhole it is the pixel coordinate itself; for others it counts table cells.
+    The grid coordinate of a ray x/z = t is ``u_scale * t / (1 + squeeze |t|) + u_offset``, and in
+    the same way for y. For a pinhole it is the pixel coordinate itself; for others it counts table
+    cells.
 
     Attributes
     ----------
@@ -38,8 +39,6 @@ class Lens(NamedTuple):
         Rays of the pixel centres, x/z and y/z; NaN where there is none.
     half_log2_area : (h, w) or (1, 1) float32 array
         Half the binary logarithm of a pixel's area in the plane of the rays.
-    squeeze, u_scale, u_offset, v_scale, v_offset : float
-        Of the grid coordinates.
     low_x, high_x, low_y, high_y : float
         Bounds of all rays.
     cells : (n, 4) int16 array
@@ -66,7 +65,7 @@ class Lens(NamedTuple):
 
 
 class Lenses:
-    """The lenses of the cameras that a renderer is asked for, each made once."""
+    """Cache of the lenses of a renderer's cameras."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -87,7 +86,7 @@ class Lenses:
 
 
 def lens_of(camera: CameraModel) -> Lens:
-    """Return the lens of a camera: seconds of work if it bends straight edges; see `Lenses`."""
+    """Return the lens of a camera: takes seconds if it bends straight edges; see `Lenses`."""
     if max(camera.width, camera.height) > LARGEST_SIDE:
         raise ValueError(f"an image side must be at most {LARGEST_SIDE} px, got {camera}")
     if isinstance(camera, PinholeCamera) and camera.skew == 0.0:

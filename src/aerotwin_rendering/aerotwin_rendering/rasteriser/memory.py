@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes by address for compiled kernels, where arrays cannot say what is meant.
+"""Reads and writes by address for compiled kernels, where arrays do not suffice.
 
-Nothing is checked: who calls these sees to it that addresses lie inside living arrays.
+Nothing is checked: the caller ensures that addresses lie inside living arrays.
 """
 
 from llvmlite import ir
@@ -36,8 +36,7 @@ def _reader(bits):
 def write_least_of_three(typing_context, a, b, c, floor, out):
     """Write four numbers at once: the least of those at a, b and c, but no less than the floor's.
 
-    All are addresses of four int32. The compiler does not find by itself that four comparisons
-    side by side are one instruction.
+    All are addresses of four int32. The compiler does not vectorise four comparisons side by side.
     """
 
     def generate(context, builder, signature, arguments):

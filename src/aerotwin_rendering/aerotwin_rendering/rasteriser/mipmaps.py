@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Mip-map pyramids of textures, and where their texels lie for the compiled kernels."""
+"""Mip-map pyramids of textures, and their memory addresses for the compiled kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,9 +38,9 @@ class Pyramid:
 
 @dataclass(frozen=True, kw_only=True)
 class TextureTable:
-    """Where the levels of all textures lie in memory; row t is texture t, column l its level l.
+    """Memory addresses of the levels of all textures; row t is texture t, column l its level l.
 
-    ``pyramids`` keeps the memory alive that ``address`` points to.
+    ``pyramids`` owns the memory at ``address``.
     """
 
     pyramids: tuple[Pyramid, ...]
@@ -53,10 +53,10 @@ class TextureTable:
 def build_pyramid(texture: np.ndarray, encoding: str) -> Pyramid:
     """Build the levels of a texture, grey ("mono8") or in colour ("rgb8").
 
-    Averages are taken over the sRGB-encoded values, the values that the image will hold, so that
-    a small image equals a large one scaled down. (Light adds up in linear values instead; on the
-    contrasts of rock and ground the difference stays below two grey levels.) Levels are halved by
-    exact area averages and rounded to bytes only for storage.
+    Averages are over the sRGB-encoded values, the values of the image, so that a small image equals
+    a large one scaled down. (Light adds up in linear values instead; on the contrasts of rock and
+    ground the difference stays below two grey levels.) Levels are halved by exact area averages and
+    rounded to bytes only for storage.
     """
     if encoding == "mono8":
         texture = cv2.transform(texture, LUMA_REC601.astype(np.float32).reshape(1, 3))

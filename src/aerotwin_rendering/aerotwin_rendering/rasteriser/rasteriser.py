@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The rasteriser: what cameras see of textured meshes."""
+"""The rasteriser: camera images of textured meshes."""
 
 from collections.abc import Sequence
 
@@ -28,13 +28,13 @@ class Rasteriser:
 
     One sample per pixel, along the ray of the pixel's centre, from a trilinear mip-map whose level
     is the geometric mean of the pixel's footprint; edges of shapes are softened by an eighth of the
-    pixels on both sides. Rendering the same view gives the same bytes,
-    whatever the number of threads. May be used from several threads.
+    pixels on both sides. Rendering the same view gives the same bytes, whatever the number of
+    threads. Thread-safe.
 
     Parameters
     ----------
     meshes : sequence of TexturedMesh
-        A mesh's place in the sequence is its id.
+        A mesh's index in the sequence is its id.
     n_threads : int, optional
         Threads of one rendering call; by default the cores this process may use, four at most.
     level_bias : float
@@ -47,13 +47,13 @@ class Rasteriser:
     Attributes
     ----------
     backend : str
-        What is in use, "cpu" or "egl". Views through lenses that bend straight edges are rendered
+        The one in use, "cpu" or "egl". Views through lenses that bend straight edges are rendered
         on the CPU in both cases.
 
     Raises
     ------
     UserError
-        If OpenGL is demanded and does not answer, or if the name is none of these.
+        If OpenGL is required and does not answer, or if the name is none of these.
 
     Notes
     -----
@@ -77,7 +77,7 @@ class Rasteriser:
         self.backend = "egl" if self._egl else "cpu"
 
     def _open_egl(self, backend: str) -> EglRenderer | None:
-        """Return the OpenGL renderer where it is wanted and answers."""
+        """Return the OpenGL renderer where it is requested and answers."""
         if backend == "cpu" or (backend == "auto" and not has_graphics_card()):
             return None
         try:
@@ -93,17 +93,7 @@ class Rasteriser:
             ) from error
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
-        """Render all views of one instant; threads share the work of all of them.
-
-        Parameters
-        ----------
-        views : sequence of CameraView
-
-        Returns
-        -------
-        list of Frame
-            One for each view.
-        """
+        """Render all views of one instant, one frame each; threads share the work of all."""
         if self._egl is None:
             return self._cpu_renderer().render(views)
         straight = [EglRenderer.can_render(view) for view in views]
@@ -120,7 +110,7 @@ class Rasteriser:
         return self._cpu
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
-        """Show these meshes from now on; those known already are not prepared again."""
+        """Replace the meshes; only new ones are prepared."""
         self._scene = self._store.scene(meshes)
         if self._cpu is not None:
             self._cpu.set_scene(self._scene)
@@ -149,7 +139,7 @@ class Rasteriser:
         return image
 
     def warm_up(self) -> None:
-        """Compile (or load from the cache) every kernel now, not at the first frame."""
+        """Compile (or load from the cache) every kernel now, before the first frame."""
         cameras = [
             kind(width=8, height=8, fx=8.0, fy=8.0, cx=3.5, cy=3.5)
             for kind in (PinholeCamera, BrownCamera)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes made ready for rendering; what is known already is not prepared again."""
+"""Meshes prepared for rendering; only new ones are prepared."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,13 @@ from aerotwin_rendering.rasteriser.mipmaps import Pyramid, build_pyramid
 
 @dataclass(frozen=True, kw_only=True)
 class RasterScene:
-    """All meshes of a moment.
+    """All current meshes.
 
     Attributes
     ----------
-    clusters : Clusters
     textures : tuple of arrays
         Each distinct texture once.
-    texture_of_mesh : (m,) int32 array
-    repeats : (m,) bool array
+    texture_of_mesh, repeats : (m,) int32 and bool arrays
     """
 
     clusters: Clusters
@@ -34,14 +32,14 @@ class RasterScene:
 
 
 class KeyedByIdentity:
-    """What was made of objects, as long as they are in use."""
+    """Results computed from objects, cached while the objects are in use."""
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self._make = make
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def get_all(self, objects: Sequence[Any]) -> list[Any]:
-        """Return what belongs to the objects; make what is new, forget all others."""
+        """Return the results of the objects; compute new ones, drop all others."""
         self._known = {id(o): self._known.get(id(o)) or (o, self._make(o)) for o in objects}
         return [self._known[id(o)][1] for o in objects]
 

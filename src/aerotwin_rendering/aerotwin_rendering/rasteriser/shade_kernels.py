@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels that turn a visibility buffer into pictures, depths and ids."""
+"""Compiled kernels that turn a visibility buffer into images, depths and ids."""
 
 import math
 from typing import NamedTuple
@@ -19,27 +19,25 @@ ZENITH_GREY = 238.0
 NADIR_GREY = 120.0
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 WHITE = np.float32(255.0)
-# Inverse depth is linear in the image on every plane. Where it bends by more than this share of
-# itself there is an edge of a shape.
+# Inverse depth is linear in the image on every plane. A relative bend above this is an edge of a
+# shape.
 EDGE = np.float32(0.01)
 
 
 class Textures(NamedTuple):
-    """Where the levels of all textures lie in memory, and which mesh shows which.
+    """Memory addresses of the levels of all textures, and the texture of each mesh.
 
-    Textures stay where they are, one array each: a table of addresses instead of one joined array,
+    Textures are not copied, one array each: a table of addresses instead of one joined array,
     whose copy would take seconds and twice the memory when a tile is added to a world.
 
     Attributes
     ----------
     address : (n, levels) uint64 array
         Of a level's first texel.
-    width, height : (n, levels) int32 arrays
-    n_levels : (n,) int32 array
+    width, height, n_levels : (n, levels), (n, levels), (n,) int32 arrays
     half_log2_size : (n,) float32 array
         Half the binary logarithm of the number of texels of level 0.
-    of_mesh : (m,) int32 array
-    repeats : (m,) bool array
+    of_mesh, repeats : (m,) int32 and bool arrays
     """
 
     address: np.ndarray
@@ -52,7 +50,7 @@ class Textures(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The arrays of a frame; those that are not wanted have no elements."""
+    """The arrays of a frame; those not requested have no elements."""
 
     image: np.ndarray
     depth: np.ndarray
@@ -61,7 +59,7 @@ class Output(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def _taps(repeats, width, height, u, v):
-    """Return the two columns and rows of texels around u, v and the shares of the second ones.
+    """Return the two columns and rows of texels around u, v and the weights of the second ones.
 
     Single precision and unsigned indices (no test for negative ones): 1.7 times as fast.
     """
@@ -119,7 +117,7 @@ def _colour(address, width, height, repeats, u, v):
 
 @njit(nogil=True, cache=True)
 def _half_log2(bits):
-    """Half the binary logarithm of a positive float, given as integer; 0.005 off at most.
+    """Half the binary logarithm of a positive float, passed as integer; error at most 0.005.
 
     Exponent and mantissa m of the float; log2(1 + m) = m + 0.34 m (1 - m) + rest.
     """
@@ -147,7 +145,7 @@ def _byte(value, light):
 def _shade_row(
     v, r, pose, lens: Lens, scratch: Scratch, mesh_of_cluster, textures: Textures, bias, image
 ):
-    """Turn what the pixels of image row v, band row r show into grey values or colours."""
+    """Convert the visible surfaces of image row v, band row r, to grey values or colours."""
     # Members of tuples are counted references: outside the loop.
     rays_x, rays_y, half_log2_area = lens.x, lens.y, lens.half_log2_area
     cluster, surface, bits = scratch.cluster, scratch.surface, scratch.surface_bits
@@ -198,7 +196,7 @@ def _shade_row(
 
 @njit(nogil=True, cache=True)
 def _bends(a, b, c):
-    """Return 1 where inverse depth bends at b by more than the share of an edge, or else 0."""
+    """Return 1 where inverse depth bends at b by more than `EDGE`, or else 0."""
     nearest = a if a > c else c
     nearest = b if b > nearest else nearest
     return np.int32(abs(a - (b + b) + c) > EDGE * nearest)
@@ -206,9 +204,9 @@ def _bends(a, b, c):
 
 @njit(nogil=True, cache=True)
 def _soften_row(r, n_rows, shaded, nearest, out):
-    """Copy band row r of a picture and blend its pixels across the edges of shapes.
+    """Copy band row r of an image and blend its pixels across the edges of shapes.
 
-    One sample says that an edge passes between two pixels, not where. A pixel's area beside it
+    One sample tells that an edge passes between two pixels, not where. A pixel's area beside it
     belongs by 0 to 1/2 to the other side, evenly distributed if this pixel holds the edge, and not
     at all if the other one does: an eighth, the mean, has the least expected square error.
     """
@@ -243,7 +241,7 @@ def _draw(
     scratch: Scratch,
     image,
 ):
-    """Shade the band's rows and those beside it, soften edges, blacken pixels without ray."""
+    """Shade the band's rows and the adjacent ones, soften edges, blacken pixels without ray."""
     shaded = scratch.grey if image.shape[2] == 1 else scratch.colour
     nearest, rays_x = scratch.nearest, lens.x
     for v in range(top, bottom):

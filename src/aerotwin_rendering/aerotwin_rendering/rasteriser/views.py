@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What to render, and what comes out."""
+"""Views to render, and rendered frames."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ NEAR_M = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class CameraView:
-    """A camera at a place, and what is wanted of it.
+    """A camera at a pose, and the requested outputs.
 
     Attributes
     ----------
@@ -24,11 +24,11 @@ class CameraView:
     T_map_optical : (4, 4) array
         Pose of the camera in the map; optical axes: x right, y down, z forward.
     encoding : str
-        Picture: "mono8" (Rec. 601 luma of the sRGB-encoded colours), "rgb8" or "none".
+        Image: "mono8" (Rec. 601 luma of the sRGB-encoded colours), "rgb8" or "none".
     depth, ids : bool
-        Whether depths and mesh ids are wanted.
+        Whether depths and mesh ids are requested.
     near_m, far_m : float
-        What lies nearer or farther along the optical axis is not seen [m].
+        Range of visible depths along the optical axis [m].
     rows : (first, last + 1), optional
         Only these image rows, as a rolling shutter exposes them; the others stay zero.
 
@@ -67,7 +67,7 @@ class CameraView:
 
 @dataclass(frozen=True, kw_only=True)
 class RenderedFrame:
-    """One rendered view; what was not asked for is None.
+    """One rendered view; outputs that were not requested are None.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class RenderedFrame:
     depth : (h, w) float32 array, optional
         Distance along the optical axis [m]; infinity where nothing is hit.
     ids : (h, w) int32 array, optional
-        Index of the mesh that is seen; -1 where nothing is hit.
+        Index of the visible mesh; -1 where nothing is hit.
     """
 
     image: np.ndarray | None = None
@@ -85,7 +85,7 @@ class RenderedFrame:
 
 
 def empty_frame(view: CameraView) -> RenderedFrame:
-    """Return the arrays that a view asks for: zero where they will not be rendered."""
+    """Return the arrays that a view requests: zero where they will not be rendered."""
     shape = (view.camera.height, view.camera.width)
     make = np.empty if view.rows is None else np.zeros
     images = {
