@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds: textured triangle meshes of a place on Earth, and what is asked of them.
+"""Worlds: textured triangle meshes with a position on Earth, and queries of them.
 
 A world is generated from a seed, or read from mesh files, height maps, surveys or 3-D Tiles; a
 strict YAML file names its one source, its origin, its start point, its light, its attribution and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a world's YAML file says: one source of shapes, light, origin, start, whom to credit."""
+"""Content of a world's YAML file: one source of geometry, light, origin, start, attribution."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ SOURCES = ("generator", "mesh", "height_map", "photogrammetry", "tiles")
 
 @dataclass(frozen=True, kw_only=True)
 class OriginDescription:
-    """Where the map frame's origin lies on Earth (WGS84)."""
+    """Geodetic position of the map frame's origin (WGS84)."""
 
     latitude_deg: float = parameter(text="Latitude.", unit="deg", minimum=-90, maximum=90)
     longitude_deg: float = parameter(text="Longitude.", unit="deg", minimum=-180, maximum=180)
@@ -27,7 +27,7 @@ class OriginDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class StartDescription:
-    """Where a vehicle stands at first; its height is that of the surface there."""
+    """Start pose of a vehicle; its height is that of the surface there."""
 
     x_m: float = parameter(text="Map x.", unit="m")
     y_m: float = parameter(text="Map y.", unit="m")
@@ -42,7 +42,7 @@ class StartDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldDescription:
-    """Content of a world's YAML file; shapes come from exactly one source."""
+    """Content of a world's YAML file; the geometry comes from exactly one source."""
 
     name: str = parameter(text="Name shown to people.")
     generator: str = parameter(default="", text="Name of a generator of this package.")
@@ -92,5 +92,5 @@ class WorldDescription:
 
     @property
     def source(self) -> str:
-        """Which of `SOURCES` is given."""
+        """Which of `SOURCES` is set."""
         return next(name for name in SOURCES if getattr(self, name) not in ("", None))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A rendered frame as a picture for people: depths and ids as colours, and a caption."""
+"""A rendered frame as a picture: depths and ids as colours, and a caption."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ CAPTION_PX, CAPTION_SCALE = 14, 0.4
 
 
 def show(frame: "RenderedFrame") -> np.ndarray:
-    """Return what a frame holds as colours (h, w, 3): its image, or its depths, or its ids."""
+    """Return a frame as colours (h, w, 3): its image, or its depths, or its ids."""
     if frame.image is not None:
         return frame.image
     if frame.depth is not None:

@@ -41,8 +41,7 @@ class Raster:
 
     Parameters
     ----------
-    values : (h, w) or (h, w, 3) array
-    is_known : (h, w) bool array
+    values, is_known : (h, w) or (h, w, 3) array, (h, w) bool array
     west, north : float
         Grid coordinates of the upper left corner (of the pixel, not its centre), in the grid's
         unit: metres or degrees; pixels where there is none.
@@ -63,16 +62,12 @@ class Raster:
 def read_geotiff(path: Path, *, max_pixels: int = MAX_PIXELS) -> Raster:
     """Read a (Geo)TIFF of heights [m], 32-bit floating point or integer.
 
-    Parameters
-    ----------
-    path : path
-    max_pixels : int
-        More are refused before any is read.
+    A file of more than ``max_pixels`` is refused before its pixels are read.
 
     Raises
     ------
     UserError
-        If it is no TIFF of one band, is too large, is turned, or holds no heights.
+        If it is no TIFF of one band, is too large, is rotated, or holds no heights.
     """
     values, tags = _read_tiff(path, max_pixels)
     keys = _geo_keys(tags.get(_GEO_KEYS, ()))
@@ -121,7 +116,7 @@ def _read_tiff(path: Path, max_pixels: int) -> tuple[np.ndarray, dict[int, Any]]
 
 
 def _geo_keys(directory: tuple[int, ...]) -> dict[int, int]:
-    """Return the keys whose values stand in the directory itself."""
+    """Return the keys whose values are in the directory itself."""
     entries = [directory[i : i + 4] for i in range(4, len(directory) - 3, 4)]
     return {int(key): int(value) for key, location, _, value in entries if location == 0}
 
@@ -175,7 +170,7 @@ def read_grey_png(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     Raises
     ------
     UserError
-        If it is none, or too large.
+        If it is no grey PNG, or too large.
     """
     with path.open("rb") as file:
         head = file.read(26)
@@ -214,7 +209,7 @@ def read_picture(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     Raises
     ------
     UserError
-        If it is no picture, or a too large one.
+        If it is no picture, or too large.
     """
     from aerotwin_meshes.gltf.images import image_size
 
@@ -230,7 +225,7 @@ def read_picture(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
 
 
 def read_orthophoto(image: Path, summary: Path, *, max_pixels: int = MAX_PIXELS) -> Raster:
-    """Read a picture seen from above that spans the bounds in a PDAL summary file exactly."""
+    """Read a picture from above that spans the bounds in a PDAL summary file exactly."""
     pixels = read_picture(image, max_pixels=max_pixels)
     try:
         bounds = read_json(summary)["summary"]["bounds"]
@@ -239,7 +234,7 @@ def read_orthophoto(image: Path, summary: Path, *, max_pixels: int = MAX_PIXELS)
         raise UserError(f"{summary}: expected JSON with summary.bounds ({error!r})") from None
     h, w = pixels.shape[:2]
     pixel = ((east - west) / w, (north - south) / h)
-    # One odd pixel is the rounding up of its size; a stretched picture is another file's.
+    # One odd pixel is the rounding up of its size; a stretched picture belongs to another file.
     if not (pixel[0] > 0 and pixel[1] > 0 and abs(pixel[0] / pixel[1] - 1.0) < 0.02):
         raise UserError(f"{image}: {w} x {h} pixels do not fit the bounds in {summary.name}")
     return Raster(values=pixels, is_known=_has_colour(pixels), west=west, north=north, pixel=pixel)

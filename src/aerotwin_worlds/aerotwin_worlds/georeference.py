@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From the grids of rasters and surveys to the map: coordinate systems and the tangent plane."""
+"""Transform grids of rasters and surveys to the map: coordinate systems and the tangent plane."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -58,7 +58,7 @@ def grid_of(epsg: int) -> Grid:
 
 
 def is_read(epsg: int) -> bool:
-    """Tell whether `grid_of` knows a coordinate system."""
+    """Tell whether `grid_of` supports a coordinate system."""
     try:
         grid_of(epsg)
     except ValueError:
@@ -67,7 +67,7 @@ def is_read(epsg: int) -> bool:
 
 
 def what_is_read(epsg: int) -> str:
-    """Say that a coordinate system is not read, and which ones are."""
+    """Return as text that a coordinate system is not supported, and which ones are."""
     return (
         f"EPSG:{epsg} is not read, only WGS84 / UTM (326xx, 327xx) and geographic "
         f"{', '.join(map(str, GEOGRAPHIC))}"
@@ -87,7 +87,6 @@ def place_on_earth(
     x, y : (w,), (h,) arrays
         Coordinates of columns and rows in the system of the code.
     height_m : (h, w) array
-    epsg : int
     origin : GeodeticPoint or None
         Of the map; if None the middle of the grid at height 0.
 
@@ -99,7 +98,7 @@ def place_on_earth(
     Raises
     ------
     ValueError
-        If the system is not known, or the grid lies elsewhere than the origin.
+        If the system is not known, or the grid is not near the origin.
     """
     grid = grid_of(epsg)
     if origin is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Colours for height maps that come without a picture: grass, dry ground, and rock where steep."""
+"""Colours for height maps without a picture: grass, dry ground, and rock where steep."""
 
 import math
 
@@ -21,14 +21,14 @@ def painted(p_map: np.ndarray, is_inside: np.ndarray) -> np.ndarray:
     """Return a picture that covers a grid of heights, (h, w, 3) uint8, up to 4 texels a cell.
 
     Low and flat is green, high is dry, steep is grey; speckles of four sizes, the same for every
-    map, give eyes something to hold on to. Colours say nothing about the real place.
+    map, give texture. The colours are unrelated to the real site.
 
     Parameters
     ----------
     p_map : (rows, columns, 3) array
         Points of the surface [m].
     is_inside : (rows, columns) bool array
-        Where they count for the range of heights.
+        Points that count for the range of heights.
     """
     rows, columns = is_inside.shape
     factor = max(min(_LONGEST_PX // max(rows, columns), _FINEST), 1)

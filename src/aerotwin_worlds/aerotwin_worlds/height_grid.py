@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rasters of heights as grids of triangles: averaged to a limit, holes filled, a place to start."""
+"""Rasters of heights as grids of triangles: averaged to a limit, holes filled, a start position."""
 
 import math
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class HeightGrid:
     is_inside : (h, w) bool array
         Where the heights count.
     n_filled, n_outside : int
-        Pixels of the raster that were no data: filled from their surroundings; left out.
+        No-data pixels of the raster: filled from their surroundings; left out.
     """
 
     x: np.ndarray
@@ -44,10 +44,10 @@ class HeightGrid:
 
 
 def height_grid(raster: Raster, *, max_triangles: int) -> HeightGrid:
-    """Fill enclosed holes and average the heights to cells that keep a limit of triangles.
+    """Fill enclosed holes and average the heights to cells, to at most ``max_triangles``.
 
-    Holes that touch the border are outside of the survey and are left out. A raster that keeps the
-    limit stays as it is, pixel by pixel.
+    Holes that touch the border are outside of the survey and are left out. A raster within the
+    limit is not averaged.
     """
     enclosed = enclosed_holes(raster.is_known)
     is_inside = raster.is_known | enclosed
@@ -78,9 +78,8 @@ def grid_mesh(
 
     Parameters
     ----------
-    grid : HeightGrid
     p_map : (h, w, 3) array
-        Where its heights are in the map [m].
+        Positions of its heights in the map [m].
     texture : Raster
         Colours, without holes.
 
@@ -119,7 +118,7 @@ def covered_pixels(grid: HeightGrid, texture: Raster) -> np.ndarray:
 
 
 def flat_place(grid: HeightGrid, p_map: np.ndarray) -> tuple[float, float]:
-    """Return x, y [m] of the flat and free place that is nearest to the middle of the surface."""
+    """Return x, y [m] of the flat and free position nearest to the middle of the surface."""
     z = p_map[..., 2].astype(np.float32)
     steps = (np.diff(p_map, axis=0), np.diff(p_map, axis=1))
     step_m = float(np.mean([np.median(np.linalg.norm(step, axis=-1)) for step in steps]))
@@ -142,7 +141,7 @@ def flat_place(grid: HeightGrid, p_map: np.ndarray) -> tuple[float, float]:
 
 
 def fitting_texture(colours: np.ndarray) -> np.ndarray:
-    """Return a picture shrunk, if need be, to `MAX_TEXTURE_PX` a side."""
+    """Return a picture, shrunk if larger than `MAX_TEXTURE_PX` a side."""
     h, w = colours.shape[:2]
     factor = MAX_TEXTURE_PX / max(h, w)
     if factor >= 1.0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Height maps as worlds: GeoTIFF with or without a place on Earth, PNG of 8 or 16 bit."""
+"""Height maps as worlds: GeoTIFF with or without georeference, PNG of 8 or 16 bit."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -82,11 +82,8 @@ def read_height_map(
 
     Parameters
     ----------
-    description : HeightMapDescription
-    folder : Path
-        Where its files lie.
     origin : GeodeticPoint or None
-        Of the map; None: the middle of a raster that knows where it is.
+        Of the map; None: the middle of a georeferenced raster.
     where : str
         The world file, for messages.
 
@@ -141,7 +138,7 @@ def _read(description: HeightMapDescription, path: Path, where: str) -> Raster:
 
 
 def _refuse_without_size(raster: Raster, path: Path, where: str) -> None:
-    """Raise `UserError` unless a raster says where on Earth it lies, in a system that is read."""
+    """Raise `UserError` unless a raster has a georeference in a supported system."""
     if raster.epsg is None:
         raise UserError(
             f"{where}: height_map: size_m must be given for a file that does not say where on "
@@ -199,7 +196,7 @@ def _texture(
     p_map: np.ndarray,
     where: str,
 ) -> tuple[Raster, tuple[str, ...]]:
-    """Return the colours over the whole raster, and what was done to them."""
+    """Return the colours over the whole raster, and notes about them."""
     notes: tuple[str, ...] = ()
     if description.image:
         path = file_inside(folder, description.image, where=f"{where}: height_map: image")
@@ -217,7 +214,7 @@ def _texture(
 
 
 def _notes(grid: HeightGrid, path: Path) -> tuple[str, ...]:
-    """Say what of the heights was made up or left out."""
+    """Return as text which heights were filled or left out."""
     notes = []
     if grid.n_filled:
         notes.append(f"{path.name}: {grid.n_filled} heights without data filled from their rims")

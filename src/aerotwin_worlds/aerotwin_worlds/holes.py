@@ -1,24 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Holes in pictures and height maps, filled smoothly from what surrounds them."""
+"""Holes in pictures and height maps, filled smoothly from their surroundings."""
 
 import cv2
 import numpy as np
 
 
 def fill_holes(values: np.ndarray, is_known: np.ndarray) -> np.ndarray:
-    """Return values with holes filled by push and pull: means of ever larger surroundings.
+    """Return float32 values with holes filled by push and pull: means of ever larger surroundings.
+
+    Known values are unchanged; a small hole takes the colours of its rim, a large one blends.
 
     Parameters
     ----------
     values : (h, w) or (h, w, c) array
     is_known : (h, w) bool array
         Where the values count; at least one must.
-
-    Returns
-    -------
-    float32 array
-        Known values unchanged; a small hole takes the colours of its rim, a large one blends.
     """
     if not is_known.any():
         raise ValueError("is_known must hold at least one True, got none")

@@ -7,8 +7,8 @@ The factor of the colours at a vertex with unit normal n, for a sun in direction
     light = ambient + (1 - ambient) max(0, n . s)
 
 (Lambert's cosine law; Foley et al., Computer Graphics, 2nd edition, eq. 16.3, with the coefficients
-summing to 1). It multiplies the sRGB-encoded colours, as textures are filtered. Nothing throws a
-shadow. The normal is the mean of the adjacent triangles' normals weighted by their area; vertices
+summing to 1). It multiplies the sRGB-encoded colours, as textures are filtered. There are no cast
+shadows. The normal is the mean of the adjacent triangles' normals weighted by their area; vertices
 that a file has twice, such as at the edges of a cube, keep their edge.
 """
 
@@ -24,7 +24,7 @@ from aerotwin_meshes.mesh import TexturedMesh
 
 @dataclass(frozen=True, kw_only=True)
 class LightDescription:
-    """Where the sun stands and how bright the shade is."""
+    """Direction of the sun, and ambient light."""
 
     sun_azimuth_deg: float = parameter(
         default=180.0,
@@ -45,7 +45,7 @@ class LightDescription:
 
 
 def lit(mesh: TexturedMesh, light: LightDescription) -> TexturedMesh:
-    """Return a mesh under the sun; light that it has already is multiplied."""
+    """Return a mesh under the sun; its existing light is multiplied."""
     facing = vertex_normals(mesh.vertices_map, mesh.triangles) @ sun_direction(light)
     factor = light.ambient + (1.0 - light.ambient) * np.maximum(facing, 0.0)
     if mesh.light is not None:
@@ -64,7 +64,7 @@ def vertex_normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return unit normals (n, 3): area-weighted means over the triangles of each vertex.
 
     Triangles are counter-clockwise seen from outside. A vertex of no triangle, or of triangles that
-    cancel out, gets zero: it sees ambient light only.
+    cancel out, gets zero: ambient light only.
     """
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     doubled_area = np.cross(b - a, c - a)

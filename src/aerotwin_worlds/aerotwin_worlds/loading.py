@@ -40,7 +40,7 @@ def load_world(
     ----------
     spec : str or Path
         A name (``cliff``: looked up in the folders of `world_folders`), a YAML file, or a folder
-        that holds ``world.yaml``. ``NAME@1003`` asks a generated world for seed 1003.
+        that holds ``world.yaml``. ``NAME@1003`` selects seed 1003 of a generated world.
     seed : int, optional
         Seed of a generated world in place of its file's.
     parameters : mapping, optional
@@ -52,7 +52,8 @@ def load_world(
     Raises
     ------
     aerotwin_core.errors.UserError
-        If there is no such world, or its file is wrong; says where it looked and what exists.
+        If there is no such world, or its file is wrong; lists the searched folders and known
+        worlds.
     """
     text, requested = _split_seed(str(spec))
     path = find_world(text)
@@ -90,10 +91,10 @@ def read_description(path: Path) -> WorldDescription:
 
 
 def find_world(spec: str) -> Path:
-    """Return the YAML file that a name or path means; raises `UserError` as `load_world`.
+    """Return the YAML file of a name or path; raises `UserError` as `load_world`.
 
-    A bare name means what `world_folders` hold first, so that no file of the working folder takes
-    the place of a world that ships; such a file is logged, and found by its path.
+    A bare name is looked up in `world_folders` first, so that no file of the working folder shadows
+    a world of this package; such a file is logged, and can be loaded by its path.
     """
     path = Path(spec).expanduser()
     check_is_file(path)
@@ -122,7 +123,7 @@ def _of_name(name: str, folder: Path) -> list[Path]:
 
 
 def _log_the_others(name: str, meant: Path, here: list[Path]) -> None:
-    """Log the files of the working folder that a name does not mean, though they have it."""
+    """Log the files of the working folder that are shadowed by a world of the same name."""
     others = [f"./{file}" for file in here if file.is_file() and not file.samefile(meant)]
     if others:
         _log_once(f"world '{name}' is {meant}; name {', '.join(others)} by its path")
@@ -134,7 +135,7 @@ def _log_once(text: str) -> None:
 
 
 def _refuse_what_is_no_description(path: Path) -> None:
-    """Raise `UserError` where a path leads to shapes, which a world's YAML file has to name."""
+    """Raise `UserError` for a geometry file, which a world's YAML file must name."""
     from aerotwin_meshes.mesh_files import KINDS
 
     if path.name == _TILESET_FILE:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marks painted on the ground of a world, in its textures, so that every camera sees them.
 
-A mark is drawn around an exact place of the map: each texel gets the share of it that the shape
-covers, through whatever texture coordinates the triangles there have.
+A mark is drawn around an exact position in the map: each texel is weighted by the share of it that
+the shape covers, with any texture coordinates of the triangles.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ _FEWEST_TEXELS = 6
 
 @dataclass(frozen=True, kw_only=True)
 class MarkStyle:
-    """How marks look; sides along east and north."""
+    """Appearance of marks; sides along east and north."""
 
     shape: str = parameter(
         "quarters",
@@ -46,12 +46,8 @@ class MarkStyle:
 class MarkedWorld:
     """A world with marks.
 
-    Attributes
-    ----------
-    world : World
-        The same but for the textures that were painted on.
-    points_map : (n, 3) array
-        The exact places of the marks' middles, on the ground [m].
+    ``world`` is unchanged but for the painted textures; ``points_map`` (n, 3) are the exact
+    positions of the marks' middles, on the ground [m].
     """
 
     world: World
@@ -69,8 +65,7 @@ def paint_marks(world: World, xy_map: np.ndarray, style: MarkStyle | None = None
     world : World
         Not changed; not streamed.
     xy_map : (n, 2) array
-        Where the marks are wanted, east and north [m].
-    style : MarkStyle, optional
+        Requested positions of the marks, east and north [m].
 
     Raises
     ------
@@ -112,7 +107,7 @@ def _refuse_beside(world: World, points: np.ndarray) -> None:
 def _painted(
     mesh: TexturedMesh, points: np.ndarray, style: MarkStyle
 ) -> tuple[TexturedMesh, np.ndarray]:
-    """Return a mesh with the marks that reach it, and which marks do."""
+    """Return a mesh with the marks that overlap it, and their indices."""
     corners = mesh.vertices_map[mesh.triangles]
     low, high = corners.min(axis=1), corners.max(axis=1)
     reach = np.array([style.size_m, style.size_m, 2.0 * _STEP_M]) / 2.0
@@ -165,14 +160,14 @@ def _texel_m(mesh: TexturedMesh, triangle: int) -> float:
 
 
 def _corners(mesh: TexturedMesh, triangle: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the corners of a triangle are, east and north [m] and right and down [px]."""
+    """Return the corners of a triangle, east and north [m] and right and down [px]."""
     index = mesh.triangles[triangle]
     height, width = mesh.texture.shape[:2]
     return mesh.vertices_map[index, :2], mesh.uv[index].astype(np.float64) * [width, height]
 
 
 def _paint(texture, mesh, triangles, point, style: MarkStyle) -> bool:
-    """Paint one mark on a texture through some triangles; return whether anything was."""
+    """Paint one mark on a texture through some triangles; return whether any texel changed."""
     cover: defaultdict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
     for triangle in triangles:
         rows, columns, shares = _covered(mesh, triangle, point, style)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """UAV surveys as worlds: a surface model, coloured by an orthophoto or by the point cloud.
 
-What a height map cannot hold is not there: walls are slopes one grid step wide that stretch the
-roof's edge colours, and nothing lies under roofs or tree tops.
+A height map has no vertical or hidden surfaces: walls are slopes one grid step wide that stretch
+the roof's edge colours, and nothing lies under roofs or tree tops.
 """
 
 import dataclasses
@@ -87,7 +87,7 @@ class PhotogrammetryDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class SurveySummary:
-    """What was found, made up and left out."""
+    """Counts of pixels read, filled and left out."""
 
     n_triangles: int
     grid_step_m: float
@@ -105,13 +105,10 @@ def read_photogrammetry(
     *,
     where: str,
 ) -> tuple[Geometry, SurveySummary]:
-    """Return a survey as one mesh in the map, and what was done to it.
+    """Return a survey as one mesh in the map, and a summary of the changes to it.
 
     Parameters
     ----------
-    description : PhotogrammetryDescription
-    folder : Path
-        Where its files lie.
     origin : GeodeticPoint or None
         Of the map; None: the middle of the surface model, at height 0.
     where : str

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transverse Mercator and UTM, inverse: grid coordinates to latitude and longitude.
 
-Series of Krueger in the third flattening n up to n^6, as given by Karney (2011), "Transverse
-Mercator with an accuracy of a few nanometers", J. Geodesy 85, equations 12 to 14 and 36; error
-below a micrometre within a UTM zone.
+Series of Krueger in the third flattening n up to n^6, from Karney (2011), "Transverse Mercator with
+an accuracy of a few nanometers", J. Geodesy 85, equations 12 to 14 and 36; error below a micrometre
+within a UTM zone.
 """
 
 import math

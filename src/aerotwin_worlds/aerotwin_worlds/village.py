@@ -35,7 +35,7 @@ def build_village(
         Folder with ``dsm.tif`` (GeoTIFF, WGS84 / UTM), the orthophoto and the PDAL summary whose
         bounds the orthophoto spans.
     max_triangles : int
-        The surface model is averaged to a grid of at most so many triangles.
+        Limit of the grid that the surface model is averaged to.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""World: a place on Earth made of textured meshes."""
+"""World: textured meshes with a position on Earth."""
 
 import math
 from dataclasses import dataclass
@@ -16,29 +16,28 @@ from aerotwin_worlds.description import WorldDescription
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """A place to fly in.
+    """An environment to fly in.
 
     Parameters
     ----------
-    name : str
     meshes : tuple of TexturedMesh
         Everything visible, in the map frame (east, north, up).
     origin : GeodeticPoint
-        Where the map frame's origin lies on Earth.
+        Geodetic position of the map frame's origin.
     attribution, licence : str
         To be shown wherever the world is shown.
     start_p_map : (3,) array
-        A point on the surface where a vehicle may stand [m].
+        Start position of a vehicle, on the surface [m].
     start_yaw : float
-        Heading there [rad].
+        Start heading [rad].
     missing : tuple of str
-        One line for each thing that could not be loaded; to be told wherever results are.
+        One line for each thing that could not be loaded; to be reported with all results.
     notes : tuple of str
         One line for each thing that was assumed, filled in or changed.
     stream : MeshStream or None
         Where the meshes follow a sensor; ``meshes`` are then those of the start.
     source : str
-        What the shapes are from: one of `aerotwin_worlds.description.SOURCES`.
+        Source of the meshes: one of `aerotwin_worlds.description.SOURCES`.
     """
 
     name: str
@@ -66,12 +65,12 @@ class World:
 
     @property
     def credits(self) -> dict[str, str]:
-        """Name, attribution and licence: what every report and viewer shows."""
+        """Name, attribution and licence, for reports and viewers."""
         return {"name": self.name, "attribution": self.attribution, "licence": self.licence}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What makes results in this world partial, a sentence each."""
+        """One sentence for each missing part, which makes results partial."""
         return tuple(f"Missing in the world {self.name}: {text}" for text in self.missing)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +88,7 @@ _LEVEL = 0.98
 
 
 def world_record(world: World) -> dict[str, Any]:
-    """Return what people and programs want to know of a world, as plain JSON types."""
+    """Return the properties of a world, as plain JSON types."""
     low, high = world.bounds_m.round(3).tolist()
     origin = world.origin
     return {
@@ -124,12 +123,12 @@ def _texture_pixels(meshes: tuple[TexturedMesh, ...]) -> int:
 
 
 def world_from_description(description: WorldDescription, geometry: Geometry) -> World:
-    """Join description and shapes; the start height is that of the highest surface there.
+    """Join description and geometry; the start height is that of the highest surface there.
 
     Raises
     ------
     ValueError
-        If neither says where on Earth the world is, or there is no surface at the start point.
+        If neither states the world's geodetic origin, or there is no surface at the start point.
     """
     origin = _origin(description, geometry)
     x, y = _start(description, geometry)
@@ -176,10 +175,10 @@ def _origin(description: WorldDescription, geometry: Geometry) -> GeodeticPoint:
 
 
 def _start(description: WorldDescription, geometry: Geometry) -> tuple[float, float]:
-    """Return where to stand: as described, as the source found, or near the middle.
+    """Return the start x, y: as described, as the source found, or near the middle.
 
-    Near the middle means the middle of the triangle that faces up best, the nearer to the middle of
-    the bounds the better.
+    Near the middle means the middle of the triangle that faces up best, preferring triangles near
+    the middle of the bounds.
     """
     if description.start is not None:
         return description.start.x_m, description.start.y_m
