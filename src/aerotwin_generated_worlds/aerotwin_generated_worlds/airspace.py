@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Airspace: the way of a world's mission, where nothing tall stands whatever the seed.
+"""Airspace: the path of a world's mission, kept free of tall objects whatever the seed.
 
 Missions are in the map's coordinates and are flown in the worlds of all seeds. The land never
 reaches up to them; trees, poles and houses could, and are not built there.
@@ -19,19 +19,13 @@ RETAINED_M = 1.6
 
 @dataclass(frozen=True, kw_only=True)
 class Airspace:
-    """A way through the air.
-
-    Parameters
-    ----------
-    points_m : tuple of (x, y, z)
-        Its corners [m].
-    """
+    """A path through the air; ``points_m`` are its corners [m]."""
 
     points_m: tuple[tuple[float, float, float], ...]
 
     @cached_property
     def _way(self) -> np.ndarray:
-        """Points (n, 3) of the way, close to one another."""
+        """Points (n, 3) of the path, close to one another."""
         corners = np.array(self.points_m)
         lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
         s = np.append(0.0, np.cumsum(lengths))
@@ -43,6 +37,6 @@ class Airspace:
         return cKDTree(self._way[:, :2])
 
     def is_free(self, x: float, y: float, radius_m: float, top_m: float) -> bool:
-        """Whether the way passes beside or above an upright cylinder, with room to spare."""
+        """Whether the path passes beside or above an upright cylinder, with clearance."""
         near = self._tree.query_ball_point([x, y], radius_m + RETAINED_M)
         return bool((self._way[near, 2] > top_m + RETAINED_M).all())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Buildings: closed solids with recessed windows and doors, each with a texture of its own."""
+"""Buildings: closed solids with recessed windows and doors, each with its own texture."""
 
 import math
 from dataclasses import dataclass
@@ -42,20 +42,16 @@ class Building:
 
     Parameters
     ----------
-    x_m, y_m, z_m : float
-        Middle of its floor in the map [m].
-    yaw : float
-        Direction of its long side [rad].
+    x_m, y_m, z_m, yaw : float
+        Middle of its floor in the map [m], and direction of its long side [rad].
     length_m, width_m : float
         Sides [m].
-    n_storeys : int
     style : int
         Row of `STYLES`.
-    seed : int
     pitched : bool
         Whether it has a hipped roof in place of a flat one with a parapet.
     sign : str
-        Written on both long sides, above the door.
+        Text on both long sides, above the door.
     storey_m, bay_m : float
         Height of a storey and distance between windows [m].
     gates : bool
@@ -96,7 +92,7 @@ class Building:
 
 
 def _side_edges(length: float, bay: float) -> np.ndarray:
-    """Edges of cells along a side: corner, then pane and pier by turns; symmetric."""
+    """Edges of cells along a side: corner, then pane and pier alternating; symmetric."""
     n = max(int((length - 2.0 * CORNER_M + 0.4) / bay), 1)
     pane = 0.52 * bay
     first = (length - (n - 1) * bay - pane) / 2.0
@@ -124,7 +120,7 @@ def _edges(plan: Building) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ring(plan: Building, edges: np.ndarray, inset_m: float = 0.0) -> np.ndarray:
-    """Points (n, 2) of the outline at places along it, counter-clockwise from the south-west."""
+    """Points (n, 2) of the outline at distances along it, counter-clockwise from the south-west."""
     a, b = plan.length_m, plan.width_m
     corners_s = np.array([0.0, a, a + b, 2 * a + b, 2 * (a + b)])
     x = np.interp(edges, corners_s, np.array([-a, a, a, -a, -a]) / 2.0)
@@ -135,7 +131,7 @@ def _ring(plan: Building, edges: np.ndarray, inset_m: float = 0.0) -> np.ndarray
 
 
 def _kinds(plan: Building, edges: np.ndarray, side: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """What each cell (up, along) of the wall is."""
+    """Kind of each cell (up, along) of the wall."""
     kinds = np.full((len(levels) - 1, len(edges)), facades.WALL)
     along = np.arange(len(edges)) - np.searchsorted(side, side)
     pane = along % 2 == 1
@@ -190,7 +186,7 @@ def _roof(plan: Building, edges: np.ndarray, top: np.ndarray, size_m) -> Patch:
     if plan.pitched:
         ridge = top.copy()
         half = plan.length_m / 2.0 - plan.width_m / 2.0
-        # Points of both eaves meet on the ridge; rounding must not part them.
+        # Points of both eaves meet on the ridge; rounding must not separate them.
         ridge[:, 0], ridge[:, 1] = np.round(np.clip(top[:, 0], -half, half), 6), 0.0
         ridge[:, 2] += plan.ridge_m
         return strips(
@@ -250,7 +246,7 @@ def building_mesh(
 
 
 def _cells(places: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Number, lower edge and size of the cell that holds each place, (n, 3)."""
+    """Number, lower edge and size of the cell that contains each coordinate, (n, 3)."""
     k = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, len(edges) - 2)
     return np.column_stack([k, edges[k], edges[k + 1] - edges[k]])
 
@@ -279,7 +275,7 @@ def _roof_light(plan: Building, shade: Shade) -> np.ndarray:
     z = np.full_like(x, plan.z_m + plan.wall_m - PARAPET_M + 0.05)
     sun = np.ones_like(x)
     if plan.pitched:
-        # Hipped: every place slopes to its nearest side.
+        # Hipped: every point slopes to its nearest side.
         gap_x, gap_y = plan.length_m / 2.0 - np.abs(x), plan.width_m / 2.0 - np.abs(y)
         z += np.minimum(gap_x, gap_y) * math.tan(math.radians(30.0)) + PARAPET_M
         out_x, out_y = (

@@ -42,7 +42,7 @@ NAMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class CampusParameters:
-    """What may be chosen of the generated campus."""
+    """Parameters of the generated campus."""
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
@@ -58,10 +58,7 @@ def build_campus(
 ) -> tuple[TexturedMesh, ...]:
     """Generate the campus; the same parameters give the same bytes.
 
-    Returns
-    -------
-    tuple of TexturedMesh
-        Ground in chunks, buildings, cars, lamps, plants.
+    The meshes are ground in chunks, buildings, cars, lamps, plants.
     """
     n, seed, spacing = n_threads or default_thread_count(), parameters.seed, parameters.spacing_m
     road = campus_road(seed)
@@ -124,7 +121,7 @@ def _strokes(road: Road, plan: Settlement) -> list[Stroke]:
 
 
 def _plan(site: Site, road: Road, seed: int) -> Settlement:
-    """Choose places: buildings first, then cars, lamps, trees and bushes on what is left."""
+    """Choose positions: buildings first, then cars, lamps, trees and bushes on the free ground."""
     rng = np.random.default_rng([seed, 52])
     free = FreeGround(site.low_m + 1.0, site.high_m - 1.0)
     free.reserve_line(road.points_m, ROAD_M + 2.0 * (3.6 + WALKWAY_M))
@@ -152,7 +149,7 @@ def _plan(site: Site, road: Road, seed: int) -> Settlement:
 
 
 def _buildings(site, road: Road, free: FreeGround, rng) -> dict[str, Building]:
-    """Buildings along the road on both sides, as many as find room."""
+    """Buildings along the road on both sides, as many as fit."""
     buildings: dict[str, Building] = {}
     for trial in range(600):
         if len(buildings) == len(NAMES):
@@ -200,7 +197,7 @@ def _plants(site: Site, road: Road, free: FreeGround, rng) -> list[Plant]:
 
 
 def _rim(rng) -> np.ndarray:
-    """Places (n, 2) along the border of the site."""
+    """Points (n, 2) along the border of the site."""
     across, up = HALF_SITE_M[0] - 5.0, HALF_SITE_M[1] - 5.0
     x, y = np.arange(-across, across, 9.0), np.arange(-up, up, 9.0)
     sides = [np.column_stack([x, np.full(len(x), side * up)]) for side in (-1, 1)]

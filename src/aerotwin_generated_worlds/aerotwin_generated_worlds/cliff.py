@@ -38,7 +38,7 @@ START_XY_M = (-25.0, -10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class CliffParameters:
-    """What may be chosen of the generated cliff."""
+    """Parameters of the generated cliff."""
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
@@ -75,8 +75,8 @@ def build_cliff(
     Returns
     -------
     tuple of TexturedMesh
-        Front of the wall, beach, plateau, the wall's flanks and, if its width is not 0, the region
-        to be scanned, in the map frame: x along the wall, y inland, z up from sea level.
+        Front of the wall, beach, plateau, the wall's flanks and, if its width is not 0, the scan
+        region, in the map frame: x along the wall, y inland, z up from sea level.
     """
     n = n_threads or default_thread_count()
     wall, *rest = _wall(parameters, n)
@@ -129,7 +129,7 @@ def _top_variation(s, seed):
 
 
 def _wall(parameters: CliffParameters, n_threads: int) -> list[TexturedMesh]:
-    """Return the wall's front, its flanks and, cut out of the front, the region to be scanned."""
+    """Return the wall's front, its flanks and, cut out of the front, the scan region."""
     seed, spacing, texel = parameters.seed, parameters.spacing_m, parameters.texel_m
     bends = np.array([-WALL_END_M, -FRONT_HALF_M, FRONT_HALF_M, WALL_END_M])
     s = _piecewise(bends, (spacing * 2.7, spacing, spacing * 2.7))
@@ -197,7 +197,7 @@ def _paint_rock(sheet, s_texel, t_texel, gain, detail, seed, n_threads: int) -> 
 
 
 def _scan_cells(parameters: CliffParameters, s, t) -> tuple[slice, slice]:
-    """Rows and columns of the wall's vertices that bound the region to be scanned."""
+    """Rows and columns of the wall's vertices that bound the scan region."""
     t_middle = (parameters.scan_z_m - FOOT_Z_M) / math.cos(LEAN_RAD)
     bounds = []
     for line, middle, size in (
@@ -212,9 +212,9 @@ def _scan_cells(parameters: CliffParameters, s, t) -> tuple[slice, slice]:
 def _scan_region(
     parameters: CliffParameters, s_coarse, t_coarse, border, beds, n_threads: int
 ) -> TexturedMesh:
-    """Return the region to be scanned: finer in shape and paint, joined to the wall's vertices.
+    """Return the scan region: finer in shape and paint, joined to the wall's vertices.
 
-    ``border`` (rows, columns, 3): vertices of the wall at s and t; its rim is kept.
+    ``border`` (rows, columns, 3): vertices of the wall at s and t; its rim is unchanged.
     """
     seed, spacing, texel = parameters.seed, parameters.scan_spacing_m, parameters.scan_texel_m
     s, t = (
@@ -245,7 +245,7 @@ def _scan_region(
 
 
 def _piecewise(knots: np.ndarray, spacings: tuple[float, ...]) -> np.ndarray:
-    """Points along a line, evenly spaced between the knots, about as far apart as asked."""
+    """Points along a line, evenly spaced between the knots, at about the requested spacings."""
     parts = [
         np.linspace(a, b, max(round(abs(b - a) / h), 1), endpoint=False)
         for a, b, h in zip(knots[:-1], knots[1:], spacings, strict=True)
@@ -277,7 +277,7 @@ def _light(vertices: np.ndarray) -> np.ndarray:
 
 
 def _openness(relief: np.ndarray, spacing_m: float) -> np.ndarray:
-    """Ambient light by how far the rock stands out of its surroundings, about 0.4 .. 1.15."""
+    """Ambient light by how far the rock protrudes from its surroundings, about 0.4 .. 1.15."""
     openness = np.full(relief.shape, 0.92)
     for radius_m, weight in ((0.35, 1.1), (1.6, 0.28)):
         blurred = cv2.GaussianBlur(relief, (0, 0), radius_m / spacing_m)
@@ -295,7 +295,7 @@ def _grid_mesh(
     keep=None,
     cut=None,
 ) -> TexturedMesh:
-    """Make a mesh of a grid of vertices, of those cells whose corners are all kept.
+    """Make a mesh of a grid of vertices, of those cells whose corners are all in ``keep``.
 
     ``cut``: rows and columns of cells to leave out.
     """
@@ -322,9 +322,9 @@ def _grid_mesh(
 
 
 def _texel_centres(knots: np.ndarray, texels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centres of texels along a line whose stretches between the knots hold so many texels each.
+    """Return centres of texels along a line, and the knots' texture coordinates in [0, 1].
 
-    Returns the centres and the knots' texture coordinates in [0, 1].
+    ``texels``: number of texels of each stretch between the knots.
     """
     counts = np.round(texels)
     coordinates = np.concatenate([[0.0], np.cumsum(counts)]) / counts.sum()

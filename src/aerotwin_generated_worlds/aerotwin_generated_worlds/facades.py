@@ -80,12 +80,11 @@ def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceil
     Parameters
     ----------
     s_m, z_m : (columns,), (rows,) arrays
-        Place along the walls and height above the floor of each texel [m].
+        Distance along the walls and height above the floor of each texel [m].
     cell_s, cell_z : (columns, 3), (rows, 3) arrays
         Number of the wall's cell, its lower edge and its size [m].
-    kinds : (cells up, cells along) array
-        What each cell is.
-    style : (6,) array
+    kinds, style : (cells up, cells along) and (6,) arrays
+        Kind of each cell; entries `KIND` to `DOOR_M`.
     light, ceiling : (columns, 2), (columns,) arrays
         Sky and sun on the wall; height above the floor below which the sun does not reach [m].
     """
@@ -145,7 +144,7 @@ def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceil
 
 @njit(nogil=True, cache=True)
 def _bitumen(x, y, blotch, seed):
-    """Tone of sheets of roofing felt a metre wide, with seams and mended places."""
+    """Tone of sheets of roofing felt a metre wide, with seams and repaired patches."""
     sheet = math.floor(y + 0.03 * blotch)
     seam = y + 0.03 * blotch - sheet
     tone = 0.94 + 0.16 * hash_unit(sheet, 1, seed + 657)
@@ -190,14 +189,14 @@ def paint_stand(row0, row1, s_m, across_m, step, light, aisle_m, seat_colours, s
     Parameters
     ----------
     s_m, across_m : (columns,), (rows,) arrays
-        Place along the stand and along its profile, unrolled [m].
+        Distance along the stand and along its profile, unrolled [m].
     step : (rows, 4) array
-        Number of the profile's piece, place within it [m], its length [m], and what it is:
+        Number of the profile's piece, position within it [m], its length [m], and its kind:
         0 wall, 1 tread with seats, 2 riser, 3 walkway.
     light : (rows, columns / 4) array
         Light at every fourth column.
     aisle_m : (k,) array
-        Where stairs lead up [m along].
+        Positions of the stairs [m along].
     seat_colours : (n, 3) array
         Colours of the blocks of seats between the aisles.
     """

@@ -14,7 +14,7 @@ PAINTS = (
     (176, 178, 180), (60, 62, 66), (214, 214, 210), (120, 34, 34), (44, 66, 112), (92, 100, 88),
     (150, 142, 128), (34, 36, 40), (186, 150, 60),
 )  # fmt: skip
-# A hatchback's outline: place along it, height of its belly, belt and roof, half widths there [m].
+# A hatchback's outline: length along it, height of its belly, belt and roof, half widths there [m].
 _SECTIONS = np.array(
     [
         [-2.20, 0.45, 0.62, 0.66, 0.60, 0.50],
@@ -32,7 +32,7 @@ _SECTIONS = np.array(
 
 
 def car_solid(x: float, y: float, z: float, yaw: float, scale: float) -> Patch:
-    """Return a closed car that heads along yaw [rad]; texture: round it by length."""
+    """Return a closed car that heads along yaw [rad]; texture: around it by length."""
     loops = []
     for along, belly, belt, roof, half, top in _SECTIONS:
         right = [
@@ -45,7 +45,7 @@ def car_solid(x: float, y: float, z: float, yaw: float, scale: float) -> Patch:
 
 
 def car_texture(seed: int) -> np.ndarray:
-    """Return the paint of a car: columns round it from below the belly, rows from nose to tail."""
+    """Return the paint of a car: columns around it from below the belly, rows from nose to tail."""
     rng = np.random.default_rng([seed, 31])
     rows, columns = 320, 288
     colour = np.array(PAINTS[rng.integers(len(PAINTS))], float)
@@ -86,7 +86,7 @@ def car_texture(seed: int) -> np.ndarray:
 
 
 def pole_solid(x: float, y: float, z: float, height_m: float, radius_m: float) -> Patch:
-    """Return a closed tapered pole that stands one metre deep in the ground."""
+    """Return a closed tapered pole that reaches one metre into the ground."""
     radii = radius_m * np.array([1.0, 1.0, 0.55])
     return cylinder(
         np.array([x, y, z]), radii, [-1.0, 0.0, height_m], sides=10, uv_box=(0.02, 0.02, 0.2, 0.98)
@@ -102,7 +102,7 @@ def street_lamp(x: float, y: float, z: float, yaw: float, height_m: float) -> Pa
 
 
 def flood_light_mast(x: float, y: float, z: float, yaw: float, height_m: float) -> Patch:
-    """Return a mast with a panel of lamps that looks along yaw."""
+    """Return a mast with a panel of lamps that faces along yaw."""
     mast = pole_solid(x, y, z, height_m, 0.34)
     panel = box(np.array([0.4, -2.3, -1.6]), np.array([0.7, 2.3, 1.6]), (0.52, 0.02, 0.98, 0.48))
     arm = box(np.array([0.0, -0.15, -0.15]), np.array([0.4, 0.15, 0.15]), (0.02, 0.1, 0.2, 0.3))

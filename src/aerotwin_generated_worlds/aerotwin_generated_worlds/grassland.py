@@ -34,7 +34,7 @@ FLOWN = Airspace(points_m=(
 
 @dataclass(frozen=True, kw_only=True)
 class GrasslandParameters:
-    """What may be chosen of the generated grassland."""
+    """Parameters of the generated grassland."""
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
@@ -59,10 +59,7 @@ def build_grassland(
 ) -> tuple[TexturedMesh, ...]:
     """Generate the grassland; the same parameters give the same bytes.
 
-    Returns
-    -------
-    tuple of TexturedMesh
-        Ground in chunks, then plants and stones if there are any.
+    The meshes are ground in chunks, then plants and stones if there are any.
     """
     n, seed, texel = n_threads or default_thread_count(), parameters.seed, parameters.texel_m
     line = grid_line(-HALF_SITE_M, HALF_SITE_M, parameters.spacing_m, N_CHUNKS)

@@ -15,7 +15,7 @@ from aerotwin_core.kernel_cache import njit
 
 @njit(nogil=True, cache=True)
 def hash_unit(i, j, seed):
-    """Return a number in [0, 1) that looks random, from two cell indices and a seed."""
+    """Return a pseudo-random number in [0, 1) from two cell indices and a seed."""
     h = (
         np.uint64(np.int64(i)) * np.uint64(0x9E3779B97F4A7C15)
         ^ np.uint64(np.int64(j)) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -29,7 +29,7 @@ def hash_unit(i, j, seed):
 @njit(nogil=True, cache=True)
 def _lattice_dot(i, j, x, y, seed):
     """Dot product of a cell corner's random unit gradient with the offset from that corner."""
-    # A rational turn around the circle instead of sine and cosine: t -> ((1-t^2), 2t)/(1+t^2).
+    # A rational point of the circle instead of sine and cosine: t -> ((1-t^2), 2t)/(1+t^2).
     h = 4.0 * hash_unit(i, j, seed)
     quadrant = int(h)
     t = h - quadrant
@@ -65,7 +65,7 @@ def fractal_noise(x, y, seed, octaves):
     total, amplitude = 0.0, 1.0
     for octave in range(octaves):
         total += amplitude * gradient_noise(x, y, seed + octave)
-        # Turned by 37 degrees so that the lattices' axes do not line up.
+        # Rotated by 37 degrees so that the lattices' axes do not line up.
         x, y = 2.0 * (0.8 * x - 0.6 * y), 2.0 * (0.6 * x + 0.8 * y)
         amplitude *= 0.5
     return total

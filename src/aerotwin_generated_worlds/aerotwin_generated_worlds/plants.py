@@ -24,16 +24,7 @@ HUES = ((70.0, 92.0, 44.0), (96.0, 106.0, 50.0), (58.0, 80.0, 52.0))
 
 @dataclass(frozen=True, kw_only=True)
 class Plant:
-    """A tree, bush or stone.
-
-    Parameters
-    ----------
-    kind : str
-        "tree", "conifer", "bush" or "stone".
-    x_m, y_m, z_m : float
-        Its foot in the map [m].
-    height_m : float
-    """
+    """A "tree", "conifer", "bush" or "stone"; ``x_m, y_m, z_m`` is its foot in the map [m]."""
 
     kind: str
     x_m: float
@@ -43,13 +34,13 @@ class Plant:
 
     @property
     def room_m(self) -> tuple[float, float]:
-        """Radius and height of an upright cylinder about it, leaves included [m]."""
+        """Radius and height of its upright bounding cylinder, leaves included [m]."""
         radius, top = ROOM[self.kind]
         return radius * self.height_m, top * self.height_m
 
 
 def lumps(rng: np.random.Generator, radii, rings: int, sides: int, rough: float, uv_box) -> Patch:
-    """Return a closed lumpy ellipsoid about the origin: a sphere pushed by random waves."""
+    """Return a closed lumpy ellipsoid about the origin: a sphere deformed by random waves."""
     polar = np.linspace(math.pi, 0.0, rings + 2)[1:-1]
     around = np.arange(sides) * (2.0 * math.pi / sides)
     ring = np.sin(polar)[:, None]
@@ -70,7 +61,7 @@ def _leaf_box(rng: np.random.Generator, hue: int, size: float):
 
 
 def _foliage(rng: np.random.Generator, body: Patch, n: int, size_m: float, hue: int) -> Patch:
-    """Return triangles of leaves that stand off a body's surface and look outwards."""
+    """Return triangles of leaves that protrude from a body's surface and look outwards."""
     chosen = body.vertices[body.triangles[rng.integers(len(body.triangles), size=n)]]
     place = (chosen * rng.dirichlet((1.0, 1.0, 1.0), n)[..., None]).sum(axis=1)
     out = place - body.vertices.mean(axis=0)
@@ -183,7 +174,7 @@ def plant_texture(seed: int) -> np.ndarray:
 
 
 def speckle(rng: np.random.Generator, shape, widths_px, amounts, *, stretch: int = 1) -> np.ndarray:
-    """Return random tones about 1: noise of several widths [px], rows stretched if asked."""
+    """Return random tones about 1: noise of several widths [px], rows stretched by ``stretch``."""
     tone = np.ones(shape, np.float32)
     for width, amount in zip(widths_px, amounts, strict=True):
         rows, columns = shape[0] // (width * stretch) + 2, shape[1] // width + 2

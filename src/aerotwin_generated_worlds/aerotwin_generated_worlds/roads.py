@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Roads: centre lines of a given length, what is painted on them, and what lies beside them."""
+"""Roads: centre lines of a specified length, their markings, and free ground beside them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,12 +23,8 @@ FREE_CELL_M = 0.5
 class Road:
     """A smooth line on the ground.
 
-    Parameters
-    ----------
-    points_m : (n, 2) array
-        Points half a metre apart [m]; a loop ends where it begins.
-    width_m : float
-        Width of the carriageway [m].
+    ``points_m`` (n, 2) are half a metre apart [m], and a loop ends where it begins; ``width_m`` is
+    the width of the carriageway.
     """
 
     points_m: np.ndarray
@@ -132,7 +128,7 @@ def _spline(corners, ends: str, stretch, length_m: float, width_m: float) -> Roa
 
 
 class FreeGround:
-    """Which ground of a site nothing stands on yet, on a raster of half a metre."""
+    """The unoccupied ground of a site, on a raster of half a metre."""
 
     def __init__(self, low_m: np.ndarray, high_m: np.ndarray) -> None:
         self._low = np.asarray(low_m, float)
@@ -143,12 +139,12 @@ class FreeGround:
         return np.round((np.asarray(points) - self._low) / FREE_CELL_M).astype(np.int32)
 
     def reserve_line(self, points: np.ndarray, width_m: float) -> None:
-        """Take the ground along a line."""
+        """Reserve the ground along a line."""
         thickness = max(round(width_m / FREE_CELL_M), 1)
         cv2.polylines(self._taken, [self._pixels(points)], False, 1, thickness)
 
     def reserve(self, polygon: np.ndarray) -> bool:
-        """Take a convex polygon if all of it is free and on the site; return whether it was."""
+        """Reserve a convex polygon if all of it is free and on the site; return whether it was."""
         pixels = self._pixels(polygon)
         rows, columns = self._taken.shape
         if pixels.min() < 0 or pixels[:, 0].max() >= columns or pixels[:, 1].max() >= rows:
@@ -163,7 +159,7 @@ class FreeGround:
         return True
 
     def reserve_disc(self, x: float, y: float, radius_m: float) -> bool:
-        """Take a disc if it is free; return whether it was."""
+        """Reserve a disc if it is free; return whether it was."""
         angle = np.arange(12) * (np.pi / 6.0)
         ring = np.column_stack([np.cos(angle), np.sin(angle)])
         return self.reserve(radius_m * ring + [x, y])
@@ -172,7 +168,7 @@ class FreeGround:
 def level_pads(
     x_m, y_m, z_m: np.ndarray, pads: Sequence[tuple], reach_m: float = 7.0
 ) -> np.ndarray:
-    """Return heights made level on rectangles, with slopes around them.
+    """Return heights levelled on rectangles, with slopes around them.
 
     ``pads``: (x, y, yaw, length, width, z) each [m, rad].
     """

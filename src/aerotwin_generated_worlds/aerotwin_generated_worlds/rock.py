@@ -30,7 +30,7 @@ EDGE, WIDTH, OFFSET, HASH = range(4)
 
 
 def bed_table(seed: int) -> np.ndarray:
-    """Return the rock's beds from below to above everything that folds reach, (n, 4) [m]."""
+    """Return the rock's beds, from below to above the range of the folds, (n, 4) [m]."""
     rng = np.random.default_rng([seed, 1])
     thickness = np.clip(rng.lognormal(math.log(0.7), 0.55, 160), 0.18, 2.4)
     table = np.empty((160, 4))
@@ -64,7 +64,7 @@ def _joint_pattern(s, t, beds, seed):
     width = beds[low, WIDTH]
     x = s / width + beds[low, OFFSET]
     k = math.floor(x)
-    # Every joint stands up to 0.3 block widths beside its place in a regular row.
+    # Every joint is offset by up to 0.3 block widths from its position in a regular row.
     nearest = math.floor(x + 0.5)
     joint = nearest + 0.6 * (hash_unit(nearest, low, seed + 3) - 0.5)
     k = nearest if x >= joint else nearest - 1
@@ -137,8 +137,8 @@ def paint_wall(row0, row1, s_m, t_m, column_x, row_y, layers, beds, gain, detail
     """Paint texture rows row0..row1 (top row first) of the wall, sRGB.
 
     ``column_x, row_y``: fractional indices into the coarse layers for each column and row;
-    ``gain``: light per height step between texels [1/m]; ``detail``: 1 paints what is smaller
-    than two centimetres, too: fine grains and pores.
+    ``gain``: light per height step between texels [1/m]; ``detail``: 1 also paints fine grains and
+    pores below two centimetres.
     """
     n = len(s_m)
     height_above = np.zeros(n)

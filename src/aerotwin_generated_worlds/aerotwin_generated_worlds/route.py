@@ -48,7 +48,7 @@ FLOWN = Airspace(points_m=(
 
 @dataclass(frozen=True, kw_only=True)
 class RouteParameters:
-    """What may be chosen of the generated route."""
+    """Parameters of the generated route."""
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
@@ -68,10 +68,7 @@ def build_route(
 ) -> tuple[TexturedMesh, ...]:
     """Generate the route; the same parameters give the same bytes.
 
-    Returns
-    -------
-    tuple of TexturedMesh
-        Ground in chunks, buildings, cars, boards, poles, plants.
+    The meshes are ground in chunks, buildings, cars, boards, poles, plants.
     """
     n, seed, texel = n_threads or default_thread_count(), parameters.seed, parameters.texel_m
     road = route_road(seed)

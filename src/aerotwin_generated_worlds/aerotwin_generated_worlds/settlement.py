@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Settlement: what stands on a site, and the meshes of site and all of it under one sun."""
+"""Settlement: the objects on a site, and the meshes of ground and objects under one sun."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from aerotwin_meshes.mesh import TexturedMesh
 
 @dataclass(frozen=True, kw_only=True)
 class Car:
-    """A parked car: place [m], heading [rad] and size."""
+    """A parked car: position [m], heading [rad] and size."""
 
     x_m: float
     y_m: float
@@ -32,7 +32,7 @@ class Car:
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """A body with lines of text all round it."""
+    """A body with lines of text on all sides."""
 
     body: Patch
     lines: tuple[str, ...]
@@ -41,15 +41,9 @@ class Board:
 
 @dataclass(frozen=True, kw_only=True)
 class Settlement:
-    """Everything that stands on a site.
+    """All objects on a site.
 
-    Parameters
-    ----------
-    seed : int
-    buildings, sweeps : dict by name
-    cars, plants, posts, boards : list
-    seat_colours : tuple
-        Colours of the blocks of seats of stands among the sweeps.
+    ``seat_colours`` are the colours of the blocks of seats of stands among the sweeps.
     """
 
     seed: int

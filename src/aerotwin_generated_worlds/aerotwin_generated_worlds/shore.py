@@ -34,7 +34,7 @@ def _boulders(x, y, frequency, amount, seed):
 
 @njit(nogil=True, cache=True)
 def boulder_height(x, y, inland, seed):
-    """Height of the fallen rocks that lie at the foot of the wall [m]."""
+    """Height of the fallen rocks at the foot of the wall [m]."""
     near = smoothstep(-6.5, -2.0, inland)
     if near == 0.0:
         return 0.0
@@ -57,7 +57,7 @@ def _slope(inland):
 
 @njit(nogil=True, cache=True)
 def beach_relief(row0, row1, x_m, y_m, inland_m, pad, seed, z_m, layers):
-    """Fill heights [m] and layers; the place ``pad`` (x, y, inland) is level for the take-off."""
+    """Fill heights [m] and layers; the ground at ``pad`` (x, y, inland) is level for take-off."""
     for i in range(row0, row1):
         for j in range(len(x_m)):
             x, y, inland = x_m[j], y_m[i], inland_m[i, j]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Site: a rectangle of ground with its heights, what is painted on it, and the meshes of both."""
+"""Site: a rectangle of ground with its heights, its painted strokes, and the meshes of both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _SHIFT = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke:
-    """Something painted on the ground.
+    """An area, line or text painted on the ground.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Stroke:
     width_m : float
         Width of the line; 0 fills the area.
     text : str
-        Written in place of a line: from the first point, letters ``width_m`` high.
+        Drawn in place of a line: from the first point, letters ``width_m`` high.
     """
 
     material: int
@@ -43,7 +43,7 @@ class Stroke:
 
     @cached_property
     def bounds_m(self) -> np.ndarray:
-        """Lowest and highest corner of what it covers, (2, 2) [m]."""
+        """Lowest and highest corner of the painted area, (2, 2) [m]."""
         margin = self.width_m * max(len(self.text), 1) + 0.1
         return np.stack([self.points_m.min(axis=0) - margin, self.points_m.max(axis=0) + margin])
 
@@ -54,13 +54,10 @@ class Site:
 
     Parameters
     ----------
-    x_m, y_m : (columns,), (rows,) arrays
-        Places of the regular grid of vertices; y rises [m].
-    z_m : (rows, columns) array
-        Heights [m].
+    x_m, y_m, z_m : (columns,), (rows,), (rows, columns) arrays
+        Coordinates and heights of the regular grid of vertices; y rises [m].
     strokes : list of Stroke
         Painted in this order of materials.
-    seed : int
     """
 
     x_m: np.ndarray
@@ -70,7 +67,7 @@ class Site:
     strokes: list[Stroke] = field(default_factory=list)
 
     def height(self, x, y) -> np.ndarray:
-        """Height of the ground at places [m], bilinear."""
+        """Height of the ground at x, y [m], bilinear."""
         column = (np.asarray(x, float) - self.x_m[0]) / (self.x_m[1] - self.x_m[0])
         row = (np.asarray(y, float) - self.y_m[0]) / (self.y_m[1] - self.y_m[0])
         return bilinear(self.z_m, row, column)
@@ -87,7 +84,7 @@ class Site:
 
 
 def grid_line(low: float, high: float, spacing: float, n_chunks: int) -> np.ndarray:
-    """Return evenly spaced places from low to high whose cells divide into equal chunks."""
+    """Return evenly spaced points from low to high whose cells divide into equal chunks."""
     cells = max(round((high - low) / spacing / n_chunks), 1) * n_chunks
     return np.linspace(low, high, cells + 1)
 
@@ -160,7 +157,7 @@ def _paint(site: Site, shade: Shade, x, y, texel_m: float, n_threads: int) -> np
 
 
 def _light(site: Site, shade: Shade, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Light of sky and sun on the ground at a grid of places."""
+    """Light of sky and sun on the ground at a grid of points."""
     grid_x, grid_y = np.meshgrid(x, y)
     z = site.height(grid_x, grid_y)
     slope_y, slope_x = np.gradient(z, y[1] - y[0], x[1] - x[0])
@@ -176,9 +173,9 @@ def _light(site: Site, shade: Shade, x: np.ndarray, y: np.ndarray) -> np.ndarray
 def draw_masks(
     strokes: Sequence[Stroke], corner_m, size_px: tuple[int, int], texel_m: float
 ) -> np.ndarray:
-    """Return the shares (rows, columns, material) uint8 of what is painted on a texture.
+    """Return the shares (rows, columns, material) uint8 of strokes on a texture.
 
-    ``corner_m``: place of the texture's upper left corner; rows run south.
+    ``corner_m``: position of the texture's upper left corner; rows run south.
     """
     width, height = size_px
     masks = np.zeros((height, width, surfaces.N_MATERIALS), np.uint8)
@@ -208,7 +205,7 @@ def _draw(plane: np.ndarray, stroke: Stroke, corner: np.ndarray, texel_m: float)
             plane, stroke.text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, 255, thickness, cv2.LINE_AA
         )
     elif stroke.width_m > 0.0:
-        # OpenCV draws a line a good pixel wider than it is told.
+        # OpenCV draws a line about a pixel wider than requested.
         thickness = max(round(stroke.width_m / texel_m - 1.0), 1)
         cv2.polylines(plane, fixed, False, 255, thickness, cv2.LINE_AA, _SHIFT)
     else:

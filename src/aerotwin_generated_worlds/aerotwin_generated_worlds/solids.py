@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solids: closed surfaces spanned between loops of points, with texture coordinates.
 
-Everything built stands on one idea: a stack of loops with the same number of points, joined by
-strips and closed by fans. A wall between two floors, a stand swept along a curve, a pole, a car and
-a stone are all such stacks. Faces look outwards, and neighbours share their corners exactly, so
-that the surface is closed once equal corners are welded.
+Every solid is a stack of loops with the same number of points, joined by strips and closed by fans:
+a wall between two floors, a stand swept along a curve, a pole, a car, a stone. Faces look outwards,
+and neighbours share their corners exactly, so that the surface is closed once equal corners are
+welded.
 """
 
 import math
@@ -64,7 +64,7 @@ def strips(loops: np.ndarray, uv: np.ndarray, *, without: np.ndarray | None = No
     loops : (k, n, 3) array
         Seen from the side that later loops lie on, each runs counter-clockwise about its inside.
     uv : (k, n + 1, 2) array
-        Texture coordinates; the last of a loop are those of its first point, come round.
+        Texture coordinates; the last of a loop are those of its first point, after a full turn.
     without : (k - 1, n) bool array, optional
         Cells to leave open.
     """
@@ -99,7 +99,7 @@ def fan(
 
 
 def without_slivers(patch: Patch) -> Patch:
-    """Leave out the triangles that have two corners in one place."""
+    """Leave out triangles with two equal corners."""
     corners = patch.vertices[patch.triangles]
     equal = (corners == np.roll(corners, 1, axis=1)).all(axis=2).any(axis=1)
     return Patch(vertices=patch.vertices, uv=patch.uv, triangles=patch.triangles[~equal])
@@ -110,12 +110,10 @@ def recesses(corners: np.ndarray, uv: np.ndarray, depth_m: float, rim: float) ->
 
     Parameters
     ----------
-    corners : (m, 4, 3) array
-        Cells left open in a wall, counter-clockwise seen from outside.
-    uv : (m, 4, 2) array
-        Their texture coordinates.
+    corners, uv : (m, 4, 3) and (m, 4, 2) arrays
+        Cells left open in a wall, counter-clockwise seen from outside; their texture coordinates.
     depth_m : float
-        How far the backs lie behind the wall [m].
+        Distance of the backs behind the wall [m].
     rim : float
         Share of a cell's texture along its border that the reveals show.
     """
@@ -170,7 +168,7 @@ def box(low: np.ndarray, high: np.ndarray, uv_box) -> Patch:
 
 
 def turned(patch: Patch, x: float, y: float, z: float, yaw: float) -> Patch:
-    """Return a patch turned about the vertical by yaw [rad] and moved to x, y, z."""
+    """Return a patch rotated about the vertical by yaw [rad] and moved to x, y, z."""
     c, s = math.cos(yaw), math.sin(yaw)
     # Not as a matrix product, which may round equal corners differently.
     px, py, pz = patch.vertices.T

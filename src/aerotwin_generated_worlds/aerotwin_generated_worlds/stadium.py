@@ -37,7 +37,7 @@ N_CHUNKS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class StadiumParameters:
-    """What may be chosen of the generated stadium."""
+    """Parameters of the generated stadium."""
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
@@ -57,10 +57,7 @@ def build_stadium(
 ) -> tuple[TexturedMesh, ...]:
     """Generate the stadium; the same parameters give the same bytes.
 
-    Returns
-    -------
-    tuple of TexturedMesh
-        Ground in chunks, stands, walls, buildings, cars, posts, boards, plants.
+    The meshes are ground in chunks, stands, walls, buildings, cars, posts, boards, plants.
     """
     n, seed, texel = n_threads or default_thread_count(), parameters.seed, parameters.texel_m
     line = grid_line(-HALF_SITE_M, HALF_SITE_M, parameters.spacing_m, N_CHUNKS)
@@ -86,7 +83,7 @@ def build_stadium(
 
 
 def _levelled(line: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Field, aprons and car park are level; a berm rises towards the wall."""
+    """Level the field, aprons and car park; a berm rises towards the wall."""
     x, y = np.meshgrid(line, line)
     inside = np.clip((105.0 - np.maximum(np.abs(x), np.abs(y))) / 14.0, 0.0, 1.0)
     berm = 1.1 * (1.0 - inside) ** 2
@@ -175,7 +172,7 @@ def _rectangle(x0: float, x1: float, y0: float, y1: float) -> np.ndarray:
 
 
 def _strokes() -> list[Stroke]:
-    """What is painted on the ground: paths, field and its lines, car park."""
+    """Paths, field and its lines, and car park, painted on the ground."""
     strokes = [
         Stroke(
             material=ASPHALT, points_m=_rectangle(CAR_PARK[0] - 4, CAR_PARK[1] + 4, *CAR_PARK[2:])

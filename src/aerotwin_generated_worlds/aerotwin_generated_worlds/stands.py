@@ -32,7 +32,7 @@ class Sweep:
         Corners (outward from the line, height) counter-clockwise; every corner is seen from the
         first, which ends the bottom's far side [m].
     pieces : (k,) array
-        What lies between a corner and the next.
+        Kind of the piece between a corner and the next.
     """
 
     points_m: np.ndarray
@@ -140,7 +140,7 @@ def sweep_mesh(
     across = corners[-1] - (np.arange(rows) + 0.5) * corners[-1] / rows
     piece = np.clip(np.searchsorted(corners, across, side="right") - 1, 0, len(corners) - 2)
     length = np.diff(corners)[piece]
-    # Rows count and places run from the field upwards and backwards.
+    # Rows and distances run from the field upwards and backwards.
     step = np.column_stack([piece, corners[piece + 1] - across, length, sweep.pieces[piece]])
     light = _light(sweep, shade, s[::LIGHT_COLUMNS], across, piece)
     aisles = np.arange(AISLE_M / 2.0, stations[-1], AISLE_M)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sunlight: one sun for all generated worlds, and the shade that things cast.
+"""Sunlight: one sun for all generated worlds, and the shade that objects cast.
 
-The shade is a *ceiling*: a height for every place of the site, below which nothing is lit. It comes
-from the heights of everything that stands there, swept along the sun's rays, and serves the ground,
+The shade is a *ceiling*: a height for every point of the site, below which nothing is lit. It is
+computed from the heights of all objects, swept along the sun's rays, and applies to the ground,
 walls and trees alike.
 """
 
@@ -26,18 +26,16 @@ _NOTHING = -1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Shade:
-    """What is lit of a site.
+    """Sun and sky light on a site.
 
     Parameters
     ----------
-    low_m : (2,) array
-        Place of the first cell's centre [m].
-    cell_m : float
-        Distance between cells [m].
+    low_m, cell_m : (2,) array, float
+        Position of the first cell's centre, and distance between cells [m].
     ceiling_m : (rows, columns) float32 array
-        Height below which a place is in the shade [m].
+        Height below which a point is in the shade [m].
     openness : (rows, columns) float32 array
-        Share of the sky's light that reaches the ground, by what stands around.
+        Share of the sky's light that reaches the ground between the surrounding objects.
     """
 
     low_m: np.ndarray
@@ -51,7 +49,7 @@ class Shade:
         return bilinear(layer, row, column)
 
     def ceiling(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Height below which places are in the shade [m]."""
+        """Height below which points are in the shade [m]."""
         return self._at(self.ceiling_m, x, y)
 
     def lit(self, points: np.ndarray, *, soft_m: float = 0.35) -> np.ndarray:
@@ -65,7 +63,7 @@ class Shade:
 
 
 def bilinear(layer: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Return values of a grid at fractional indices; its border goes on beyond it."""
+    """Return values of a grid at fractional indices, clamped to its border."""
     row, column = np.broadcast_arrays(row, column)
     places = [row.ravel(), column.ravel()]
     return map_coordinates(layer, places, order=1, mode="nearest").reshape(row.shape)
@@ -81,12 +79,11 @@ def cast_shade(
     low_m, high_m : (2,) arrays
         Corners of the site [m].
     solids : sequence of (vertices (n, 3), triangles (m, 3))
-        What casts shade.
+        Objects that cast shade.
     ground_z_m : (rows, columns) array
         Ground heights on any regular grid over the site, first row in the south [m].
     cell_m : float
         Resolution of the shade [m].
-    n_threads : int
     """
     low, high = np.asarray(low_m, float), np.asarray(high_m, float)
     nx, ny = (np.ceil((high - low) / cell_m)).astype(int) + 1
@@ -101,7 +98,7 @@ def cast_shade(
     above = np.clip(heights - ground, 0.0, 4.0)
     near = cv2.GaussianBlur(above, (0, 0), 1.2 / cell_m)
     near += cv2.GaussianBlur(above, (0, 0), 4.0 / cell_m)
-    # Height steps shade a place by a third of the sky at most.
+    # Height steps shade a point by a third of the sky at most.
     openness = 1.0 - 0.35 * np.clip(near / 4.0, 0.0, 1.0)
     soft = cv2.GaussianBlur(ceiling, (0, 0), 0.6)
     return Shade(
@@ -140,7 +137,7 @@ def _raise_heights(vertices, triangles, low, cell, heights):
 
 @njit(nogil=True, cache=True)
 def _sweep(row0, row1, heights, sun, reach, cell, ceiling):
-    """Fill the ceilings of rows: the highest ray from things towards the sun, less its fall."""
+    """Fill the ceilings of rows: the highest ray from objects towards the sun, less its fall."""
     rows, columns = heights.shape
     flat = math.hypot(sun[0], sun[1])
     dx, dy, fall = sun[0] / flat, sun[1] / flat, sun[2] / flat * cell
@@ -148,7 +145,7 @@ def _sweep(row0, row1, heights, sun, reach, cell, ceiling):
     for i in range(row0, row1):
         for j in range(columns):
             best = -1e6
-            # The first cells are the thing's own: it does not shade itself.
+            # The first cells are the object's own: it does not shade itself.
             for k in range(2, n):
                 r, c = int(i + k * dy + 0.5), int(j + k * dx + 0.5)
                 if r < 0 or c < 0 or r >= rows or c >= columns:

@@ -4,7 +4,7 @@
 
 Each texel is grass at first; the other materials lie over it with the share of their mask. All
 patterns come from noise over map coordinates, at wavelengths from 30 m down to a texel, so that no
-place looks like another and neighbouring textures join.
+two positions look alike and neighbouring textures join.
 """
 
 import math
@@ -43,7 +43,7 @@ def rolling_land(row0, row1, x_m, y_m, wave_m, rise_m, bumps_m, seed, z_m):
 
 @njit(nogil=True, cache=True)
 def ground_layers(row0, row1, x_m, y_m, seed, layers):
-    """Fill the slow layers of a coarse grid; LIGHT is the caller's."""
+    """Fill the slowly varying layers of a coarse grid; the caller fills LIGHT."""
     for i in range(row0, row1):
         for j in range(len(x_m)):
             x, y = x_m[j], y_m[i]
@@ -89,7 +89,7 @@ def _asphalt(x, y, blotch, wear, fine, finer, grain, seed):
 
 @njit(nogil=True, cache=True)
 def _concrete(x, y, blotch, fine, finer, grain, seed):
-    """Tone of slabs: each its own, with dirty joints and stains."""
+    """Tone of slabs, different for each, with dirty joints and stains."""
     sx, sy = x / SLAB_M, y / SLAB_M
     i, j = math.floor(sx), math.floor(sy)
     edge = min(min(sx - i, i + 1 - sx), min(sy - j, j + 1 - sy)) * SLAB_M
