@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a map comes onto its reference: where it stands, coarse from any yaw, then ICP."""
+"""Alignment of a map to its reference: from its initial pose, or coarse from any yaw, then ICP."""
 
 from dataclasses import replace
 
@@ -14,21 +14,11 @@ COARSE_OFFSET_M = 20.0
 
 
 def align_map(points_map: np.ndarray, target: np.ndarray, protocol: MapProtocol) -> Registration:
-    """Return the alignment of a map to reference points by a protocol.
+    """Return the alignment of a map (n, 3) to reference points (m, 3) by a protocol [m].
 
-    Parameters
-    ----------
-    points_map : (n, 3) array
-        The map where its given pose puts it [m].
-    target : (m, 3) array
-        Voxel centres or a cloud [m].
-    protocol : MapProtocol
-        `align`, `method`, `with_scale`, `regions_m` and the three choices of the ICP.
-
-    Returns
-    -------
-    Registration
-        `T_target_source` of `points_map`; read `converged` first. Failures are results.
+    `points_map` has its initial pose applied. Returns `T_target_source` of `points_map`; read
+    `converged` first: failures are results. The protocol's `align`, `method`, `with_scale`,
+    `regions_m` and the three ICP choices are used.
     """
     if protocol.align == "none":
         return _still("judged where it stands")
@@ -44,7 +34,7 @@ def align_map(points_map: np.ndarray, target: np.ndarray, protocol: MapProtocol)
 def _fine(
     points_map: np.ndarray, target: np.ndarray, protocol: MapProtocol, start: Registration
 ) -> Registration:
-    """Align by ICP from a start; the regions are cut out of the map where the start puts it."""
+    """Align by ICP from a start; the regions are cut out of the map moved by the start."""
     is_in = is_inside(transform_points(start.S_target_source, points_map), protocol.boxes)
     n_in, fewest = int(np.count_nonzero(is_in)), protocol.icp.min_correspondences
     few = f"{n_in} of {len(points_map)} points lie in the regions"
@@ -63,7 +53,7 @@ def _fine(
 
 
 def is_inside(points: np.ndarray, boxes: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Tell which points (n, 3) lie in any of the boxes; all without boxes."""
+    """Return which points (n, 3) lie in any of the boxes; all without boxes."""
     if not boxes:
         return np.ones(len(points), dtype=bool)
     is_in = np.zeros(len(points), dtype=bool)
@@ -73,7 +63,7 @@ def is_inside(points: np.ndarray, boxes: list[tuple[np.ndarray, np.ndarray]]) ->
 
 
 def _still(reason: str) -> Registration:
-    """Return the alignment that moves nothing."""
+    """Return the identity alignment."""
     return Registration(
         T_target_source=np.eye(4),
         converged=True,

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scores of two sets of distances: from the map to the reference, and back.
 
-Accuracy and precision look from the map, completeness and recall from the reference: a sparse
-map may be accurate and not complete, a foggy one complete and not accurate.
+Accuracy and precision are of the map, completeness and recall of the reference: a sparse map may
+be accurate but incomplete, a noisy one complete but inaccurate.
 """
 
 from dataclasses import dataclass
@@ -20,20 +20,11 @@ PERCENTILES = (50, 90, 95, 99, 100)
 
 @dataclass(frozen=True, kw_only=True)
 class CloudScores:
-    """Distances both ways.
+    """Distances both ways [m].
 
-    Attributes
-    ----------
-    forward : (n,) array
-        From each map point to the reference [m].
-    backward : (m,) array
-        From each sample of the reference to the nearest map point [m].
-    thresholds_m : tuple of float
-        Of precision, recall and F.
-
-    References
-    ----------
-    Knapitsch et al. 2017 (Tanks and Temples), section 4: precision, recall, F.
+    `forward` (n,) is from each map point to the reference, `backward` (m,) from each sample of the
+    reference to the nearest map point. `thresholds_m` are those of precision, recall and F
+    (Knapitsch et al. 2017, Tanks and Temples, section 4).
     """
 
     forward: np.ndarray
@@ -54,7 +45,7 @@ class CloudScores:
 
     @property
     def chamfer(self) -> dict[str, float]:
-        """Both definitions in use: of distances (sum and half of it), and of their squares."""
+        """Both common definitions: of distances (sum and half of it), and of their squares."""
         there, back = float(self.forward.mean()), float(self.backward.mean())
         squares = float(np.mean(self.forward**2)) + float(np.mean(self.backward**2))
         return {"sum_m": there + back, "mean_m": (there + back) / 2.0, "squared_m2": squares}

@@ -256,7 +256,7 @@ def _run_without_reference(args: argparse.Namespace) -> int:
 
 
 def _protocol(args: argparse.Namespace):
-    """Return the protocol with the options' changes; a changed one says so in its name."""
+    """Return the protocol with the options' changes; its name then says that it changed."""
     from aerotwin_core.parameters import load_parameters, to_mapping
     from aerotwin_map_evaluation.protocol import MapProtocol, load_map_protocol
 
@@ -288,7 +288,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, object]:
 
 
 def _print(evaluation, notes: list[str]) -> None:
-    """Print the scores; of a map that is nowhere only why."""
+    """Print the scores; for a map without a usable pose only the reason."""
     from aerotwin_map_evaluation.tables import main_scores
     from aerotwin_map_evaluation.verdict import verdict, warnings
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Negative controls: a perfect map corrupted in known ways, which the surface distance must see."""
+"""Negative controls: a perfect map corrupted in known ways; the surface distance must detect it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,18 +19,10 @@ _SEEN = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class MapControl:
-    """One control.
+    """A corruption of the perfect map (`name`), and its scores.
 
-    Attributes
-    ----------
-    name : str
-        What was done to the perfect map.
-    moved_m : float
-        RMS distance that its points were moved.
-    surface_rmse_m : float
-        What the distance to the true surface says.
-    voxel_mean_m : float
-        What the mean distance to voxel centres says, within the cut.
+    `moved_m` is the RMS displacement of its points, `surface_rmse_m` the distance to the true
+    surface, `voxel_mean_m` the mean distance to voxel centres within the cut [m].
     """
 
     name: str
@@ -40,7 +32,7 @@ class MapControl:
 
     @property
     def is_detected(self) -> bool:
-        """Whether the distance to the surface saw it."""
+        """Whether the distance to the surface shows it."""
         return self.surface_rmse_m >= _SEEN * self.moved_m
 
     def plain(self) -> dict[str, Any]:

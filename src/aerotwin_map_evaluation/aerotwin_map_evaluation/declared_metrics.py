@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every number of a map's result, declared once, and the schema of all that stands beside.
+"""Declarations of all metrics of a map's result, and the schema of the other fields.
 
-A new number is computed in `MapEvaluation.metrics` and declared here; its row, its place in the
-schema, its short names and its line in the reference follow. Texts that a template names and the
-result does not hold (`what`, `measured_to`, …) come from `tables.context_of`.
+Compute a new metric in `MapEvaluation.metrics` and declare it here: its table row, schema entry,
+aliases and reference line are generated. Texts that a template names and the result does not hold
+(`what`, `measured_to`, …) come from `tables.context_of`.
 """
 
 from functools import partial

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sharpness of a map without any reference: mean map entropy and the thickness of surfaces.
 
-Lower is sharper. Both see noise and double walls; neither sees drift, scale or missing parts, and
-maps of different scale or density are not comparable.
+Lower is sharper. Both detect noise and double walls, but not drift, scale or missing parts; maps
+of different scale or density are not comparable.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from aerotwin_map_evaluation import kernels
 from aerotwin_map_evaluation.neighbours import moments_within
 from aerotwin_registration.point_tree import PointTree
 
-# An exact plane has an entropy of minus infinity: thinner than this counts as this [m].
+# An exact plane has an entropy of minus infinity: lower limit of the thickness [m].
 THINNEST_M = 1e-3
-# Neighbourhoods that are looked at; of larger maps an even share, walking through space.
+# Limit of evaluated neighbourhoods; of larger maps an even share along the Z-curve.
 MAX_NEIGHBOURHOODS = 200_000
 
 
@@ -26,24 +26,19 @@ MAX_NEIGHBOURHOODS = 200_000
 class MapEntropy:
     """Sharpness of the neighbourhoods of map points.
 
+    Mean map entropy: Droeschel, Stueckler and Behnke 2014; plane variance: Razlaw et al. 2015.
+
     Attributes
     ----------
     values : (n,) array
-        Entropy h = 1/2 ln det(2 pi e Sigma) at each point looked at, Sigma in m^2; NaN where
-        too few points are near.
+        Entropy h = 1/2 ln det(2 pi e Sigma) at each evaluated point, Sigma in m^2; NaN where too
+        few points are near.
     thickness_m : (n,) array
-        Root of the smallest eigenvalue of Sigma; NaN there.
+        Root of the smallest eigenvalue of Sigma; NaN there too.
     n_near : (n,) array
-        Points within the radius of each, itself among them.
+        Points within `radius_m` of each, including itself.
     positions : (n, 3) array
-        Those points.
-    radius_m : float
-    n_points : int
-        Of the whole map.
-
-    References
-    ----------
-    Droeschel, Stueckler and Behnke 2014 (mean map entropy); Razlaw et al. 2015 (plane variance).
+        The evaluated points; `n_points` is the number of all.
     """
 
     values: np.ndarray
@@ -70,16 +65,9 @@ class MapEntropy:
 
 
 def map_entropy(points: np.ndarray | PointTree, *, radius_m: float, min_points: int) -> MapEntropy:
-    """Return the sharpness of a map (n, 3).
+    """Return the sharpness of a map (n, 3), in any frame [m].
 
-    Parameters
-    ----------
-    points : (n, 3) array or PointTree
-        Any frame [m].
-    radius_m : float
-        Of a neighbourhood.
-    min_points : int
-        Neighbourhoods with fewer points, the middle one among them, are not judged.
+    Neighbourhoods of radius_m with fewer than min_points, including the centre, are NaN.
     """
     tree = points if isinstance(points, PointTree) else PointTree(points)
     step = max(1, len(tree.points) // MAX_NEIGHBOURHOODS)

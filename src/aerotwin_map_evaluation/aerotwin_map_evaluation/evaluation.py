@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The evaluation of one map: align, measure both ways, and put the floor beside it."""
+"""Evaluation of one map: align, measure distances both ways, and compare with the floor."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,21 +46,19 @@ def evaluate_map(
     Parameters
     ----------
     reference : SurfaceReference, MapReference or None
-        The true surface; None when only `reference_points` are known. A `MapReference` serves
-        many maps: its voxels and search tree are made once.
+        The true surface; None when only `reference_points` are known. A `MapReference` can be
+        reused for many maps: its voxels and search tree are built once.
     map_points : (n, 3) array
         All points of the map, in its own frame [m].
     T_map_odom_initial : (4, 4) array, optional
-        Known pose of that frame in map. Without, the map is taken as it is and judged aligned.
+        Known pose of that frame in map. Without it the map is used unchanged and scored aligned.
     is_placed : bool, optional
         Whether that pose is the true one, so that unaligned distances count; False makes it a
-        start for the alignment. By default it is the true one where it is given.
-    protocol : MapProtocol or Protocol, optional
-        All choices.
+        start for the alignment. Default: true if a pose is provided.
     observed : (k, 3) array, optional
         Samples of the reference seen from true poses (`SurfaceReference.seen_from`): the region
-        in which floor and completeness are taken. Without, all of the reference is asked for,
-        and the floor is taken on the surface below the map's points.
+        of floor and completeness. Without them completeness is of the whole reference, and the
+        floor is that of the surface below the map's points.
     reference_points : (m, 3) array, optional
         Voxel centres or a cloud instead of voxels of the surface.
     on_step : callable, optional
@@ -140,7 +138,7 @@ def evaluate_map(
 
 
 def named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapProtocol]:
-    """Return choices with their name and hash; the defaults without."""
+    """Return a protocol with its name and hash; None gives the defaults."""
     if isinstance(protocol, Protocol):
         return protocol
     choices = protocol or MapProtocol()
@@ -150,7 +148,7 @@ def named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapP
 
 @dataclass(frozen=True, kw_only=True)
 class _ToSurface:
-    """Distances of the map to the surface [m] and the points there, as given and aligned."""
+    """Distances of the map to the surface [m] and the points there, unaligned and aligned."""
 
     given: np.ndarray
     aligned: np.ndarray
@@ -160,12 +158,12 @@ class _ToSurface:
     open_directions: tuple[OpenDirection, ...]
 
     def below(self, is_provided: bool, cut_m: float) -> np.ndarray:
-        """Return the surface points (n, 3) within a cut of the map where it is judged."""
+        """Return the surface points (n, 3) within a cut of the scored map."""
         points = self.nearest_reference if is_provided else self.nearest_aligned
         return points[self.judged(is_provided) <= cut_m]
 
     def judged(self, is_provided: bool) -> np.ndarray:
-        """Return the distances (n,) of the map where it is judged."""
+        """Return the distances (n,) of the scored map."""
         return self.given if is_provided else self.aligned
 
 
@@ -201,7 +199,7 @@ def _to_surface(
 def _samples(
     against: MapReference, observed: np.ndarray | None, protocol: MapProtocol
 ) -> ReferenceSamples:
-    """Return what the map is asked for: what was seen, else all of the reference."""
+    """Return the part of the reference to cover: the observed part, else all of it."""
     spacing = protocol.floor_spacing_m
     region = "all of it (no true poses were given)"
     if observed is not None and len(observed):
@@ -230,7 +228,7 @@ def _both_ways(
 ) -> CloudScores:
     """Return the distances from the map to the reference, and from the samples to the map.
 
-    To the nearest point of it unless distances to something else are given.
+    To the nearest reference point unless `to_what` has other distances.
     """
     forward = nearest(against.tree, estimate) if to_what is None else to_what
     backward = nearest(estimate, samples.points_map)

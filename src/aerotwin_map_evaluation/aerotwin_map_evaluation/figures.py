@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of a map and its errors, as SVG; clouds are embedded as pictures."""
+"""Plots of a map and its errors, as SVG; clouds are embedded as images."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from aerotwin_map_evaluation.result import MapEvaluation
 
 
 def coloured_map(evaluation: MapEvaluation, name: str, *, view: str) -> str:
-    """Draw the judged map coloured by its error, from above (`top`), south or west (`side`)."""
+    """Draw the scored map coloured by its error, from above (`top`), south or west (`side`)."""
     points = evaluation.judged_points_map
     return chart(
         name,
@@ -90,7 +90,7 @@ def histogram(evaluation: MapEvaluation, name: str) -> str:
 
 
 def cumulative(evaluation: MapEvaluation, name: str) -> str:
-    """Draw which share of map and reference lies within a distance of the other."""
+    """Draw the share of map and reference within a distance of the other."""
     limit = 2.0 * max(evaluation.protocol.within_m)
     series = [
         Series(label="map to reference", values=evaluation.scores.forward, colour=ESTIMATE),
@@ -132,7 +132,7 @@ def precision_recall(evaluation: MapEvaluation, name: str) -> str:
 
 
 def rejection(evaluation: MapEvaluation, name: str) -> str:
-    """Draw the share kept over the cut, and the mean error of what is kept."""
+    """Draw the share retained over the cut, and the mean error of the retained points."""
     rows = evaluation.rejection_curve()
     cuts = [row["cut_m"] for row in rows]
 
@@ -162,7 +162,7 @@ def rejection(evaluation: MapEvaluation, name: str) -> str:
 
 
 def sensitivity(evaluation: MapEvaluation, name: str) -> str:
-    """Draw the answer of each metric to noise, as a change of its value without noise."""
+    """Draw the response of each metric to noise, as a change of its value without noise."""
     responses = [r for r in evaluation.sensitivity if r.unit == "m"]
 
     def draw(axes) -> None:

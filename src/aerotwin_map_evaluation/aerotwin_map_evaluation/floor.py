@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a perfect map scores by the same protocol: the floor that voxels set."""
+"""The score of a perfect map under the same protocol: the floor that voxels set."""
 
 from dataclasses import dataclass
 
@@ -16,19 +16,18 @@ from aerotwin_registration import Registration
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """What a perfect map of the same region scores by the same protocol.
+    """Score of a perfect map of the same region under the same protocol.
 
     Attributes
     ----------
     points_map : (n, 3) array
         Samples of the true surface.
     region : str
-        How the region was found, in words.
+        How the region was found.
     distances : (n,) array
-        To what the correspondences are measured to, after the same alignment; infinite beyond
-        the cuts.
+        To what correspondences are measured to, after the same alignment; infinite beyond the cuts.
     registration : Registration
-        That alignment; a perfect map should not move, and does.
+        That alignment; it moves even a perfect map.
     """
 
     points_map: np.ndarray
@@ -45,15 +44,8 @@ def floor_of(
 ) -> Floor | None:
     """Return the floor; None when too little of the surface lies near the map.
 
-    Parameters
-    ----------
-    reference : MapReference
-        With a surface.
-    below_map : (n, 3) array
-        Surface points nearest to the map's points: the region when nothing better is known.
-    observed : (k, 3) array or None
-        Surface points seen from true poses.
-    protocol : MapProtocol
+    The reference must have a surface. The region is `observed` (k, 3), surface points seen from
+    true poses, else `below_map` (n, 3), the surface points nearest to the map's points.
     """
     if observed is not None and len(observed):
         perfect, region = observed, "surface seen from the true poses"
@@ -77,7 +69,7 @@ def aligned_distances(
     reference: MapReference,
     protocol: MapProtocol,
 ) -> np.ndarray:
-    """Return what correspondences are measured by (n,) after an alignment, up to the last cut."""
+    """Return the distances (n,) of correspondences after an alignment, up to the last cut."""
     reach = max(*protocol.rejection_m, protocol.cut_m) * (1.0 + 1e-9)
     moved = transform_points(registration.S_target_source, points_map)
     return reference.distances(moved, protocol.distance, limit_m=reach)

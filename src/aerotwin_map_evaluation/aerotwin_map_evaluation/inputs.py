@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the command reads beside clouds: transforms, true poses, and what a sensor sees."""
+"""Further inputs of the command: transforms, true poses, and the sensor's field of view."""
 
 import argparse
 from dataclasses import replace
@@ -30,12 +30,12 @@ _N_TUM, _N_KITTI = 8, 12
 def reference_of(
     reference: MapInput, beside: MapInput | None
 ) -> tuple[SurfaceReference | None, np.ndarray | None]:
-    """Return the surface of a reference, or its points, or both when a surface is given beside.
+    """Return the surface of a reference, or its points, or both with a separate surface.
 
     Raises
     ------
     UserError
-        If what is given beside has no triangles, or the reference has them already.
+        If the separate input has no triangles, or the reference already has them.
     """
     if isinstance(reference.content, TriangleSurface):
         if beside is not None:
@@ -49,7 +49,7 @@ def reference_of(
 
 
 def surface_beside(args: argparse.Namespace) -> MapInput | None:
-    """Return what --surface names, in the unit of --surface-unit; None without the option.
+    """Return the input of --surface, in the unit of --surface-unit; None without the option.
 
     Raises
     ------
@@ -64,11 +64,7 @@ def surface_beside(args: argparse.Namespace) -> MapInput | None:
 def points_of(estimate: MapInput, spacing_m: float) -> MapInput:
     """Return a map as points: the surface of a mesh is sampled evenly by area, and a note says so.
 
-    Parameters
-    ----------
-    estimate : MapInput
-    spacing_m : float
-        Of the samples [m]; more where the mesh is larger than `MAX_SAMPLES` of them.
+    The samples are spacing_m apart [m]; more where that would give more than `MAX_SAMPLES`.
     """
     if not isinstance(estimate.content, TriangleSurface):
         return estimate
@@ -86,11 +82,7 @@ def _surface(content: TriangleSurface) -> SurfaceReference:
 def read_transform(path: str | Path, *, with_scale: bool = False) -> np.ndarray:
     """Return a rigid transform (4, 4) of a text file of 16 or 12 numbers, row by row.
 
-    Parameters
-    ----------
-    path : str or path
-    with_scale : bool
-        Whether a similarity will do: scale times rotation, and a shift.
+    `with_scale` also accepts a similarity: scale times rotation, and a shift.
 
     Raises
     ------
@@ -147,7 +139,7 @@ def read_poses(spec: str) -> np.ndarray:
 
 
 def _are_rotations(R: np.ndarray, tolerance: float) -> bool:
-    """Tell whether matrices (..., 3, 3) are rotations: orthonormal and not mirrored."""
+    """Return whether matrices (..., 3, 3) are rotations: orthonormal and not mirrored."""
     is_orthonormal = np.allclose(R @ np.swapaxes(R, -1, -2), np.eye(3), atol=tolerance)
     return is_orthonormal and bool((np.linalg.det(R) > 0.0).all())
 
@@ -167,14 +159,10 @@ def _table(path: str | Path, what: str) -> np.ndarray:
 
 
 def view_of(camera: list[float] | None, lidar: list[float] | None) -> tuple[InView, np.ndarray]:
-    """Return what a sensor has in view, and its rotation (3, 3) against a body x forward, z up.
+    """Return a sensor's view, and its rotation (3, 3) relative to a body x forward, z up.
 
-    Parameters
-    ----------
-    camera : width, height, fx, fy, cx, cy, optional
-        Pixels; looks along x.
-    lidar : lower, upper, optional
-        Elevations [deg], all around.
+    `camera` is width, height, fx, fy, cx, cy [pixel], looking along x; `lidar` the lower and upper
+    elevation [deg], all around.
     """
     try:
         if camera is not None:

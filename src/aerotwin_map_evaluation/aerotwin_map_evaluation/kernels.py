@@ -20,18 +20,11 @@ _OPTIONS = {"nogil": True, "cache": True}
 
 @njit("void(i8, i8, f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8, f8, f8[::1])", **_OPTIONS)
 def nearest_cubes(start, stop, points, boxes, offsets, queries, half, limit, distances):
-    """Write the distance to the nearest of equal cubes along the axes around the points.
+    """Write the distance from queries (q, 3) to the nearest of equal axis-aligned cubes.
 
-    Parameters
-    ----------
-    points, boxes, offsets
-        The tree of their centres.
-    queries : (q, 3) array
-        Fastest where they follow one another in space: each begins with the last answer.
-    half : float
-        Half the edge of a cube.
-    limit : float
-        Beyond it the answer is infinity.
+    Points, boxes and offsets are the tree of the cubes' centres; `half` is half of their edge.
+    Distances beyond `limit` are infinite. Fastest where consecutive queries are near each other:
+    each search starts from the last answer.
     """
     nodes, levels = np.empty(_STACK, np.int64), np.empty(_STACK, np.int64)
     gaps = np.empty(_STACK)
@@ -72,7 +65,7 @@ def nearest_cubes(start, stop, points, boxes, offsets, queries, half, limit, dis
                 if d > best:
                     continue
                 j = n
-                while j > lowest and gaps[j - 1] < d:  # the nearest box comes to the top
+                while j > lowest and gaps[j - 1] < d:  # the nearest box is on top of the stack
                     nodes[j], levels[j], gaps[j] = nodes[j - 1], levels[j - 1], gaps[j - 1]
                     j -= 1
                 nodes[j], levels[j], gaps[j] = i, level - 1, d
@@ -86,14 +79,8 @@ def nearest_cubes(start, stop, points, boxes, offsets, queries, half, limit, dis
 def moments_within(start, stop, points, boxes, offsets, queries, radius, moments):
     """Write count, sums and sums of products of the offsets of all points within a radius.
 
-    Parameters
-    ----------
-    points, boxes, offsets
-        The tree.
-    queries : (q, 3) array
-    radius : float
-    moments : (q, 10) array
-        Count; sums of x, y, z; sums of xx, yy, zz, xy, xz, yz; all relative to the query.
+    Columns of `moments` (q, 10): count; sums of x, y, z; sums of xx, yy, zz, xy, xz, yz; all
+    relative to the query (q, 3).
     """
     nodes, levels = np.empty(_STACK, np.int64), np.empty(_STACK, np.int64)
     limit = radius * radius
@@ -129,9 +116,9 @@ def moments_within(start, stop, points, boxes, offsets, queries, radius, moments
 
 @njit("void(i8, i8, f8[:, ::1], f8, f8[:, ::1])", **_OPTIONS)
 def spreads(start, stop, moments, n_least, eigenvalues):
-    """Write the eigenvalues (q, 3) of the covariance (by n - 1) of each moment row, rising.
+    """Write the eigenvalues (q, 3) of the covariance (by n - 1) of each moment row, ascending.
 
-    Rows with fewer than `n_least` points are left as they are.
+    Rows with fewer than `n_least` points are not changed.
     """
     covariance = np.empty((3, 3))
     for q in range(start, stop):
@@ -151,15 +138,10 @@ def spreads(start, stop, moments, n_least, eigenvalues):
 
 @njit("void(i8, i8, f8[:, ::1], i8[::1], i8[::1], f8[:, ::1], f8[:, :, ::1])", **_OPTIONS)
 def gaussians(start, stop, points, order, starts, means, covariances):
-    """Write mean and covariance (divided by n) of the points of each group of a range.
+    """Write mean and covariance (divided by n) of the points (n, 3) of each group of a range.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-    order : (n,) array
-        Indices of points, group after group.
-    starts : (g + 1,) array
-        Where each group begins in `order`.
+    `order` (n,) lists the indices of points, group after group; `starts` (g + 1,) is where each
+    group begins in it.
     """
     for g in range(start, stop):
         n = starts[g + 1] - starts[g]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Distances between large clouds: to points, to cubes around them, and what lies in a ball.
+"""Distances between large clouds: to points, to cubes around them, and points within a radius.
 
-A cloud asks fastest along its own Z-curve, so a `PointTree` serves as the searched and as the
-asking cloud; answers stand in the order of the points as they were given.
+Queries are fastest along their own Z-curve, so a `PointTree` serves as searched and as query cloud;
+results are in the order of the input points.
 """
 
 from typing import TypeAlias
@@ -20,13 +20,7 @@ Queries: TypeAlias = np.ndarray | PointTree
 def nearest(tree: PointTree, queries: Queries, *, limit_m: float = np.inf) -> np.ndarray:
     """Return the distance (q,) [m] of the nearest point to each query; beyond a limit infinity.
 
-    Parameters
-    ----------
-    tree : PointTree
-        The searched cloud.
-    queries : (q, 3) array or PointTree
-        A tree spares the sorting.
-    limit_m : float
+    Queries are an array (q, 3) or a PointTree, which needs no sorting.
     """
     points, order = _asked(queries)
     return _as_given(tree.nearest(points, 1, limit_m=limit_m)[0][:, 0], order)
@@ -35,7 +29,7 @@ def nearest(tree: PointTree, queries: Queries, *, limit_m: float = np.inf) -> np
 def nearest_cubes(
     tree: PointTree, queries: Queries, *, edge_m: float, limit_m: float = np.inf
 ) -> np.ndarray:
-    """Return the distance (q,) [m] to the nearest cube around a point, along the axes; 0 inside.
+    """Return the distance (q,) [m] to the nearest axis-aligned cube around a point; 0 inside.
 
     The nearest cube is not always that around the nearest point.
     """
@@ -59,7 +53,7 @@ def moments_within(tree: PointTree, queries: np.ndarray, radius_m: float) -> np.
 
 
 def _asked(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
-    """Return the queries along a Z-curve, and which given one stands in a place."""
+    """Return the queries along a Z-curve, and the input index of each."""
     if isinstance(queries, PointTree):
         return queries.points, queries.order
     order = curve_order(queries)

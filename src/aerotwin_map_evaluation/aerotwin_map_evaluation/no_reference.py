@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a map says about itself, where there is no reference: sharpness, density, loose points."""
+"""Statistics of a map without a reference: sharpness, density, isolated points."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,18 +18,9 @@ from aerotwin_registration.point_tree import PointTree
 
 @dataclass(frozen=True, kw_only=True)
 class MapStatistics:
-    """A map without reference. Nothing here knows whether it is right, only whether it is sharp.
+    """Statistics of a map (n, 3) [m] without reference: how sharp it is, not whether it is right.
 
-    Attributes
-    ----------
-    points_map : (n, 3) array
-        As given [m].
-    entropy : MapEntropy
-        Of its neighbourhoods.
-    n_voxels : int
-        Voxels of the protocol's edge that hold a point.
-    choices : Protocol
-        All choices.
+    `n_voxels` is the number of voxels of the protocol's edge that hold a point.
     """
 
     points_map: np.ndarray
@@ -39,7 +30,7 @@ class MapStatistics:
 
     @property
     def protocol(self) -> MapProtocol:
-        """All choices."""
+        """The options, without name and hash."""
         return self.choices.choices
 
     def metrics(self) -> dict[str, Any]:
@@ -61,7 +52,7 @@ class MapStatistics:
 def evaluate_without_reference(
     map_points: np.ndarray, *, protocol: MapProtocol | Protocol[MapProtocol] | None = None
 ) -> MapStatistics:
-    """Return what a map (n, 3) says about itself.
+    """Return the statistics of a map (n, 3).
 
     Raises
     ------

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which part of a surface a sensor saw from true poses: the rest is not asked for.
+"""The part of a surface that a sensor saw from true poses: only this part must be mapped.
 
-The mask comes from true poses and the reference alone, never from the map that is judged.
+The mask comes from true poses and the reference alone, never from the evaluated map.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.parameters import parameter
 
-# Views looked from; of longer paths an even share.
+# Limit of poses used; of longer paths an even share.
 MAX_VIEWS = 120
 # A sample lies on the surface that the ray hits: float32 and grazing rays need this much [m].
 SURFACE_TOLERANCE_M = 0.005
@@ -32,13 +32,13 @@ class Occluder(Protocol):
     def visible(
         self, points_map: np.ndarray, p_map_eye: np.ndarray, tolerance_m: float
     ) -> np.ndarray:
-        """Tell which points (n, 3) nothing hides from an eye (3,)."""
+        """Return which points (n, 3) are not occluded from an eye (3,)."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class FieldOfView:
-    """What a lidar or a simple camera sees: x forward, y left, z up."""
+    """Field of view of a lidar or a simple camera: x forward, y left, z up."""
 
     horizontal_deg: float = parameter(
         360.0, text="opening to left and right together", unit="deg", minimum=1.0, maximum=360.0
@@ -57,7 +57,7 @@ class FieldOfView:
             )
 
     def __call__(self, points_sensor: np.ndarray) -> np.ndarray:
-        """Tell which points (n, 3) lie in it."""
+        """Return which points (n, 3) lie in it."""
         x, y, z = points_sensor.T
         elevation = np.degrees(np.arctan2(z, np.hypot(x, y)))
         azimuth = np.abs(np.degrees(np.arctan2(y, x)))
@@ -69,7 +69,7 @@ class FieldOfView:
 
 
 def camera_view(camera: CameraModel) -> InView:
-    """Return which points in optical axes (z forward) a camera has in its picture."""
+    """Return a function for which points in optical axes (z forward) are in a camera's image."""
 
     def in_view(points_optical: np.ndarray) -> np.ndarray:
         ahead = points_optical[:, 2] > 1e-3
@@ -96,18 +96,14 @@ def visible_samples(
 
     Parameters
     ----------
-    occluder : Occluder
-        What hides.
     samples_map : (n, 3) array
         Samples of the reference [m].
     T_map_sensor : (k, 4, 4) array
         True poses; at most 120, evenly spread along the path, are used.
     in_view : callable
-        Which points in the sensor's axes it has in view.
-    max_range_m : float
-        Farther is not seen [m].
-    tolerance_m : float
-        How far in front of a sample the ray may end [m].
+        Returns which points, in the sensor's axes, are in its view.
+    max_range_m, tolerance_m : float
+        Range limit, and how far in front of a sample the ray may end [m].
     """
     pick = np.linspace(0, len(T_map_sensor) - 1, min(len(T_map_sensor), MAX_VIEWS))
     is_seen = np.zeros(len(samples_map), dtype=bool)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the command that do not go together: refused, where they would be ignored."""
+"""Checks of option combinations: an option that would be ignored is an error."""
 
 import argparse
 
@@ -16,12 +16,12 @@ _OF_REFERENCE = (
 
 
 def has_reference(args: argparse.Namespace) -> bool:
-    """Tell whether the map is to be measured against something."""
+    """Return whether the map is measured against a reference."""
     return not args.no_reference and args.reference != NO_REFERENCE
 
 
 def check_options(args: argparse.Namespace) -> None:
-    """Refuse options that would have no effect.
+    """Reject options that would have no effect.
 
     Raises
     ------

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the spacing of a reference cloud adds to a map's distances, and planes that leave it out.
+"""Effect of a reference cloud's spacing on a map's distances, and planes that remove it.
 
-Against points s apart a perfect map scores 0.38 s (points on a square grid) to 0.5 s (strewn at
-random): that is no error of the map. A plane through the points around the nearest one splits the
-distance: off the plane lies the map's error, along it the spacing.
+Against points s apart a perfect map scores 0.38 s (points on a square grid) to 0.5 s (random
+points): that is not an error of the map. A plane through the points around the nearest one splits
+the distance: normal to the plane is the map's error, along it the spacing.
 """
 
 from dataclasses import dataclass
@@ -27,13 +27,7 @@ _CHUNK = 1 << 17
 
 
 class Planes:
-    """The plane through each point of a cloud and those around it.
-
-    Parameters
-    ----------
-    tree : PointTree
-        Of the cloud; with more than `N_AROUND` points.
-    """
+    """The plane through each point of a cloud of more than `N_AROUND` points and its neighbours."""
 
     def __init__(self, tree: PointTree) -> None:
         self._tree = tree
@@ -62,9 +56,9 @@ class Planes:
         return float(np.median(reach) * np.sqrt(np.pi / N_AROUND)) if len(reach) else float("nan")
 
     def feet(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the foot (n, 3) of each point on the plane of the nearest one, and if it has one.
+        """Return the foot (n, 3) of each point on the plane of the nearest one, and if it exists.
 
-        It has none where the nearest lies on a line of points, or far beyond its own neighbours.
+        It does not where the nearest lies on a line of points, or far beyond its own neighbours.
         """
         distances, index = (each[:, 0] for each in self._tree.nearest(points, 1))
         normals = self._normals[index]
@@ -80,14 +74,12 @@ class Planes:
 
 @dataclass(frozen=True, kw_only=True)
 class PlaneScores:
-    """A map's distances to planes, and what of its distances to points is spacing.
+    """A map's distances to planes, and the part of its distances to points that is spacing.
 
     Attributes
     ----------
-    spacing_m : float
-        Of the reference's points [m].
-    to_planes : (n,) array
-        Distance of each map point [m].
+    spacing_m, to_planes : float, (n,) array
+        Spacing of the reference's points, and distance of each map point to its plane [m].
     floor : (k,) array
         Distance of the feet, a perfect map, to the nearest reference point [m]; of the map points
         within the cut that have a plane.

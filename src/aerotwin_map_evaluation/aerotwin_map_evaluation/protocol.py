@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of a map evaluation, and the named sets of choices."""
+"""Options of a map evaluation, and named sets of them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ _BOX_NUMBERS = 6
 
 @dataclass(frozen=True, kw_only=True)
 class MapProtocol:
-    """What is measured and how; the defaults are those of Beam et al. 2024 (III-C, IV-C)."""
+    """Options of the measurement; the defaults are those of Beam et al. 2024 (III-C, IV-C)."""
 
     align: str = parameter(
         "icp",
@@ -115,13 +115,13 @@ class MapProtocol:
 
     @property
     def boxes(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Lower and upper corner of each region to align on."""
+        """Lower and upper corner of each region used for the alignment."""
         rows = np.array(self.regions_m, dtype=np.float64).reshape(-1, 2, 3)
         return [(lower, upper) for lower, upper in rows]
 
     @property
     def icp(self) -> IcpProtocol:
-        """The alignment's part."""
+        """Options of the ICP."""
         return IcpProtocol(
             method=self.method,
             voxel_m=self.thin_m,
@@ -147,5 +147,5 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def load_map_protocol(spec: str | Path | None) -> Protocol[MapProtocol]:
-    """Return the part `map` of a preset or a protocol file; errors as `load_protocol`."""
+    """Return the part `map` of a preset or a protocol file; errors as in `load_protocol`."""
     return load_protocol(MapProtocol, "map", spec, PRESETS)

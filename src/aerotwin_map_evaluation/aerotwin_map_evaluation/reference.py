@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a map is measured against: a surface, voxels of it, or a cloud."""
+"""Reference of a map evaluation: a surface, voxels of it, or a cloud."""
 
 from functools import cached_property
 
@@ -27,16 +27,9 @@ _CHUNK = 1 << 18
 
 
 class MapReference:
-    """The reference of one evaluation.
+    """The reference of one evaluation: `points` (m, 3) [m], and the true surface where it is known.
 
-    Parameters
-    ----------
-    surface : SurfaceReference or None
-        The true surface, where it is known.
-    points : (m, 3) array
-        Voxel centres, or a cloud [m].
-    edge_m : float or None
-        Edge of the voxels; None where the points are a cloud.
+    The points are centres of voxels of edge `edge_m` [m], or a cloud where that is None.
     """
 
     def __init__(
@@ -55,17 +48,10 @@ class MapReference:
         *,
         edge_m: float | None = None,
     ) -> "MapReference":
-        """Return the reference of a surface, of given points, or of both.
+        """Return the reference of a surface, of points (m, 3), or of both.
 
-        Parameters
-        ----------
-        surface : SurfaceReference or None
-        points : (m, 3) array or None
-        protocol : MapProtocol
-            `voxel_m` of the voxels of a surface without points.
-        edge_m : float, optional
-            Edge of the voxels that the points are the centres of, where their file says so; by
-            default it is looked for.
+        The protocol's `voxel_m` is used for a surface without points. `edge_m` is the edge of the
+        voxels whose centres the points are, where their file has it; default: detected.
 
         Raises
         ------
@@ -82,19 +68,19 @@ class MapReference:
 
     @cached_property
     def tree(self) -> PointTree:
-        """The points, prepared for search."""
+        """Search tree of the points."""
         return PointTree(self.points)
 
     @cached_property
     def planes(self) -> Planes | None:
-        """Planes through the points of a cloud; None of voxels, and of a handful of points."""
+        """Planes through the points of a cloud; None for voxels, or with too few points."""
         if self.edge_m is not None or len(self.points) <= N_AROUND:
             return None
         return Planes(self.tree)
 
     @property
     def what(self) -> str:
-        """What the points are, in words."""
+        """Description of the points."""
         return "reference points" if self.edge_m is None else "voxel centres"
 
     def distances(
@@ -102,10 +88,7 @@ class MapReference:
     ) -> np.ndarray:
         """Return the distance (n,) [m] of each point to the nearest of a kind; inf beyond a limit.
 
-        Parameters
-        ----------
-        points : (n, 3) array
-        kind : {"points", "boxes", "planes", "surface"}
+        `kind` is one of points, boxes, planes, surface.
 
         Raises
         ------
@@ -141,21 +124,11 @@ class MapReference:
     def seen_from(
         self, T_map_sensor: np.ndarray, in_view: InView, protocol: MapProtocol
     ) -> np.ndarray:
-        """Return the samples (n, 3) of the reference that a sensor saw from true poses.
+        """Return the samples (n, 3) of the reference that a sensor saw from true poses (k, 4, 4).
 
-        Parameters
-        ----------
-        T_map_sensor : (k, 4, 4) array
-            True poses of the sensor.
-        in_view : callable
-            Which points in its axes it has in view.
-        protocol : MapProtocol
-            `floor_spacing_m` of a surface's samples, `voxel_m` of what a cloud hides,
-            `observed_range_m`.
-
-        Notes
-        -----
-        Points of a cloud hide each other as cubes; those in the cube that is hit count as seen.
+        `in_view` returns which points in the sensor's axes are in its view. The protocol sets the
+        spacing of a surface's samples (`floor_spacing_m`), the size of a cloud's occluding cubes
+        (`voxel_m`) and `observed_range_m`. Points in the cube that is hit count as seen.
         """
         if self.surface is not None:
             samples, occluder = self.surface.samples(protocol.floor_spacing_m), self.surface
@@ -175,7 +148,7 @@ class MapReference:
 
 
 def cubes(centres: np.ndarray, edge_m: float) -> SurfaceReference:
-    """Return the faces of cubes along the axes around centres (n, 3)."""
+    """Return the faces of axis-aligned cubes around centres (n, 3)."""
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     faces = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4],
                       [1, 5, 7, 3]])  # fmt: skip
@@ -186,7 +159,7 @@ def cubes(centres: np.ndarray, edge_m: float) -> SurfaceReference:
 
 
 def lattice_edge(points: np.ndarray) -> float | None:
-    """Return the edge [m] of the voxels that points (n, 3) are the centres of; None if of none.
+    """Return the edge [m] of the voxels whose centres are points (n, 3); None if they are not.
 
     Examples
     --------
@@ -211,7 +184,7 @@ def lattice_edge(points: np.ndarray) -> float | None:
 def _edge_by(
     points: np.ndarray, lower: np.ndarray, upper: np.ndarray, tolerance: float
 ) -> float | None:
-    """Return the edge of the lattice that points lie on to a tolerance [m]; None if on none."""
+    """Return the edge of the lattice that points lie on to a tolerance [m]; None without one."""
     gaps = []
     for axis in range(3):
         steps = np.diff(_distinct(points[:: max(1, len(points) // 100_000), axis]))
@@ -225,13 +198,13 @@ def _edge_by(
 
 
 def _distinct(values: np.ndarray) -> np.ndarray:
-    """Return the sorted distinct values (n,); where most are, sorting beats NumPy's hashes."""
+    """Return the sorted unique values (n,); where most are, sorting beats NumPy's hashes."""
     ordered = np.sort(values)
     return ordered[np.append(True, np.diff(ordered) > 0)]
 
 
 def _is_lattice(points: np.ndarray, lower: np.ndarray, edge: float, tolerance: float) -> bool:
-    """Tell whether points lie on a lattice and most of them touch another along an axis."""
+    """Return whether points lie on a lattice and most of them touch another along an axis."""
     for start in range(0, len(points), _CHUNK):
         index = (points[start : start + _CHUNK] - lower) / edge
         if np.abs(index - np.rint(index)).max() > tolerance + 1e-4:
@@ -252,7 +225,7 @@ def _is_lattice(points: np.ndarray, lower: np.ndarray, edge: float, tolerance: f
 
 
 def checked_points(points: np.ndarray, name: str) -> np.ndarray:
-    """Return points as a float64 array (n, 3); an empty or not finite one is a UserError."""
+    """Return points as a float64 array (n, 3); empty or not finite ones are a UserError."""
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"the points of {name} must have shape (n, 3), got {points.shape}")

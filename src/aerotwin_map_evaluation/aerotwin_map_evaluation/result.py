@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a map evaluation returns."""
+"""Result of a map evaluation."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,16 +28,9 @@ HISTOGRAM_BINS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceSamples:
-    """The part of the reference that the map is asked for.
+    """The part of the reference that the map should cover (`region`): samples (m, 3) [m].
 
-    Attributes
-    ----------
-    points_map : (m, 3) array
-        Samples [m]; of a surface each stands for the same area.
-    region : str
-        Which part, in words.
-    area_m2 : float or None
-        Area that they stand for; None for a cloud.
+    Those of a surface each represent the same area, `area_m2` in all; None for a cloud.
     """
 
     points_map: np.ndarray
@@ -47,16 +40,14 @@ class ReferenceSamples:
 
 @dataclass(frozen=True, kw_only=True)
 class MapEvaluation:
-    """What came out. Distances are per map point [m], in the order of the map.
+    """Result of a map evaluation. Distances are per map point [m], in the order of the map.
 
     Attributes
     ----------
     points_map : (n, 3) array
-        The map as given (with its initial pose applied).
-    reference : MapReference
-        What it was measured against.
+        The map with its initial pose applied.
     T_initial : (4, 4) array
-        Pose that was applied to the map as given; a similarity where the start had a scale.
+        That pose; a similarity where the start had a scale.
     registration : Registration
         Alignment of `points_map` to the reference's points.
     voxel_distances : (n,) array
@@ -65,32 +56,24 @@ class MapEvaluation:
     box_distances : (n,) array or None
         To the nearest voxel as a box after the alignment, 0 inside; None for a cloud.
     surface_distances, aligned_surface_distances : (n,) arrays or None
-        To the true surface: as given, and after alignment to the surface itself.
+        To the true surface: unaligned, and after alignment to the surface itself.
     S_surface : (4, 4) array or None
-        That alignment of `points_map`, a similarity where the protocol asks for scale.
+        That alignment of `points_map`, a similarity if the protocol requests scale.
     open_on_surface : tuple of OpenDirection
-        What that alignment left as it was: the surface does not oppose it.
+        Directions that the surface does not constrain; that alignment leaves them unchanged.
     floor : Floor or None
         None without a surface.
     planes : PlaneScores or None
-        Distances of the judged map to planes through the points of a cloud, and what its spacing
-        adds to the others; None of voxels, and where the surface is known.
+        Distances of the scored map to planes through the points of a cloud, and what its spacing
+        adds to the others; None for voxels, and where the surface is known.
     samples : ReferenceSamples
-        The part of the reference that the map is asked for.
-    scores : CloudScores
-        Distances both ways of the judged map, to and from the samples.
-    wasserstein : VoxelDistances
-        Between the judged map and the samples.
-    entropy : MapEntropy
-        Of the map itself.
-    controls : tuple of MapControl
-        What the scores can see.
+        The part of the reference that the map should cover.
+    scores, wasserstein : CloudScores, VoxelDistances
+        Between the scored map and the samples.
     sensitivity : tuple of NoiseResponse
-        What noise each metric can see; empty without a surface.
+        Noise that each metric detects; empty without a surface.
     is_pose_given : bool
-        Whether the map stands where it belongs, so that it is judged unaligned.
-    choices : Protocol
-        All choices, with their name and hash.
+        Whether the map has its true pose, so that it is scored unaligned.
     """
 
     points_map: np.ndarray
@@ -116,7 +99,7 @@ class MapEvaluation:
 
     @property
     def protocol(self) -> MapProtocol:
-        """All choices."""
+        """The options, without name and hash."""
         return self.choices.choices
 
     @property
@@ -126,7 +109,7 @@ class MapEvaluation:
 
     @property
     def T_reference_estimate(self) -> np.ndarray:
-        """Rotation and translation (4, 4) from the map as given to the reference.
+        """Rotation and translation (4, 4) from the input map to the reference.
 
         Without `scale`: x_reference = scale R x_estimate + t.
         """
@@ -136,34 +119,34 @@ class MapEvaluation:
 
     @property
     def scale(self) -> float:
-        """Scale from the map as given to the reference: of its start and of the alignment."""
+        """Scale from the input map to the reference: of its start and of the alignment."""
         return self.registration.scale * float(np.cbrt(np.linalg.det(self.T_initial[:3, :3])))
 
     @cached_property
     def aligned_points_map(self) -> np.ndarray:
-        """The map (n, 3) where the alignment puts it, in the order of all distances [m]."""
+        """The aligned map (n, 3), in the order of all distances [m]."""
         return transform_points(self.registration.S_target_source, self.points_map)
 
     @cached_property
     def judged_points_map(self) -> np.ndarray:
-        """The map (n, 3) where it is judged: as given, or aligned to surface or points [m]."""
+        """The scored map (n, 3): unaligned, or aligned to surface or points [m]."""
         return transform_points(self.S_judged, self.points_map)
 
     @property
     def S_judged(self) -> np.ndarray:
-        """The motion (4, 4) of `points_map` before it is judged."""
+        """The motion (4, 4) of `points_map` before it is scored."""
         return judged_motion(self.is_pose_given, self.S_surface, self.registration)
 
     @property
     def is_judged(self) -> bool:
-        """Whether the scores are the map's: it stands where it belongs, or could be aligned."""
+        """Whether the scores are the map's: it has its true pose, or could be aligned."""
         return self.is_pose_given or self.registration.converged
 
     @property
     def judged_distances(self) -> np.ndarray:
-        """The distances (n,) by which to judge, of `judged_points_map`.
+        """The main distances (n,), of `judged_points_map`.
 
-        To the surface where it is known, else to the reference's points; nothing is cut.
+        To the surface where it is known, else to the reference's points; without a cut.
         """
         if self.surface_distances is None:
             return self.scores.forward
@@ -181,7 +164,7 @@ class MapEvaluation:
 
     @property
     def completeness(self) -> dict[str, Any]:
-        """Share of the asked-for reference that has a map point within each threshold."""
+        """Share of the reference samples with a map point within each threshold."""
         return {
             "n_samples": len(self.samples.points_map),
             "region": self.samples.region,
@@ -190,7 +173,7 @@ class MapEvaluation:
         }
 
     def metrics(self) -> dict[str, Any]:
-        """Return the numbers for JSON; computed once, so change a copy only."""
+        """Return the numbers for JSON; cached, so change a copy only."""
         return self._metrics
 
     @cached_property
@@ -217,7 +200,7 @@ class MapEvaluation:
         }
 
     def rejection_curve(self) -> list[dict[str, Any]]:
-        """Return for each cut the share kept and the mean of what is kept, map and floor."""
+        """Return for each cut the share and the mean of the distances within it, map and floor."""
         rows = []
         for cut in self.protocol.rejection_m:
             kept = self.voxel_distances[self.voxel_distances <= cut]
@@ -296,7 +279,7 @@ class MapEvaluation:
 def judged_motion(
     is_pose_given: bool, S_surface: np.ndarray | None, registration: Registration
 ) -> np.ndarray:
-    """Return the motion (4, 4) before a map is judged: none, or what aligns it best."""
+    """Return the motion (4, 4) before a map is scored: none, or the best alignment."""
     if is_pose_given:
         return np.eye(4)
     return registration.S_target_source if S_surface is None else S_surface

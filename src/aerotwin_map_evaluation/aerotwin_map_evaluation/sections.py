@@ -80,7 +80,7 @@ def _text(evaluation: MapEvaluation) -> str:
 
 
 def _without_surface(evaluation: MapEvaluation) -> str:
-    """Say what of a distance to voxels or points is not the map's."""
+    """Say which part of a distance to voxels or points is not the map's."""
     if evaluation.planes is None:
         return (
             f"A perfect map scores {VOXEL_MEAN:.3f} of an edge against voxel centres, with a "
@@ -151,7 +151,7 @@ def _error_tile(evaluation: MapEvaluation, context: dict[str, Any]) -> Headline:
 
 
 def scene(evaluation: MapEvaluation) -> ReportScene:
-    """Return the map coloured by its error over the reference, to be turned and zoomed."""
+    """Return the map coloured by its error over the reference, as an interactive 3D view."""
     surface = evaluation.reference.surface
     reference = evaluation.voxels_map if surface is None else evaluation.samples.points_map
     step = max(1, len(reference) // _MAX_REFERENCE_POINTS)

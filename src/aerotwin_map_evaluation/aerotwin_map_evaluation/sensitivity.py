@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What noise each metric can see: a perfect map, made noisier, scored again and again.
+"""Noise that each metric detects: a perfect map is scored at increasing noise.
 
-A metric that answers half a metre with and without noise measures its voxels and not the map.
+A metric that is half a metre with and without noise measures its voxels and not the map.
 """
 
 from collections.abc import Callable
@@ -24,23 +24,16 @@ from aerotwin_registration.point_tree import PointTree
 SEEN_SHARE = 0.05
 SEEN_SIGMAS = 3.0
 N_REPEATS = 3
-# Points of the perfect map that take part: a patch about its middle, at full density.
+# Points of the perfect map that are used: a patch around its centre, at full density.
 MAX_POINTS = 12_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseResponse:
-    """How one metric answers to noise.
+    """Response of one metric to noise.
 
-    Attributes
-    ----------
-    name, unit : str
-    sigma_m : (k,) array
-        Standard deviation of the noise on each axis [m].
-    values : (k,) array
-        Mean over the repeats.
-    spread : (k,) array
-        Standard deviation between them.
+    `sigma_m` (k,) is the standard deviation of the noise on each axis [m]; `values` and `spread`
+    (k,) are mean and standard deviation over the repeats.
     """
 
     name: str
@@ -51,9 +44,9 @@ class NoiseResponse:
 
     @property
     def smallest_seen_m(self) -> float | None:
-        """The least noise [m] that changes the value visibly; None when none of the curve does.
+        """The smallest noise [m] that visibly changes the value; None when none of the curve does.
 
-        Between two noises of the curve the change is taken as linear.
+        The curve is interpolated linearly.
         """
         change = np.abs(self.values - self.values[0])
         needed = np.maximum(
@@ -85,23 +78,14 @@ def sensitivity(
     reference: MapReference,
     protocol: MapProtocol,
 ) -> tuple[NoiseResponse, ...]:
-    """Return how each metric answers to noise on a perfect map, which is not aligned again.
+    """Return the response of each metric to noise on a perfect map, which is not aligned again.
 
-    Parameters
-    ----------
-    perfect_map : (n, 3) array
-        Points on the true surface [m].
-    samples : (m, 3) array
-        Other points on it: the reference of the two-way metrics.
-    reference : MapReference
-        With a surface.
-    protocol : MapProtocol
-        `sensitivity_m`, `cut_m`, `within_m`, `awd_voxel_m`, `awd_min_points`, `seed`.
+    `perfect_map` (n, 3) are points on the true surface, `samples` (m, 3) other points on it: the
+    reference of the two-way metrics [m]. `reference` has a surface. The protocol's `sensitivity_m`,
+    `cut_m`, `within_m`, `awd_voxel_m`, `awd_min_points` and `seed` are used.
 
-    Notes
-    -----
-    Each repeat takes half of the patch and its own noise, by a seed of its own. Noise on three
-    axes moves a point off a plane by one of them: the distance to the surface has RMSE sigma.
+    Each repeat uses half of the patch and its own noise and seed. Noise on three axes moves a point
+    off a plane by one of them: the distance to the surface has RMSE sigma.
     """
     sigmas = np.array(protocol.sensitivity_m)
     if not len(sigmas):
@@ -134,7 +118,7 @@ def sensitivity(
 def _patch(
     perfect_map: np.ndarray, samples: np.ndarray, protocol: MapProtocol
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of both about the middle of the map, samples where the patch has points."""
+    """Return the part of both around the centre of the map, samples where the patch has points."""
     distance = np.linalg.norm(perfect_map - np.median(perfect_map, axis=0), axis=1)
     patch = perfect_map
     if len(perfect_map) > MAX_POINTS:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a map begins and what was seen of the reference, from the command's arguments."""
+"""Start pose of a map and observed part of the reference, from the command's arguments."""
 
 import argparse
 
@@ -22,21 +22,15 @@ def start_of(
     *,
     with_scale: bool,
 ) -> np.ndarray | None:
-    """Return T_reference_estimate to start at: as given, else from places on Earth.
+    """Return the initial T_reference_estimate: of --initial, else from geodetic origins.
 
-    Parameters
-    ----------
-    args : namespace
-        `initial`, `origin` and `reference_origin`.
-    reference, estimate : GeodeticPoint or None
-        Origins that the files themselves name.
-    with_scale : bool
-        Whether a given start may have a scale.
+    `reference` and `estimate` are the origins in the files; `with_scale` allows a scale in
+    --initial.
 
     Raises
     ------
     UserError
-        If an origin is given and the other one is not known.
+        If one origin is provided and the other one is unknown.
     """
     if args.initial is not None:
         if args.origin is not None:
@@ -60,7 +54,7 @@ def geodetic_point(text: str) -> GeodeticPoint:
     Raises
     ------
     UserError
-        If it is none.
+        If the text is not such a point.
     """
     try:
         numbers = [float(part) for part in text.split(",")]

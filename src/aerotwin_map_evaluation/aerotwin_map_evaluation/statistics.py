@@ -11,7 +11,7 @@ from aerotwin_core.rms import rms
 
 
 def describe(distances: np.ndarray, n_all: int | None = None) -> dict[str, Any]:
-    """Return n, share, mean, std and RMSE of distances (n,) [m]; None where there are none."""
+    """Return n, share, mean, std and RMSE of distances (n,) [m]; None if empty."""
     n_all = len(distances) if n_all is None else n_all
     has_any = len(distances) > 0
     return {
@@ -24,7 +24,7 @@ def describe(distances: np.ndarray, n_all: int | None = None) -> dict[str, Any]:
 
 
 def describe_all(distances: np.ndarray, within_m: tuple[float, ...]) -> dict[str, Any]:
-    """Return the same with median, 95 % and largest, and the share within each distance."""
+    """Return those of `describe`, with median, 95 %, largest, and the share within each limit."""
     return {
         **describe(distances),
         "median_m": float(np.median(distances)),
@@ -40,7 +40,7 @@ def shares(distances: np.ndarray, within_m: tuple[float, ...]) -> dict[str, floa
 
 
 def removed_by(S_motion: np.ndarray, points_map: np.ndarray) -> dict[str, float]:
-    """Return what a motion, with scale or without, changes of points (n, 3).
+    """Return how a motion, with scale or without, changes points (n, 3).
 
     The offset of their centre [m] and its parts, yaw and tilt [deg], and the change of scale [%].
     """

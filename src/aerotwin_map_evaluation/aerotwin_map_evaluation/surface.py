@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The true surface: nearest points, samples by area, what hides what, and alignment to it."""
+"""The true surface: nearest points, samples by area, occlusion, and alignment to it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.observability import OpenDirection
 
 _MAX_ALIGNED_POINTS = 8_000
-# More samples than this tell no more; a larger surface is sampled with a wider spacing.
+# Limit of samples; a larger surface is sampled with a wider spacing.
 MAX_SAMPLES = 500_000
 # Ten times below a millimetre and a thousandth of a degree: finer than any map [m, rad].
 SMALLEST_STEP = 1e-5
@@ -30,12 +30,7 @@ _R2 = 1.0 / 1.32471795724474602596 ** np.array([1.0, 2.0])
 class SurfaceReference:
     """A triangle surface with a ray and distance structure (Embree, through Open3D).
 
-    Parameters
-    ----------
-    vertices : (n, 3) array
-        In map [m].
-    triangles : (m, 3) integer array
-        Vertices of each triangle.
+    Vertices (n, 3) are in map [m]; triangles (m, 3) are indices of them.
     """
 
     def __init__(self, vertices: np.ndarray, triangles: np.ndarray) -> None:
@@ -54,7 +49,7 @@ class SurfaceReference:
 
     @classmethod
     def from_meshes(cls, meshes: Iterable[Any]) -> "SurfaceReference":
-        """Return the surface of meshes with `vertices_map` and `triangles` (a world's) as one."""
+        """Return the surface of all meshes with `vertices_map` and `triangles` (a world's)."""
         vertices, triangles, n = [], [], 0
         for mesh in meshes:
             vertices.append(np.asarray(mesh.vertices_map, dtype=np.float64))
@@ -86,16 +81,16 @@ class SurfaceReference:
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2.0
 
     def sample_area_m2(self, spacing_m: float) -> float:
-        """Return the area that one sample stands for [m^2]; more than spacing^2 when capped."""
+        """Return the area that one sample represents [m^2]; more than spacing^2 when capped."""
         area = self.area_m2
         return area / _sample_count(area, spacing_m)
 
     def samples(self, spacing_m: float) -> np.ndarray:
         """Return points (n, 3) spread evenly over the area: one per square of edge `spacing_m`.
 
-        Every sample stands for the same area, whatever the triangles. The surface is walked in
-        equal steps of area, and each step's place in its triangle comes from the R2 sequence: no
-        random number, less variance than random ones.
+        Every sample represents the same area, whatever the triangles. Samples follow in equal steps
+        of area, and their positions in the triangles come from the R2 sequence: no random numbers,
+        and less variance than those.
         """
         ends = np.cumsum(self._areas())
         n = _sample_count(ends[-1], spacing_m)
@@ -111,7 +106,7 @@ class SurfaceReference:
     def visible(
         self, points_map: np.ndarray, p_map_eye: np.ndarray, tolerance_m: float
     ) -> np.ndarray:
-        """Tell which points (n, 3) nothing hides from an eye (3,), but for the last bit of way."""
+        """Return which points (n, 3) are not occluded from an eye (3,), up to the tolerance."""
         ways = points_map - p_map_eye
         reach = np.linalg.norm(ways, axis=1)
         directions = ways / np.maximum(reach, 1e-9)[:, None]
@@ -130,15 +125,8 @@ class SurfaceReference:
     ) -> np.ndarray:
         """Return the samples (n, 3) of the surface that a camera saw from true poses.
 
-        Parameters
-        ----------
-        T_map_optical : (k, 4, 4) array
-            True poses of the camera, optical axes.
-        camera : CameraModel
-        max_range_m : float
-            Surface farther than this does not count as seen [m].
-        spacing_m : float
-            Of the samples.
+        `T_map_optical` (k, 4, 4) are poses of the optical axes. Surface farther than max_range_m
+        does not count as seen; samples are spacing_m apart [m].
         """
         return visible_samples(
             self,
@@ -176,19 +164,19 @@ def align_to_surface(
     points_map : (n, 3) array
         Near the surface already [m].
     radius_m : float
-        Points farther than this from the surface take no part [m].
+        Points farther than this from the surface are ignored [m].
     with_scale : bool
-        Whether the map's scale is found too.
+        Whether the map's scale is estimated too.
     S_initial : (4, 4) array, optional
-        Where to start; identity by default.
+        Start; default: identity.
     n_iterations : int
-        Gauss-Newton steps at most; ends earlier when the steps get small.
+        Limit of Gauss-Newton steps; ends earlier when the steps get small.
 
     Returns
     -------
     S_map_points : (4, 4) array
     open_directions : tuple of OpenDirection
-        What the surface does not oppose: left where it is (minimum-norm step).
+        Directions that the surface does not constrain, left unchanged (minimum-norm step).
     """
     open_directions: tuple[OpenDirection, ...] = ()
     step = max(1, len(points_map) // _MAX_ALIGNED_POINTS)
@@ -209,7 +197,7 @@ def align_to_surface(
         if with_scale:
             columns.append(np.einsum("ij,ij->i", arms, normals)[:, None] / arm)
         found, left = _least_step(np.hstack(columns), -distance[used])
-        if iteration == 0:  # later, directions to the surface may be those of rounding
+        if iteration == 0:  # in later iterations, directions to the surface may be due to rounding
             open_directions = left
         update = np.zeros(7)
         update[: len(found)] = found

@@ -18,13 +18,13 @@ TO = {
 
 
 def measured_to(evaluation: MapEvaluation) -> str:
-    """Return what all distances are to where no surface is known: points, or planes of them."""
+    """Return the target of all distances without a surface: points, or planes of them."""
     is_to_planes = evaluation.protocol.distance == "planes"
     return TO["planes"] if is_to_planes else evaluation.reference.what
 
 
 def context_of(evaluation: MapEvaluation) -> dict[str, Any]:
-    """Return the numbers with the texts that the declarations of the metrics name."""
+    """Return the numbers with the texts that the metric declarations name."""
     numbers = evaluation.metrics()
     planes = numbers["planes"]
     return {
@@ -83,7 +83,7 @@ def threshold_table(evaluation: MapEvaluation) -> Table:
 
 
 def sensitivity_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
-    """Return the smallest noise that each metric sees."""
+    """Return the smallest noise that each metric detects."""
     if not evaluation.sensitivity:
         return ()
     rows = tuple(
@@ -146,7 +146,7 @@ def control_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
 
 
 def alignment_table(evaluation: MapEvaluation) -> Table:
-    """Return what the alignment found, and what it leaves open."""
+    """Return the result of the alignment, and what it leaves open."""
     r = evaluation.registration
     matrix = "; ".join(
         " ".join(f"{value:.6f}" for value in row) for row in evaluation.T_reference_estimate[:3]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a map evaluation in a sentence, and what must be known before believing it."""
+"""Summary sentence of a map evaluation, and its warnings."""
 
 from aerotwin_map_evaluation.result import MapEvaluation
 from aerotwin_map_evaluation.statistics import describe
@@ -10,9 +10,9 @@ from aerotwin_map_evaluation.tables import measured_to
 UNIFORM_MEAN, UNIFORM_STD = 0.500, 0.289
 # Of points on surfaces of all orientations against voxel centres one apart: errata_and_protocols.
 VOXEL_MEAN, VOXEL_STD = 0.480, 0.139
-# A floor above this share of the distance is worth a word, above that a warning.
+# A floor above this share of the distance is mentioned, above that a warning.
 _FLOOR_SHOWS, _FLOOR_RULES = 0.2, 0.5
-# As close as this to the floor, or to random points, a figure is that and not the map's.
+# A score this close to the floor, or to that of random points, is that and not the map's.
 _CLOSE = 0.05
 _FEW_RETAINED = 0.5
 # With fewer of the map's voxels judged, the Wasserstein distance is that of its densest spots.
@@ -78,7 +78,7 @@ def _spacing_text(evaluation: MapEvaluation, mean_m: float) -> str:
 
 
 def spacing_warnings(evaluation: MapEvaluation) -> list[str]:
-    """Return a warning where the figures are those of the reference's spacing, not the map's."""
+    """Return a warning where the scores are those of the reference's spacing, not the map's."""
     numbers = evaluation.metrics()
     mean_m, edge, planes = (
         numbers["both_ways"]["accuracy"]["mean_m"],
@@ -122,7 +122,7 @@ def _floor_text(evaluation: MapEvaluation) -> str:
 
 
 def warnings(evaluation: MapEvaluation) -> list[str]:
-    """Return what the reader must know before believing the numbers."""
+    """Return what the reader must know before trusting the numbers."""
     numbers = evaluation.metrics()
     pairs = numbers["correspondences"]
     found = []

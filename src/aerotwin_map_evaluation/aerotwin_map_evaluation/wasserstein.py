@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The voxel-wise Wasserstein distance of two clouds, in the exact Bures form.
 
-In each voxel both clouds are taken as Gaussians, and
+In each voxel both clouds are modelled as Gaussians, and
 
     W2^2 = |m1 - m2|^2 + tr(S1 + S2 - 2 (S1^1/2 S2 S1^1/2)^1/2).
 
 The trace of the root is often computed from the Cholesky factor of L^T S2 L (S1 = L L^T), which is
-another number: it gives up to metres for two identical oblique planes. Here the root is taken from
+another number: up to metres for two identical oblique planes. Here the root is computed from
 eigenvalues, and identical clouds give 0.
 
-What is invariant: W2 of a voxel under any rigid motion of both clouds; the mean over voxels under
-those that map the lattice of voxels onto itself (shifts by whole voxels, quarter turns about axes
-through its nodes). Under any other motion points change voxels, and the mean changes with them;
-that of identical clouds is 0 in every pose.
+Invariance: W2 of a voxel under any rigid motion of both clouds; the mean over voxels under motions
+that map the lattice of voxels onto itself (shifts by whole voxels, quarter turns about axes through
+its nodes). Under any other motion points change voxels, and the mean changes with them; that of
+identical clouds is always 0.
 """
 
 from dataclasses import dataclass
@@ -36,19 +36,10 @@ given."""
 
 @dataclass(frozen=True, kw_only=True)
 class VoxelDistances:
-    """The Wasserstein distances of the voxels that hold enough points of both clouds.
+    """The Wasserstein distances (k,) [m] of the voxels that hold enough points of both clouds.
 
-    Attributes
-    ----------
-    centres : (k, 3) array
-        Middle of each voxel [m].
-    distances : (k,) array
-        W2 in each voxel [m].
-    edge_m : float
-    n_occupied : int
-        Voxels with a point of either cloud.
-    n_of_first : int
-        Voxels with a point of the first one, the map.
+    `centres` (k, 3) are those of the voxels of edge `edge_m` [m]. `n_occupied` voxels hold a point
+    of either cloud, `n_of_first` one of the first, the map.
     """
 
     centres: np.ndarray
@@ -64,7 +55,7 @@ class VoxelDistances:
 
     @property
     def refusal(self) -> str:
-        """Why no figure of the whole map can be given; "" where one can."""
+        """Why no score of the whole map can be computed; "" where it can."""
         n, share = len(self.distances), self.share_judged
         if n >= FEWEST_VOXELS and share >= LEAST_SHARE:
             return ""
@@ -133,13 +124,8 @@ def voxel_distances(
 ) -> VoxelDistances:
     """Return W2 of the clouds a (n, 3) and b (m, 3) in each voxel of a common lattice.
 
-    Parameters
-    ----------
-    a, b : arrays
-        In one frame [m]; the lattice is aligned to multiples of `edge_m`.
-    edge_m : float
-    min_points : int
-        Voxels with fewer points of either cloud are left out.
+    Both are in one frame [m]; the lattice is aligned to multiples of `edge_m`. Voxels with fewer
+    than `min_points` of either cloud are left out.
     """
     keys_of_both = voxel_keys(np.vstack([a, b]), edge_m)
     groups = [_groups(keys) for keys in np.split(keys_of_both, [len(a)])]
@@ -192,8 +178,6 @@ def wasserstein_squared(
 ) -> np.ndarray:
     """Return W2^2 (k,) of Gaussians with means (k, 3) and covariances (k, 3, 3).
 
-    References
-    ----------
     Dowson and Landau 1982; Bhatia, Jain and Lim 2019, "On the Bures-Wasserstein distance".
     """
     values, vectors = np.linalg.eigh(cov_a)

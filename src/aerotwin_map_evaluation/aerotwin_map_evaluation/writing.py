@@ -27,7 +27,7 @@ def write_evaluation(
     configuration: Mapping[str, Any],
     warnings: Sequence[str] = (),
 ) -> None:
-    """Write report.html, metrics.json and map_error.ply into a folder, made where missing."""
+    """Write report.html, metrics.json and map_error.ply into a folder, created if missing."""
     write_chapter(folder, section(evaluation), configuration, warnings)
     write_error_cloud(
         folder / CLOUD_NAME, evaluation.judged_points_map, evaluation.judged_distances

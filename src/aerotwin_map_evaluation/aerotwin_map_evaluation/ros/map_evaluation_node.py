@@ -28,7 +28,7 @@ _LOG_PERIOD_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class MapEvaluationParameters(MapProtocol):
-    """The protocol, what the map is measured against, and how often."""
+    """The protocol, the reference, and the rate."""
 
     reference: str = parameter(
         "", text="world, mesh, cloud or binvox to measure against; empty = /map/voxel_cloud"
@@ -42,7 +42,7 @@ class MapEvaluationParameters(MapProtocol):
 
 
 class MapEvaluationNode(ConfiguredNode):
-    """Align the newest map to the reference and publish the scores."""
+    """Aligns the newest map to the reference and publishes the scores."""
 
     def __init__(self) -> None:
         super().__init__("map_evaluation")
@@ -87,7 +87,7 @@ class MapEvaluationNode(ConfiguredNode):
 
 
 def reference_of_file(parameters: MapEvaluationParameters) -> ReceivedCloud:
-    """Return the reference of a file as points: of a surface the centres of its voxels.
+    """Return the reference of a file as points: for a surface the centres of its voxels.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def reference_of_file(parameters: MapEvaluationParameters) -> ReceivedCloud:
 def diagnostics(
     message: PointCloud2, reference: ReceivedCloud, protocol: MapProtocol
 ) -> DiagnosticArray:
-    """Return the scores of a map message; what speaks against them is a warning with its reason."""
+    """Return the scores of a map message; reasons to doubt them are warnings."""
     status = DiagnosticStatus(name="map_evaluation", hardware_id="")
     try:
         _judge(status, received_cloud(message), reference, protocol)
@@ -117,7 +117,7 @@ def diagnostics(
 def _judge(
     status: DiagnosticStatus, heard: ReceivedCloud, reference: ReceivedCloud, protocol: MapProtocol
 ) -> None:
-    """Fill a status with scores and doubts."""
+    """Fill a status with scores and warnings."""
     doubts = _doubts(heard, reference)
     values: dict[str, object] = {
         "n_invalid": heard.n_invalid,
@@ -150,7 +150,7 @@ def _judge(
 
 
 def _doubts(heard: ReceivedCloud, reference: ReceivedCloud) -> list[str]:
-    """Return in words what speaks against the scores before anything is measured."""
+    """Return as text the reasons to doubt the scores that are known before any measurement."""
     found = []
     if heard.frame_id != reference.frame_id:
         found.append(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Clouds of a topic, from volatile and latched publishers alike, with what is no number counted."""
+"""Clouds of a topic, from volatile and latched publishers alike; invalid points are counted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,22 +16,16 @@ from aerotwin_core.ros.conversions import points_from_cloud
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import LATCHED
 
-# Meets every publisher, also best effort and volatile ones.
+# Matches every publisher, also best effort and volatile ones.
 _ANY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _LATCHED_ID = "latched"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedCloud:
-    """The points of a message.
+    """The finite points (n, 3) of a message, in `frame_id` [m].
 
-    Attributes
-    ----------
-    points : (n, 3) array
-        The finite ones, in `frame_id` [m].
-    n_invalid : int
-        Points that were NaN or infinite, and are left out.
-    frame_id : str
+    `n_invalid` points were NaN or infinite, and are left out.
     """
 
     points: np.ndarray
@@ -45,7 +39,7 @@ def received_cloud(message: PointCloud2) -> ReceivedCloud:
     Raises
     ------
     ValueError
-        If it has no fields x, y, z, or is shorter than it says.
+        If it has no fields x, y, z, or is shorter than declared.
     """
     points, _, n_invalid = points_from_cloud(message)
     return ReceivedCloud(
@@ -54,10 +48,10 @@ def received_cloud(message: PointCloud2) -> ReceivedCloud:
 
 
 def subscribe_clouds(node: Node, topic: str, callback: Callable[[PointCloud2], None]) -> None:
-    """Call back with every new cloud of a topic, once, whatever its publisher's QoS is.
+    """Subscribe to every new cloud of a topic, once, whatever its publisher's QoS is.
 
-    Two subscriptions: a best-effort, volatile one meets every publisher; a transient-local one gets
-    what was published before. What both bring, or what is the same again, comes once.
+    Two subscriptions: a best-effort, volatile one matches every publisher; a transient-local one
+    receives what was published before. Duplicates are dropped.
     """
     last: list[PointCloud2] = []
 
@@ -74,6 +68,6 @@ def subscribe_clouds(node: Node, topic: str, callback: Callable[[PointCloud2], N
         once,
         LATCHED,
         qos_overriding_options=QoSOverridingOptions.with_default_policies(entity_id=_LATCHED_ID),
-        # That it does not meet a volatile publisher is no fault: the other one does.
+        # It does not match a volatile publisher, which is expected: the other one does.
         event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
     )
