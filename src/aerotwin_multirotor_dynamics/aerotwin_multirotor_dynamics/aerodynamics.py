@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces and moments of the air on rotors and body: compiled parts of `kernel`.
 
-`quadratic_thrust` and `body_drag` are the two laws that an airframe may replace by its own.
+`quadratic_thrust` and `body_drag` are the two laws that an airframe may replace.
 """
 
 import math
@@ -11,7 +11,7 @@ from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import layout as at
 
 LOWEST_HUB_RADII = 0.5
-"""Below this height, in rotor radii, ground effect grows no more (Cheeseman and Bennett 1955)."""
+"""Below this height, in rotor radii, ground effect is constant (Cheeseman and Bennett 1955)."""
 HIGHEST_RADII = 40.0
 """From this height of the vehicle on there is no ground effect: it would be 4e-5 of the thrust."""
 SEA_LEVEL_TEMPERATURE_K = 288.15
@@ -22,21 +22,21 @@ EARTH_RADIUS_M = 6356766.0
 TROPOPAUSE_M = 11000.0
 
 LEAN = {"error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
-"""Options of compilation for what makes no arrays and takes no slices of them.
+"""Compiler options for functions that neither create nor slice arrays.
 
 A division by zero is infinite, a product and a sum may be fused, and arrays are not counted as in
 use: the counting would take half of a step's time here.
 """
 part = njit(forceinline=True, **LEAN)
-"""Makes a function a part of a kernel: compiled into it and kept in its cache."""
+"""Decorator of parts of a kernel: inlined into it and stored in its cache."""
 
 
 @part
 def rotation_from_quaternion(x, y, z, w):
     """Return R_map_body row by row as nine numbers; the quaternion need not be of unit length.
 
-    The middle stages of Runge-Kutta are a little off the unit sphere, and stiff feet would feel
-    a body that swells.
+    Intermediate Runge-Kutta stages are slightly off the unit sphere, and stiff feet would react to
+    a scaled body.
     """
     s = 2.0 / (x * x + y * y + z * z + w * w)
     return (
@@ -70,12 +70,8 @@ def to_body(R, x, y, z):
 def density_ratio(altitude_m):
     """Return the density of the standard atmosphere over that at sea level; 1 for NaN.
 
-    rho / rho_0 = (1 - L H / T_0)^4.256 with the geopotential altitude H = r h / (r + h), up to
-    the tropopause; above, that of the tropopause.
-
-    References
-    ----------
-    ICAO Doc 7488/3, Manual of the ICAO Standard Atmosphere, 1993.
+    rho / rho_0 = (1 - L H / T_0)^4.256 with the geopotential altitude H = r h / (r + h), constant
+    above the tropopause (ICAO Doc 7488/3, Manual of the ICAO Standard Atmosphere, 1993).
     """
     if math.isnan(altitude_m):
         return 1.0
@@ -88,14 +84,8 @@ def density_ratio(altitude_m):
 def quadratic_thrust(omega, vx, vy, vz, c):
     """Return the thrust of one rotor [N]: C_T omega^2, less linearly with the climb speed.
 
-    Parameters
-    ----------
-    omega : float
-        Rotor speed [rad/s].
-    vx, vy, vz : float
-        Velocity of the hub through the air in body axes [m/s]; vz is along the axis.
-    c : (k,) array
-        Constants of the airframe, laid out in `layout`.
+    omega is the rotor speed [rad/s], (vx, vy, vz) the hub's velocity through the air in body axes
+    [m/s], vz along the axis; c holds the constants of the airframe, see `layout`.
     """
     loss = max(0.0, 1.0 - vz * c[at.PER_AXIAL_SPEED])
     return c[at.C_THRUST] * omega * omega * loss
@@ -105,12 +95,8 @@ def quadratic_thrust(omega, vx, vy, vz, c):
 def body_drag(vx, vy, vz, c):
     """Return the force of the air on the body [N], body axes: linear and quadratic per axis.
 
-    Parameters
-    ----------
-    vx, vy, vz : float
-        Velocity of the centre of mass through the air in body axes [m/s].
-    c : (k,) array
-        Constants of the airframe, laid out in `layout`.
+    (vx, vy, vz) is the velocity of the centre of mass through the air in body axes [m/s]; c holds
+    the constants of the airframe, see `layout`.
     """
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
     d, e = at.DRAG, at.QUADRATIC_DRAG
@@ -123,7 +109,7 @@ def body_drag(vx, vy, vz, c):
 
 @part
 def height_above_ground(px, py, pz, u):
-    """Return how far a point of map lies above the ground plane."""
+    """Return the height of a point of map above the ground plane."""
     g, n = at.GROUND_POINT, at.GROUND_NORMAL
     return u[n] * (px - u[g]) + u[n + 1] * (py - u[g + 1]) + u[n + 2] * (pz - u[g + 2])
 
@@ -136,7 +122,7 @@ def lagged_speed(speed, desired, up, down):
 
 @part
 def speed_rate(speed, desired, c):
-    """Return the rate of a lagging rotor speed [rad/s^2]; a jump of a motor without lag is none."""
+    """Return the rate of a lagging rotor speed [rad/s^2]; 0 for a motor without lag."""
     tau = c[at.TAU_UP] if desired > speed else c[at.TAU_DOWN]
     return (desired - speed) / tau if tau > 0.0 else 0.0
 
@@ -146,12 +132,8 @@ def ground_gain(centre_height, ux, uy, uz, x, y, z, c):
     """Return thrust in ground effect over that without, of a rotor at x, y, z of the body.
 
     1 / (1 - k (R / 4h)^2) with h from the hub to the ground along the rotor's axis; (u) is the
-    ground's normal in body axes.
-
-    References
-    ----------
-    Cheeseman and Bennett, The effect of the ground on a helicopter rotor in forward flight,
-    ARC R&M 3021, 1955, eq. 4.
+    ground's normal in body axes. Cheeseman and Bennett, The effect of the ground on a helicopter
+    rotor in forward flight, ARC R&M 3021, 1955, eq. 4.
     """
     if uz <= 0.0:
         return 1.0
@@ -162,7 +144,7 @@ def ground_gain(centre_height, ux, uy, uz, x, y, z, c):
 
 
 def make_air_wrench(thrust_model, drag_model):
-    """Return the function that adds up the air's forces and moments by the given models."""
+    """Return the function that sums aerodynamic forces and moments by these models."""
 
     @part
     def air_wrench(y, R, state, c, u, up, down):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Airframes: what a multirotor is made of, read from packaged YAML files with their sources."""
+"""Airframes: the parts of a multirotor, read from packaged YAML files with their sources."""
 
 import dataclasses
 from importlib import resources
@@ -24,7 +24,7 @@ Vector = tuple[float, float, float]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rotor:
-    """Place and turning direction of one rotor; its axis is body z."""
+    """Position and turning direction of one rotor; its axis is body z."""
 
     position_m: Vector = parameter(unit="m", text="hub in body axes (FLU), from the centre of mass")
     spin: int = parameter(choices=(1, -1), text="+1 turns counter-clockwise seen from above, -1 cw")
@@ -120,13 +120,13 @@ class Vibration:
 
     @property
     def is_off(self) -> bool:
-        """Whether nothing shakes."""
+        """Whether there is no vibration."""
         return not (self.imbalance_kg_m or self.thrust_ripple or any(self.damage_kg_m))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Contact:
-    """Points that touch the ground, their springs and friction, and what counts as a crash."""
+    """Points that touch the ground, their springs and friction, and the crash criteria."""
 
     feet_m: tuple[Vector, ...] = parameter(
         unit="m", text="points made to stand on, body axes, from the centre of mass"
@@ -261,7 +261,7 @@ def load_airframe(name: str | Path) -> Airframe:
 
 
 def _with_blades(content: Any, path: Path) -> Any:
-    """Replace `propeller: blade:` by the coefficients that follow from it; those given stay."""
+    """Replace `propeller: blade:` by its coefficients; explicit ones take precedence."""
     propeller = content.get("propeller") if isinstance(content, dict) else None
     if not isinstance(propeller, dict) or "blade" not in propeller:
         return content

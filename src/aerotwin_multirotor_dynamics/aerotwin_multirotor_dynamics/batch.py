@@ -17,18 +17,18 @@ class MultirotorBatch:
     Parameters
     ----------
     airframe : Airframe
-        What flies; with the built-in thrust and drag models.
+        With the built-in thrust and drag models.
     p_map_body : (n, 3) array
-        Where they start, level and at rest, in map [m].
+        Initial positions, level and at rest, in map [m].
     rotor_speed_rad_s : float or (rotors,) array
-        Speeds of the rotors at the start.
+        Initial rotor speeds.
     gravity : float
         Acceleration of free fall [m/s^2].
 
     Attributes
     ----------
     states : (n, k) array
-        State arrays, laid out in `layout`; write into them to start otherwise.
+        State arrays, laid out in `layout`; write into them for another initial state.
     inputs : (n, m) array
         Wind, ground plane (level at height 0 at first) and commands of each, laid out in `layout`.
     """

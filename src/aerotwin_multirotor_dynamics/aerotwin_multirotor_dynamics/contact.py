@@ -30,7 +30,7 @@ def is_clear_of_ground(state, c, u, dt):
 
 @part
 def forget_contacts(state, c):
-    """Let go of every anchor."""
+    """Release every anchor."""
     state[at.N_CONTACTS] = 0.0
     for k in range(at.N_HEAD + 2 * int(c[at.N_ROTORS]), state.shape[0], 4):
         state[k] = 0.0
@@ -38,7 +38,7 @@ def forget_contacts(state, c):
 
 @part
 def point_in_map(y, R, x, y_, z):
-    """Return place and velocity in map of a point fixed in the body."""
+    """Return position and velocity in map of a point fixed in the body."""
     rx, ry, rz = to_map(R, x, y_, z)
     p, q, r = y[10], y[11], y[12]
     vx, vy, vz = to_map(R, q * z - r * y_, r * x - p * z, p * y_ - q * x)
@@ -47,7 +47,7 @@ def point_in_map(y, R, x, y_, z):
 
 @part
 def tangential_pull(px, py, pz, vx, vy, vz, state, k, c, u):
-    """Return what spring and damper along the ground ask for at one point, before friction."""
+    """Return the force of spring and damper along the ground at one point, before friction."""
     nx, ny, nz = u[at.GROUND_NORMAL], u[at.GROUND_NORMAL + 1], u[at.GROUND_NORMAL + 2]
     vn = vx * nx + vy * ny + vz * nz
     tx, ty, tz = vx - vn * nx, vy - vn * ny, vz - vn * nz
@@ -101,9 +101,9 @@ def ground_wrench(y, R, state, c, u):
 
 @njit(**LEAN)
 def settle_contacts(y, before, state, c, u):
-    """Take note, after a sub-step, of points that touch, stick, slip or leave, and of crashes.
+    """Record, after a sub-step, points that touch, stick, slip or leave, and crashes.
 
-    y and before are what moves, after and before the sub-step.
+    y and before are the integrated state after and before the sub-step.
     """
     state[at.N_CONTACTS] = 0.0
     if height_above_ground(y[0], y[1], y[2], u) > c[at.REACH]:
@@ -134,7 +134,7 @@ def settle_contacts(y, before, state, c, u):
 
 @njit(**LEAN)
 def slip(px, py, pz, vx, vy, vz, depth, state, k, c, u):
-    """Drag the anchor along when the pull is more than friction holds."""
+    """Drag the anchor along when the pull exceeds friction."""
     hold = c[at.FRICTION] * normal_push(depth, vx, vy, vz, c, u)
     tx, ty, tz = tangential_pull(px, py, pz, vx, vy, vz, state, k, c, u)
     if tx * tx + ty * ty + tz * tz <= hold * hold or c[at.K_TANGENT] <= 0.0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What follows from an airframe: how it hovers, how strong it is, how its rotors turn it."""
+"""Quantities derived from an airframe: hover, strength, allocation of its rotors."""
 
 import dataclasses
 import math
@@ -24,16 +24,12 @@ class DerivedQuantities:
     ----------
     weight_n : float
         Mass times gravity [N].
-    hover_speed_rad_s : float
-        Rotor speed that carries the weight [rad/s].
+    hover_speed_rad_s, maximum_speed_rad_s : float
+        Rotor speed that carries the weight, and at full command [rad/s].
     hover_command : float
-        Motor command of that speed, in [0, 1] if it can hover.
-    maximum_speed_rad_s : float
-        Speed at full command [rad/s].
-    maximum_thrust_n : float
-        Thrust of all rotors at that speed [N].
-    thrust_to_weight : float
-        The same over the weight.
+        Motor command of the hover speed, in [0, 1] if it can hover.
+    maximum_thrust_n, thrust_to_weight : float
+        Thrust of all rotors at the maximum speed [N], and over the weight.
     hover_shaft_power_w : float
         Power of all rotors against their reaction torque in hover [W].
     """
@@ -48,7 +44,7 @@ class DerivedQuantities:
 
 
 def air_density_ratio(airframe: Airframe, altitude_m: float) -> float:
-    """Return the density of the air that an airframe feels over that at sea level.
+    """Return the air density for an airframe over that at sea level.
 
     >>> from aerotwin_multirotor_dynamics import load_airframe
     >>> round(air_density_ratio(load_airframe("iris"), 1000.0), 4)
@@ -59,9 +55,9 @@ def air_density_ratio(airframe: Airframe, altitude_m: float) -> float:
 
 
 def at_altitude(airframe: Airframe, altitude_m: float) -> Airframe:
-    """Return an airframe whose coefficients are those in the air of an altitude above sea level.
+    """Return an airframe with its coefficients in the air of an altitude above sea level.
 
-    What a controller knows that was trimmed where it starts.
+    A controller trimmed at that altitude knows these.
 
     >>> from aerotwin_multirotor_dynamics import load_airframe
     >>> iris = load_airframe("iris")
@@ -93,9 +89,7 @@ def at_altitude(airframe: Airframe, altitude_m: float) -> Airframe:
 def derived_quantities(
     airframe: Airframe, *, gravity: float = GRAVITY, altitude_m: float = 0.0
 ) -> DerivedQuantities:
-    """Return hover and strength of an airframe by the built-in quadratic thrust law.
-
-    The altitude is above sea level.
+    """Return hover and strength by the built-in thrust law, at an altitude above sea level.
 
     >>> from aerotwin_multirotor_dynamics import load_airframe
     >>> x500 = derived_quantities(load_airframe("x500"))
@@ -121,7 +115,7 @@ def derived_quantities(
 
 
 def hover_speed_rad_s(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
-    """Return the rotor speed at which the thrust of all rotors, turning alike, carries the weight.
+    """Return the common rotor speed at which the thrust carries the weight.
 
     >>> from aerotwin_multirotor_dynamics import load_airframe
     >>> round(hover_speed_rad_s(load_airframe("iris")), 1)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled step: Newton, Euler, motors and battery, by fourth-order Runge-Kutta.
 
-One step of at most 4 ms in free flight; sub-steps of at most 1 ms as soon as a contact point could
-reach the ground, whose springs are stiff. Nothing here takes memory: stages are tuples of numbers.
+One step of at most 4 ms in free flight; sub-steps of at most 1 ms when a contact point could
+reach the ground, whose springs are stiff. Nothing allocates memory: stages are tuples of numbers.
 """
 
 import math
@@ -37,12 +37,12 @@ MAXIMUM_STEP = 4e-3
 """Largest step of Runge-Kutta in free flight [s]."""
 MAXIMUM_CONTACT_STEP = 1e-3
 """Largest step where a contact point could reach the ground [s]."""
-A_LITTLE = 1e-6  # keeps 0.004 / 0.001 from counting as five
+A_LITTLE = 1e-6  # so that 0.004 / 0.001 does not round up to five
 
 
 @part
 def moving_part(s):
-    """Return what the integrator carries, as a tuple."""
+    """Return the integrated part of the state as a tuple."""
     return (s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12])
 
 
@@ -57,7 +57,7 @@ def advanced(y, k, h):
 
 
 def make_derivative(air_wrench):
-    """Return the equations of motion under the forces of a model of the air."""
+    """Return the equations of motion under the forces of an air model."""
 
     @part
     def derivative(y, state, c, u, up, down, is_clear):
@@ -96,7 +96,7 @@ def make_derivative(air_wrench):
 
 @part
 def decay(h, tau):
-    """Return what is left of a first-order lag after h seconds; nothing if tau is zero."""
+    """Return the remaining share of a first-order lag after h seconds; 0 if tau is zero."""
     return math.exp(-h / tau) if tau > 0.0 else 0.0
 
 
@@ -129,7 +129,7 @@ def make_runge_kutta(derivative):
 
 @part
 def desired_speed(command, limit, c, u):
-    """Return the speed a motor is asked for; disarmed, or commanded not-a-number, it stops."""
+    """Return the requested speed of a motor; 0 if disarmed or the command is NaN."""
     if u[at.IS_ARMED] <= at.DISARMED or math.isnan(command):
         return 0.0
     if u[at.IS_ARMED] == at.ARMED_BY_SPEED:
@@ -140,7 +140,7 @@ def desired_speed(command, limit, c, u):
 
 @part
 def set_motors(state, c, u):
-    """Write the set-points of the rotor speeds; a low voltage limits them, none stops them."""
+    """Write the rotor speed set-points; a low voltage limits them, an empty battery stops them."""
     limit = c[at.MAXIMUM_SPEED]
     if c[at.CAPACITY] > 0.0:
         limit *= min(1.0, state[at.BATTERY_VOLTAGE] / c[at.FULL_VOLTAGE])
@@ -154,7 +154,7 @@ def set_motors(state, c, u):
 
 @part
 def turn_motors(state, c, up, down):
-    """Bring the rotor speeds to the end of a step; up and down are the decays over half of it."""
+    """Advance the rotor speeds to the end of a step; up and down are the decays over half of it."""
     n_rotors = int(c[at.N_ROTORS])
     for i in range(at.N_HEAD, at.N_HEAD + n_rotors):
         state[i] = lagged_speed(state[i], state[i + n_rotors], up * up, down * down)
@@ -162,7 +162,7 @@ def turn_motors(state, c, up, down):
 
 @part
 def drain(state, c, h):
-    """Take h seconds of the motors' present power, and what else is on board, from the battery.
+    """Discharge the battery by h seconds of the present power of motors and idle load.
 
     The terminals lie behind a resistance: V = V_0 - R I with V I = P, V_0 linear in the charge.
     """
@@ -208,7 +208,7 @@ def make_small_step(runge_kutta):
 
 
 def make_refresh(derivative):
-    """Return the function that derives the rest of the state from what moves."""
+    """Return the function that computes the derived part of the state."""
 
     @part
     def refresh(state, c, u):
@@ -229,7 +229,7 @@ def make_refresh(derivative):
 
 
 def make_advance(small_step, refresh):
-    """Return the function that divides a step as it needs."""
+    """Return the function that divides a step into sub-steps."""
 
     @part
     def advance(state, c, u, dt):
@@ -259,7 +259,7 @@ def make_advance(small_step, refresh):
 def assemble(thrust_model, drag_model):
     """Return `advance` and `refresh` for a thrust and a drag model.
 
-    The models are bound by closure: functions passed as arguments would keep numba from caching.
+    The models are bound by closure: functions passed as arguments prevent numba's caching.
     """
     derivative = make_derivative(make_air_wrench(thrust_model, drag_model))
     refresh = make_refresh(derivative)
@@ -273,12 +273,9 @@ MANY = (float64[:, ::1], float64[:, ::1], float64[:, ::1])
 
 @njit(int64(*ONE, float64), cache=True, **LEAN)
 def step_state(state, inputs, constants, dt):
-    """Advance a state array in place by dt [s]; the arrays are laid out in `layout`.
+    """Advance a state array in place by dt [s]; return 1 if the new state is finite, else 0.
 
-    Returns
-    -------
-    int
-        1 if the new state is finite, 0 if not.
+    The arrays are laid out in `layout`.
     """
     return ADVANCE(state, constants, inputs, dt)
 
@@ -287,24 +284,12 @@ def step_state(state, inputs, constants, dt):
 def step_batch(states, inputs, constants, dt):
     """Advance n vehicles in place by dt [s], on all cores; row by row as `step_state`, bit for bit.
 
-    Parameters
-    ----------
-    states, inputs : (n, k), (n, m) array
-        State arrays and inputs.
-    constants : (n, l) or (1, l) array
-        Constants of each vehicle, or of all.
-    dt : float
-        Step [s].
-
-    Returns
-    -------
-    int
-        How many of the new states are finite.
+    `states` and `inputs` have n rows, `constants` n or 1. Returns the number of finite new states.
 
     Notes
     -----
     Set the environment's OMP_WAIT_POLICY to PASSIVE (`make` does): the threads otherwise spin
-    between calls and starve whatever else runs.
+    between calls and starve other processes.
     """
     n_finite = 0
     one = min(1, constants.shape[0] - 1)
@@ -315,7 +300,7 @@ def step_batch(states, inputs, constants, dt):
 
 @njit(void(*ONE), cache=True, **LEAN)
 def refresh_state(state, inputs, constants):
-    """Bring the derived part of a state array in line with the rest."""
+    """Recompute the derived part of a state array."""
     REFRESH(state, constants, inputs)
 
 
@@ -330,7 +315,7 @@ BUILT_IN = Kernels(step_state, refresh_state)
 
 
 def compile_kernels(thrust_model=quadratic_thrust, drag_model=body_drag) -> Kernels:
-    """Return `step_state` and `refresh_state` for models of one's own.
+    """Return `step_state` and `refresh_state` for custom models.
 
     Parameters
     ----------
@@ -342,7 +327,7 @@ def compile_kernels(thrust_model=quadratic_thrust, drag_model=body_drag) -> Kern
 
     Notes
     -----
-    Both must be what numba compiles. It takes seconds, once per process.
+    Both must compile with numba. It takes seconds, once per process.
     """
     own = (m if hasattr(m, "py_func") else part(m) for m in (thrust_model, drag_model))
     advance, refresh = assemble(*own)

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where each number stands in the flat float64 arrays that the compiled kernel works on.
+"""Indices of each number in the flat float64 arrays of the compiled kernel.
 
 The state array holds truth at one instant. The slices are the public way to read it; after
-`N_HEAD` come the rotor speeds and the set-points of the rotor speeds (one per rotor each), then the
-anchors of the contact points (four numbers per point: 1 if it sticks, then the place in map where
-it sticks).
+`N_HEAD` come the rotor speeds and their set-points (one per rotor each), then the anchors of the
+contact points (four numbers per point: 1 if it sticks, then the position in map where it sticks).
 """
 
 POSITION = slice(0, 3)
@@ -21,17 +20,17 @@ ACCELERATION = slice(13, 16)
 ANGULAR_ACCELERATION = slice(16, 19)
 """alpha_in_body, the rate of the angular velocity [rad/s^2]."""
 SPECIFIC_FORCE = slice(19, 22)
-"""What a perfect accelerometer at the centre of mass reads, body axes [m/s^2]."""
+"""Reading of a perfect accelerometer at the centre of mass, body axes [m/s^2]."""
 ROTATION = slice(22, 31)
 """R_map_body, row by row."""
 IS_CRASHED = 31
-"""1 after a crash, for good."""
+"""1 after a crash, latched."""
 IMPACT_SPEED = 32
 """Speed into the ground at the last touch of a point [m/s]."""
 N_CONTACTS = 33
 """Number of points that touch the ground."""
 BATTERY_CHARGE = 34
-"""What is left in the battery, 0 to 1; 1 without a battery."""
+"""Remaining charge of the battery, 0 to 1; 1 without a battery."""
 BATTERY_VOLTAGE = 35
 """Voltage at the battery's terminals [V]; that of a full one without a battery."""
 BATTERY_CURRENT = 36
@@ -69,17 +68,17 @@ DATUM_ALTITUDE = 46
 """Altitude of the origin of map above sea level [m]; NaN: air of sea level everywhere."""
 SHAFT_TORQUE = 47  # per thrust, what the battery pays for
 MODEL_PARAMETERS = 48
-"""First of the numbers that an airframe gives to models of one's own."""
+"""First of an airframe's numbers for custom models."""
 N_MODEL_PARAMETERS = 8
 ROTORS = MODEL_PARAMETERS + N_MODEL_PARAMETERS  # each rotor: x y z spin and its rolling moment
 PER_ROTOR = 5  # then x y z of each contact point
 
 
 def rotor_speeds(n_rotors: int) -> slice:
-    """Return where the rotor speeds stand in a state array [rad/s]."""
+    """Return the slice of the rotor speeds in a state array [rad/s]."""
     return slice(N_HEAD, N_HEAD + n_rotors)
 
 
 def rotor_setpoints(n_rotors: int) -> slice:
-    """Return where the set-points of the rotor speeds stand in a state array [rad/s]."""
+    """Return the slice of the rotor speed set-points in a state array [rad/s]."""
     return slice(N_HEAD + n_rotors, N_HEAD + 2 * n_rotors)

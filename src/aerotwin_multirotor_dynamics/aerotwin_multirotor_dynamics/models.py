@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Thrust and drag models of one's own, named by an airframe as `module:function`."""
+"""Custom thrust and drag models, named by an airframe as `module:function`."""
 
 import functools
 import importlib
@@ -12,7 +12,7 @@ from aerotwin_multirotor_dynamics.kernel import BUILT_IN, Kernels, compile_kerne
 
 
 def kernels(airframe: Airframe) -> Kernels:
-    """Return the compiled functions that step an airframe with the models it names.
+    """Return the compiled functions that step an airframe with its models.
 
     Raises
     ------

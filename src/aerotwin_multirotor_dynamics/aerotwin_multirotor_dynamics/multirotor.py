@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One flying multirotor: its state, stepped by the compiled kernel."""
+"""One multirotor: its state, stepped by the compiled kernel."""
 
 import math
 
@@ -21,29 +21,27 @@ UP = (0.0, 0.0, 1.0)
 class Multirotor:
     """A multirotor in motion.
 
-    It owns a state array (`state_vector`, laid out in `layout`) and the inputs that last until
-    they are given anew: wind and ground plane. `inputs`, `constants` and `step_state` are what its
-    `step` calls, for loops that are compiled themselves.
+    It owns a state array (`state_vector`, laid out in `layout`) and the inputs that persist until
+    replaced: wind and ground plane. Compiled loops call `step_state` on `inputs` and `constants`,
+    as `step` does.
 
     Parameters
     ----------
-    airframe : Airframe
-        What flies.
     p_map_body, v_map_body : (3,) array
-        Where the centre of mass starts [m], and how fast [m/s], in map.
+        Initial position [m] and velocity [m/s] of the centre of mass, in map.
     q_map_body : (4,) array
-        Attitude at the start, quaternion xyzw (normalised here).
+        Initial attitude, quaternion xyzw (normalised here).
     omega_map_body_in_body : (3,) array
-        Angular velocity at the start, body axes [rad/s].
+        Initial angular velocity, body axes [rad/s].
     rotor_speed_rad_s : float or (n,) array
-        Speeds of the rotors at the start.
+        Initial rotor speeds.
     ground_height_m : float
-        Height of level ground in map, until a step names another plane.
+        Height of level ground in map, until a step provides another plane.
     gravity : float
         Acceleration of free fall [m/s^2].
     origin_altitude_m : float, optional
-        Altitude of the origin of map above sea level [m], for airframes whose forces of the air
-        fall with its density. None: air of sea level everywhere.
+        Altitude of the origin of map above sea level [m], for airframes whose aerodynamic forces
+        fall with air density. None: air of sea level everywhere.
     """
 
     def __init__(
@@ -90,7 +88,7 @@ class Multirotor:
         omega_map_body_in_body: ArrayLike = (0.0, 0.0, 0.0),
         rotor_speed_rad_s: ArrayLike = 0.0,
     ) -> None:
-        """Start anew from a state, without contact or crash, with the battery as at first."""
+        """Restart from a state, without contact or crash, with the initial battery charge."""
         state = self.state_vector
         state[:] = 0.0
         quaternion = np.asarray(q_map_body, float)
@@ -133,16 +131,15 @@ class Multirotor:
         command : (n,) array or None
             Motor commands, clipped to [0, 1]; a NaN stops its motor.
         dt : float
-            Step [s]; more than 4 ms, and more than 1 ms near the ground, are divided inside.
+            Step [s]; divided internally above 4 ms, near the ground above 1 ms.
         ground_point, ground_normal : (3,) array, optional
-            Plane of the ground in map; None keeps the last one.
+            Plane of the ground in map; None retains the last one.
         wind_map : (3,) array, optional
-            Velocity of the air in map axes [m/s]; None keeps the last one.
+            Velocity of the air in map axes [m/s]; None retains the last one.
         is_armed : bool
             Disarmed motors stop whatever the command.
         rotor_speed_setpoint_rad_s : (n,) array, optional
-            In the place of the command (None then): rotor speeds to follow, clipped to what the
-            motors can.
+            Rotor speeds in place of the command (then None), clipped to the limits of the motors.
 
         Raises
         ------
@@ -202,7 +199,7 @@ class Multirotor:
 
     @property
     def rotor_setpoint_rad_s(self) -> np.ndarray:
-        """Return what the motors were asked for in the last step, as a view of the state array."""
+        """Return the motor set-points of the last step, as a view of the state array."""
         return self.state_vector[at.rotor_setpoints(self._n_rotors)]
 
 
@@ -216,8 +213,8 @@ def standing_pose(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return position and attitude (xyzw) of an airframe that stands on a plane.
 
-    The centre of mass is over `ground_point` along the normal, the feet are pressed in as the
-    weight does it, and body x points along the yaw direction as far as the plane allows.
+    The centre of mass is over `ground_point` along the normal, the feet are compressed by the
+    weight, and body x points along the yaw direction as far as the plane allows.
     """
     normal = np.asarray(ground_normal, float) / np.linalg.norm(ground_normal)
     left = np.cross(normal, [math.cos(yaw_rad), math.sin(yaw_rad), 0.0])

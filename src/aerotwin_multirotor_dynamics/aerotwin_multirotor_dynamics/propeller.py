@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Propellers: the coefficients of their forces and moments, given or computed from the blades."""
+"""Propellers: the coefficients of their forces and moments, as input or from the blades."""
 
 import dataclasses
 import math
@@ -118,5 +118,5 @@ def coefficients_from_blade(blade: Blade) -> dict[str, float]:
 
 
 def propeller_from_blade(blade: Blade, **provided: Any) -> Propeller:
-    """Return a propeller whose coefficients follow from its blades, but for those given."""
+    """Return a propeller with the coefficients of its blades, unless provided."""
     return Propeller(**(coefficients_from_blade(blade) | provided))

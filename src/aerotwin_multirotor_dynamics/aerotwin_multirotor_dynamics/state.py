@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a multirotor as a record, and between two steps."""
+"""The state of a multirotor as a record, and interpolation between two states."""
 
 import dataclasses
 import math
@@ -26,13 +26,13 @@ class MultirotorState:
     omega_map_body_in_body, alpha_in_body : (3,) array
         Angular velocity [rad/s] and its rate [rad/s^2] in body axes.
     specific_force_in_body : (3,) array
-        What a perfect accelerometer at the centre of mass reads, body axes [m/s^2].
+        Reading of a perfect accelerometer at the centre of mass, body axes [m/s^2].
     rotor_speed_rad_s : (n,) array
-        Rotor speeds, in the order of the motor outputs.
+        In the order of the motor outputs.
     is_crashed, n_contacts, impact_speed_m_s
-        Crash flag (latched), points that touch the ground, speed of the last touch into the ground.
+        Crash flag (latched), points on the ground, speed of the last touch into the ground.
     battery_charge, battery_voltage_v, battery_current_a
-        What is left, 0 to 1; voltage at the terminals [V]; current out of it [A].
+        Remaining charge, 0 to 1; voltage at the terminals [V]; current out of it [A].
     air_density
         Density of the air over that at sea level.
     """
@@ -60,7 +60,7 @@ class MultirotorState:
 
     @classmethod
     def from_vector(cls, vector: np.ndarray, n_rotors: int) -> "MultirotorState":
-        """Return the record of a state array (see `layout`); it keeps a copy."""
+        """Return the record of a copy of a state array (see `layout`)."""
         v = np.array(vector, float)
         return cls(
             p_map_body=v[at.POSITION],
@@ -137,11 +137,11 @@ def _interpolate(v0, v1, s, dt, out):
 def interpolate_vector(
     vector0: np.ndarray, vector1: np.ndarray, fraction: float, *, dt: float
 ) -> np.ndarray:
-    """Return the state array at a fraction of the way between two that lie dt apart.
+    """Return the state array at a fraction of the interval dt between two.
 
-    Position, attitude, velocity and angular velocity follow cubics that meet values and rates at
-    both ends (error of fourth order in dt); accelerations, specific force and rotor speeds go
-    linearly.
+    Position, attitude, velocity and angular velocity follow cubics through values and rates at
+    both ends (error of fourth order in dt); accelerations, specific force and rotor speeds are
+    linear.
 
     Raises
     ------
@@ -160,9 +160,6 @@ def interpolate_vector(
 def interpolate(
     state0: MultirotorState, state1: MultirotorState, fraction: float, *, dt: float
 ) -> MultirotorState:
-    """Return the state at a fraction of the way between two that lie dt apart.
-
-    See `interpolate_vector`, which is the same on state arrays and faster.
-    """
+    """Return the state at a fraction of the interval dt between two; see `interpolate_vector`."""
     vector = interpolate_vector(state0.to_vector(), state1.to_vector(), fraction, dt=dt)
     return MultirotorState.from_vector(vector, len(state0.rotor_speed_rad_s))

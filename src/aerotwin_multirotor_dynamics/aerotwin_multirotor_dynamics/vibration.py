@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Vibration by the rotors: what an inertial sensor feels beside the flight.
+"""Vibration by the rotors: its effect on an inertial sensor.
 
-Each rotor turns an imbalance about, a force of m e omega^2 in its plane (and a share of it along
-its axis), and its thrust ripples as its blades pass. The forces act at the hub on a rigid body: on
+Each rotor has an imbalance, a force of m e omega^2 in its plane (and a share of it along its
+axis), and its thrust ripples as its blades pass. The forces act at the hub on a rigid body: on
 the centre of mass by its mass, on the rates by its inertia and the hub's position. The path of the
-vehicle does not change by it (it would be micrometres).
+vehicle is not changed (it would be micrometres).
 
-An inertial sensor integrates over the time from one sample to the next, as the drivers of flight
-controllers do with the fast samples of their sensors. So what is felt here is the mean over that
-time, in closed form: a vibration of frequency f comes through as sin(pi f dt) / (pi f dt), and what
-lies above half the sampling rate is folded back with just that share.
+An inertial sensor integrates between samples, as the drivers of flight controllers do with the
+fast samples of their sensors. So the output is the mean over that time, in closed form: a
+vibration of frequency f is scaled by sin(pi f dt) / (pi f dt), and frequencies above half the
+sampling rate alias with that factor.
 """
 
 import math
@@ -28,11 +28,11 @@ from aerotwin_multirotor_dynamics.airframe import Airframe
 
 PER_MASS, PER_INERTIA, N_BLADES, RIPPLE, N_ROTORS = 0, 1, 4, 5, 6
 FELT = 7
-"""Specific force [m/s^2], angular velocity [rad/s] and its rate [rad/s^2] as felt, body axes."""
+"""Sensed specific force [m/s^2], angular velocity [rad/s], its rate [rad/s^2], body axes."""
 ROTORS = FELT + 9
 SPEED, HALF_TURNS, SINE, COSINE, BLADE_SINE, BLADE_COSINE = range(6)
 IMBALANCE, AXIAL, X, Y, Z, SPIN, PER_ROTOR = range(6, 13)
-"""The rotors stand one after the other; speed and angle are those of the last sample."""
+"""Layout of each rotor, one after the other; speed and angle are of the last sample."""
 _PER_PI = 1.0 / math.pi
 
 
@@ -56,20 +56,14 @@ def blade_angle(sine, cosine, n):
 
 @njit(void(float64[::1], int64, int64, float64), cache=True, **LEAN)
 def feel(arena, block, state, dt):
-    """Write what is felt at `FELT`: the state's motion, and the rotors' vibration averaged over dt.
+    """Write the sensed motion at `FELT`: that of the state, plus the vibration averaged over dt.
 
     With the angle a = omega t of a rotor, the mean of cos a over dt is (sin a_1 - sin a_0) /
     (omega dt), and that of the rate that a moment of cos a makes, (cos a_0 - cos a_1) / (omega^2
     dt): no division by the speed is left.
 
-    Parameters
-    ----------
-    arena : (n,) array
-        Where state and vibration stand.
-    block, state : int
-        Where they start; the state is laid out as in `layout`.
-    dt : float
-        Time since the last sample [s].
+    `block` and `state` are the start indices of vibration and state (see `layout`) in the arena;
+    dt is the time since the last sample [s].
     """
     per_dt, n = 1.0 / dt, int(arena[block + N_BLADES])
     ripple = arena[block + RIPPLE] * arena[state + at.AIR_DENSITY] / n
@@ -114,21 +108,21 @@ def feel(arena, block, state, dt):
 
 
 class RotorVibration:
-    """The vibration of one vehicle, which lives through time (its rotors turn).
+    """The vibration of one vehicle; its rotor angles advance over time.
 
     Parameters
     ----------
     airframe : Airframe
-        Whose rotors shake it; see its `vibration`.
+        See its `vibration`.
     rng : numpy.random.Generator
-        Where each imbalance points at the start.
+        Draws the initial direction of each imbalance.
     level : float
         Factor on imbalance, damage and ripple.
 
     Attributes
     ----------
     length : int
-        Numbers that it takes in an arena.
+        Numbers that it occupies in an arena.
     """
 
     def __init__(self, airframe: Airframe, rng: np.random.Generator, *, level: float = 1.0) -> None:
@@ -152,17 +146,14 @@ class RotorVibration:
             row[SPIN] = rotor.spin
 
     def move(self, arena: np.ndarray, start: int) -> None:
-        """Settle in an arena, from an index on."""
+        """Move into an arena, from an index on."""
         arena[start : start + self.length] = self.block
         self.block = arena[start : start + self.length]
 
     def felt(self, dt: float, state: ArrayLike) -> np.ndarray:
-        """Return what is felt over the last dt [s], for a state array at its end.
+        """Return the sensed motion (9,) over the last dt [s], for a state array at its end.
 
-        Returns
-        -------
-        (9,) array
-            Specific force [m/s^2], angular velocity [rad/s] and its rate [rad/s^2], body axes.
+        Specific force [m/s^2], angular velocity [rad/s] and its rate [rad/s^2], body axes.
         """
         arena = np.concatenate([self.block, np.asarray(state, float)])
         feel(arena, 0, self.length, dt)
@@ -173,7 +164,7 @@ class RotorVibration:
 def seeded_vibration(
     airframe: Airframe, seed: int, vehicle: int, level: float
 ) -> RotorVibration | None:
-    """Return the vibration of one vehicle of a run, None where level or airframe leave it out."""
+    """Return the vibration of one vehicle of a run, None if level or airframe disable it."""
     if level == 0.0 or airframe.vibration.is_off:
         return None
     return RotorVibration(airframe, seed_sequence(seed, vehicle, "vibration"), level=level)

@@ -5,7 +5,7 @@
 The turbulence is the continuous random gust of MIL-F-8785C, 3.7.1 and 3.7.3 (MIL-HDBK-1797, with
 its own meaning of the lengths, describes the same process). The filters are discretised exactly, so
 that variance and correlation do not depend on the step, and are written in the dimensionless time
-V t / L: when height or airspeed change, lengths and intensities follow, the variance stays right.
+V t / L: lengths and intensities follow height and airspeed, the variance stays right.
 """
 
 import math
@@ -20,13 +20,13 @@ from aerotwin_core.parameters import parameter
 
 FOOT = 0.3048
 REFERENCE_HEIGHT_M = 20.0 * FOOT
-"""Height at which the wind of the standard is given: 20 ft."""
+"""Reference height of the wind in the standard: 20 ft."""
 LOWEST_HEIGHT_M = 10.0 * FOOT
-"""Below 10 ft the standard says nothing; lengths and intensities are kept."""
+"""Below 10 ft the standard is silent; lengths and intensities are held."""
 HIGHEST_HEIGHT_M = 1000.0 * FOOT
-"""Above 1000 ft another law holds; lengths and intensities are kept."""
+"""Above 1000 ft another law holds; lengths and intensities are held."""
 LOWEST_AIRSPEED_M_S = 1.0
-"""Gusts stand still in the air that the vehicle moves through, at this speed at least."""
+"""Gusts are frozen in the air; the vehicle crosses them at this speed at least."""
 N_DRAWN_AHEAD = 256
 N_NORMALS = 5  # one for u, two each for v and w
 ROOT_3 = math.sqrt(3.0)
@@ -129,7 +129,7 @@ def _advance_across(gusts, k, s, n1, n2):
     error_model="numpy",
 )
 def _sample(gusts, n, c, dt, height, airspeed, out):
-    """Write the wind after dt into out; c is as `Wind` packs it, n are five standard normals."""
+    """Write the wind after dt into out; c is packed by `Wind`, n are five standard normals."""
     factor = shear_factor(c[3], height)
     out[0], out[1], out[2] = factor * c[0], factor * c[1], c[2]
     if c[4] <= 0.0:
@@ -147,15 +147,7 @@ def _sample(gusts, n, c, dt, height, airspeed, out):
 
 
 class Wind:
-    """The wind that a vehicle meets; it owns the state of the gusts.
-
-    Parameters
-    ----------
-    parameters : WindParameters
-        What blows.
-    rng : numpy.random.Generator
-        Source of the gusts; not used without turbulence.
-    """
+    """The wind at a vehicle; it owns the state of the gusts, drawn from `rng`."""
 
     def __init__(self, parameters: WindParameters, rng: np.random.Generator) -> None:
         self.parameters = parameters
@@ -171,7 +163,7 @@ class Wind:
             self._start()
 
     def _start(self) -> None:
-        """Draw the gusts at the start from their stationary distribution (see the filters)."""
+        """Draw the initial gusts from their stationary distribution (see the filters)."""
         n = self._rng.standard_normal(N_NORMALS)
         half = math.sqrt(0.5)
         across = [half * n[1], 0.5 * half * (n[1] + n[2])]
@@ -180,23 +172,18 @@ class Wind:
         self._next = len(self._normals)
 
     def sample(self, dt: float, height_m: float, airspeed_m_s: float) -> np.ndarray:
-        """Return the velocity of the air a step later, in map axes [m/s].
+        """Return the velocity of the air (3,) in map axes [m/s], dt [s] after the last sample.
+
+        Steady wind with shear, plus gusts: u along the mean wind (east if there is none), v to its
+        left, w up.
 
         Parameters
         ----------
-        dt : float
-            Time since the last sample [s], 0 or more.
-        height_m : float
-            Height above ground [m].
+        dt, height_m : float
+            0 or more [s]; height above ground [m].
         airspeed_m_s : float
-            Speed of the vehicle through the mean air [m/s]; it carries the vehicle through gusts
-            that stand still in the air (Taylor's hypothesis), at 1 m/s at least.
-
-        Returns
-        -------
-        (3,) array
-            Steady wind with shear, plus gusts: u along the mean wind (east if there is none), v to
-            its left, w up.
+            Speed through the mean air [m/s], at least 1 m/s; gusts are frozen in the air (Taylor's
+            hypothesis), and the vehicle is carried through them.
         """
         if self._next == len(self._normals):
             self._normals = self._rng.standard_normal((N_DRAWN_AHEAD, N_NORMALS))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotor speeds and truth as messages <-> arrays; pure functions, both directions.
 
-Messages that go out are CDR bytes of a fixed layout; those that come in are read by attribute, be
-they rclpy's or those of `aerotwin_core.messages`.
+Outgoing messages are CDR bytes of a fixed layout; incoming ones are read by attribute, from rclpy
+or `aerotwin_core.messages`.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,9 @@ def rotor_names(n_rotors: int) -> list[str]:
 
 
 def speeds_from_joint_state(message: Any, n_rotors: int) -> list[float]:
-    """Return the rotor speeds [rad/s] of a JointState, in the order of the motor outputs.
+    """Return the rotor speeds [rad/s] of a sensor_msgs/JointState, in the order of the outputs.
 
-    Parameters
-    ----------
-    message : sensor_msgs/JointState
-        `velocity` per rotor; named `rotor_0` …, or without names in that order.
-    n_rotors : int
-        Number of rotors of the airframe.
+    `velocity` per rotor is named `rotor_0` …, or has no names and is in that order.
 
     Raises
     ------
@@ -53,13 +48,7 @@ def speeds_from_joint_state(message: Any, n_rotors: int) -> list[float]:
 
 
 class DynamicsTruthMessages:
-    """Serialises truth/odom, truth/accel, truth/vibration, rotors and /clock.
-
-    Parameters
-    ----------
-    n_rotors : int
-        Number of rotors of the airframe.
-    """
+    """Serialises truth/odom, truth/accel, truth/vibration, rotors and /clock."""
 
     def __init__(self, n_rotors: int) -> None:
         names = rotor_names(n_rotors)
@@ -101,9 +90,9 @@ class DynamicsTruthMessages:
         return self._accel.pack(stamp_ns, [*a_body.tolist(), *alpha.tolist()])
 
     def vibration(self, stamp_ns: int, added: FloatArray) -> tuple[bytes, bytes]:
-        """Return geometry_msgs/AccelStamped and TwistStamped of what the rotors add, body axes.
+        """Return the effect of the rotors, body axes, as two geometry_msgs.
 
-        The first has specific force and angular acceleration, the second the angular velocity.
+        AccelStamped has specific force and angular acceleration, TwistStamped the angular velocity.
         """
         force, rate, turning = added.reshape(3, 3).tolist()
         return self._accel.pack(stamp_ns, [*force, *turning]), self._twist.pack(stamp_ns, rate)

@@ -94,7 +94,7 @@ class DynamicsNode(ConfiguredNode):
         self._publish()
 
     def _publish(self) -> None:
-        """Publish the state; truth/odom last, which others wait for."""
+        """Publish the state; truth/odom last, which clients wait for."""
         stamp_ns, state = self._vehicle.stamp_ns, self._vehicle.state_vector
         if self._has_clock:
             for due_ns in self._clock_due.until(stamp_ns):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A vehicle on a plane that owns simulated time and takes a step when it is its turn."""
+"""A vehicle on a plane that owns simulated time and steps on request."""
 
 from dataclasses import dataclass
 from math import radians
@@ -16,12 +16,12 @@ from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
 from aerotwin_multirotor_dynamics.vibration import seeded_vibration
 
 FELT_PLACES = layout.SPECIFIC_FORCE, layout.ANGULAR_VELOCITY, layout.ANGULAR_ACCELERATION
-"""Where a state has what vibration adds to."""
+"""Slices of a state that vibration adds to."""
 
 
 @dataclass(slots=True)
 class StepCounters:
-    """Steps taken, commands that came again, those of another time, and those that were wrong."""
+    """Steps taken, commands repeated, commands of a later time, and invalid commands."""
 
     n_steps: int = 0
     n_repeated: int = 0
@@ -37,20 +37,13 @@ class StepCounters:
 class PacedVehicle:
     """One multirotor stepped under rotor speeds.
 
-    Parameters
-    ----------
-    parameters : DynamicsParameters
-        What moves, and where.
-
     Attributes
     ----------
     stamp_ns : int
         Simulated time of the state.
-    counters : StepCounters
-        What has happened so far.
     vibration : (9,) array
-        What the rotors added in the last step to specific force [m/s^2], angular velocity [rad/s]
-        and its rate [rad/s^2] as felt, body axes.
+        Effect of the rotors in the last step on sensed specific force [m/s^2], angular velocity
+        [rad/s] and its rate [rad/s^2], body axes.
     """
 
     def __init__(self, parameters: DynamicsParameters) -> None:
@@ -87,21 +80,21 @@ class PacedVehicle:
 
     @property
     def state_vector(self) -> np.ndarray:
-        """The state array, laid out as `aerotwin_multirotor_dynamics.layout` says."""
+        """The state array, laid out by `aerotwin_multirotor_dynamics.layout`."""
         return self._vehicle.state_vector
 
     @property
     def rotor_speed_rad_s(self) -> np.ndarray:
-        """The speeds of the rotors now."""
+        """The current rotor speeds."""
         return self._vehicle.rotor_speed_rad_s
 
     @property
     def is_crashed(self) -> bool:
-        """Whether it has crashed."""
+        """Whether the vehicle has crashed."""
         return self._vehicle.is_crashed
 
     def set_speeds(self, speeds: list[float]) -> None:
-        """Turn the rotors as fast as this from the next step on [rad/s]."""
+        """Set the rotor speeds from the next step on [rad/s]."""
         self.speeds = speeds
 
     def count_refused(self) -> None:
@@ -109,10 +102,10 @@ class PacedVehicle:
         self.counters.n_refused += 1
 
     def answer(self, stamp_ns: int, speeds: list[float]) -> bool:
-        """Take the command that answers the truth of `stamp_ns`; return whether to tell truth.
+        """Handle the command that answers the truth of `stamp_ns`; return whether to publish truth.
 
-        A command of now is a step. An older one has come twice, because what followed from it was
-        lost or late: the last truth is told again. One from the future belongs to another run.
+        A command of the current time is a step. An older one is a repetition after its result was
+        lost or late: the last truth is published again. One from the future belongs to another run.
         """
         if stamp_ns > self.stamp_ns:
             self.counters.n_ahead += 1
@@ -144,7 +137,7 @@ class PacedVehicle:
 
 
 def _above(start_m: tuple[float, float], point: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Return the point of a plane above or below a place."""
+    """Return the point of a plane vertically above or below a position."""
     x, y = start_m
     along = normal[0] * (x - point[0]) + normal[1] * (y - point[1])
     return np.array([x, y, point[2] - along / normal[2]])
