@@ -15,8 +15,8 @@ class Allocation:
     """The rotors of an airframe as a linear map from their thrusts to a wrench, and back.
 
     Rotor i at (x, y) with thrust f_i gives thrust f_i, roll y f_i, pitch -x f_i and yaw
-    -spin C_M f_i (Pegasus eq. 5-6, with any geometry). The inverse is the pseudo-inverse: of all
-    thrusts that give a wrench, the smallest.
+    -spin C_M f_i (Pegasus eq. 5-6, with any geometry). The inverse is the pseudo-inverse: the
+    smallest of all thrusts for a wrench.
 
     Parameters
     ----------
@@ -61,17 +61,12 @@ class Allocation:
         self.maximum_thrust_n = self._coefficient * self._maximum_speed**2
 
     def thrusts(self, wrench: ArrayLike) -> tuple[FloatArray, bool]:
-        """Return rotor thrusts (n,) [N] within their limits, and whether the wrench is met.
+        """Return rotor thrusts (n,) [N] within their limits, and whether they meet the wrench.
 
-        Where it cannot be met, what keeps the vehicle upright goes first: roll and pitch are kept
-        and the thrust gives way; then as much yaw as is left (the order of priorities of Faessler,
-        Falanga and Scaramuzza, IEEE RA-L 2(2), 2017, sec. III-C). Roll and pitch are scaled only
-        when the rotors cannot span them.
-
-        Parameters
-        ----------
-        wrench : (4,) array
-            Thrust [N] and moments about body x, y, z [N m].
+        The wrench is thrust [N] and moments about body x, y, z [N m]. If it cannot be met, roll and
+        pitch keep the vehicle upright and thrust is changed first; then yaw is reduced (priorities
+        of Faessler, Falanga and Scaramuzza, IEEE RA-L 2(2), 2017, sec. III-C). Roll and pitch are
+        scaled only when the rotors cannot span them.
         """
         thrust, roll, pitch, yaw = (float(value) for value in np.asarray(wrench, np.float64))
         inverse, limit = self._thrust_per_wrench, self.maximum_thrust_n
@@ -97,17 +92,10 @@ class Allocation:
         v_air_in_body: FloatArray | None = None,
         omega_in_body: FloatArray | None = None,
     ) -> FloatArray:
-        """Return the rotor speeds (n,) [rad/s] that give thrusts (n,) [N].
+        """Return the rotor speeds (n,) [rad/s] for thrusts (n,) [N], not negative.
 
-        With the air's velocity the loss of thrust in axial inflow is made good (thrust is
-        C_T w^2 (1 - v_axial / v_0), as the dynamics have it).
-
-        Parameters
-        ----------
-        thrusts_n : (n,) array
-            Not negative.
-        v_air_in_body, omega_in_body : (3,) array, optional
-            Velocity through the air and angular velocity, body axes; None: still air.
+        Velocity through the air and angular velocity, body axes, compensate the loss of thrust in
+        axial inflow, C_T w^2 (1 - v_axial / v_0) as in the dynamics; None: still air.
         """
         gain = self.thrust_gain(v_air_in_body, omega_in_body)
         speeds = np.sqrt(thrusts_n / (self._coefficient * gain))
@@ -116,7 +104,7 @@ class Allocation:
     def thrust_gain(
         self, v_air_in_body: FloatArray | None, omega_in_body: FloatArray | None
     ) -> FloatArray | float:
-        """Return thrust over its static value for each rotor (n,), 1 where nothing is known."""
+        """Return thrust over its static value for each rotor (n,), 1 if the inflow is unknown."""
         if v_air_in_body is None or self._per_axial_speed == 0.0:
             return 1.0
         axial = np.full(len(self._places), v_air_in_body[2])
@@ -126,7 +114,7 @@ class Allocation:
 
 
 def _room(provided: FloatArray, added: FloatArray, limit: float) -> float:
-    """Return the largest share of `added` that keeps `given` within [0, limit]."""
+    """Return the largest share of `added` for which `provided` stays within [0, limit]."""
     share = 1.0
     for here, more in zip(provided.tolist(), added.tolist()):
         if more > _SMALL_N:

@@ -26,7 +26,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class WaypointOption:
-    """A place to fly through."""
+    """A position to fly through."""
 
     position_m: Vector = parameter(text="x east, y north, z up", unit="m")
     yaw_deg: float | None = parameter(
@@ -62,7 +62,7 @@ class WaypointController(TrackingController):
         super().__init__(context, self._options.flight)
 
     def plan(self, p_map: FloatArray, yaw: float) -> list[tuple[str, Reference]]:
-        """Return take-off, hover and the way through the points."""
+        """Return take-off, hover and the path through the points."""
         options = self._options
         above = p_map + np.array([0.0, 0.0, options.takeoff_height_m])
         origin = p_map if options.is_relative else np.zeros(3)
@@ -101,12 +101,8 @@ class RelayOptions:
 class RelayController(TrackingController):
     """Flies one side of the relay manoeuvre, from standing on the ground to landing.
 
-    The run-up leads from a hover into eq. 17 with all derivatives to jerk continuous.
-
-    Attributes
-    ----------
-    relay : RelayReference
-        Its side, from the beginning of the phase `relay` on.
+    The run-up leads from a hover into eq. 17 with all derivatives to jerk continuous. `relay` is
+    its reference from the start of the phase `relay` on.
     """
 
     def __init__(self, context: ControllerContext) -> None:
@@ -146,14 +142,14 @@ class RelayController(TrackingController):
 
 
 def _rest_near(moving: FlatState, time: float) -> FlatState:
-    """Return the rest that a moving state comes from (time < 0) or runs to, at half its speed."""
+    """Return the rest state before (time < 0) or after a moving one, at half its speed."""
     return at_rest(moving.p_map + 0.5 * time * moving.v_map, moving.yaw)
 
 
 def _take_off(
     p_map: FloatArray, above: FloatArray, yaw: float, options: FlightOptions
 ) -> list[tuple[str, Reference]]:
-    """Return the way from the ground to a hover, and the hover."""
+    """Return the path from the ground to a hover, and the hover."""
     limits = MotionLimits(speed=1.0, acceleration=1.5)
     up = plan_minimum_snap([p_map, above], [yaw, yaw], limits)
     hover = Hold(at_rest(above, yaw), options.settle_s)

@@ -5,8 +5,8 @@
 A multirotor with drag linear in its body axes is differentially flat: Faessler, Franchi and
 Scaramuzza, "Differential Flatness of Quadrotor Dynamics Subject to Rotor Drag for Accurate
 Tracking of High-Speed Trajectories", IEEE RA-L 3(2), 2018, sec. III. Without drag it is the map of
-Mellinger and Kumar (2011). The rates come from carrying every vector with its first two
-derivatives (a jet), so that each line of the attitude is also the line of its rates.
+Mellinger and Kumar (2011). Every vector carries its first two derivatives (a jet), so that each
+line of the attitude is also the line of its rates.
 
 A jet is an array whose first axis is the order of the derivative: (3, 3) for a vector.
 """
@@ -32,14 +32,12 @@ _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 @dataclass(frozen=True, kw_only=True)
 class FlatAttitude:
-    """What a motion asks of the body.
+    """Attitude, rates and thrust that a motion requires.
 
     Attributes
     ----------
-    R_map_body : (3, 3) array
-        Attitude.
     omega_in_body, alpha_in_body : (3,) array
-        Angular velocity [rad/s] and acceleration [rad/s^2] in the axes of that attitude.
+        Angular velocity [rad/s] and acceleration [rad/s^2] in the axes of `R_map_body`.
     thrust_n : float
         Force of all rotors along body z [N].
     """
@@ -56,7 +54,7 @@ def attitude_of_motion(
     yaw_derivatives: FloatArray,
     drag_n_s_per_m: FloatArray,
 ) -> FlatAttitude:
-    """Return attitude, its rates and thrust that give a motion.
+    """Return attitude, its rates and thrust for a motion.
 
     Parameters
     ----------
@@ -64,10 +62,8 @@ def attitude_of_motion(
         m (a + g) with its first two derivatives, in map axes [N], [N/s], [N/s^2].
     v_map : (3, 3) jet
         Velocity, acceleration and jerk through the air, in map axes.
-    yaw_derivatives : (3,) array
-        Yaw, its rate and acceleration [rad], [rad/s], [rad/s^2].
-    drag_n_s_per_m : (3,) array
-        Linear drag along body x, y, z [N/(m/s)].
+    yaw_derivatives, drag_n_s_per_m : (3,) array
+        Yaw, its rate and acceleration [rad], [rad/s], [rad/s^2]; linear drag along body x, y, z.
 
     Notes
     -----
@@ -115,7 +111,7 @@ def normalise_jet(a: FloatArray) -> FloatArray:
     Raises
     ------
     ZeroDivisionError
-        If a is zero: there is no direction.
+        If a is zero.
     """
     d0, d1, d2 = (_LEIBNIZ @ (a[_LEFT] * a[_RIGHT]).sum(axis=1)).tolist()  # |a|^2
     if d0 <= 0.0:

@@ -3,9 +3,9 @@
 """The geometric tracking controller of Mellinger and Kumar, with drag and lag fed forward.
 
 D. Mellinger and V. Kumar, "Minimum snap trajectory generation and control for quadrotors", ICRA
-2011, sec. IV; the rates of the wanted attitude follow Lee, Leok and McClamroch (CDC 2010), drag
+2011, sec. IV; the rates of the desired attitude follow Lee, Leok and McClamroch (CDC 2010), drag
 Faessler et al. (2018, see `flatness`). Errors are reference minus state; gains are accelerations,
-so that they do not depend on mass and inertia.
+independent of mass and inertia.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from aerotwin_flight_control.flatness import FlatAttitude, attitude_of_motion, c
 from aerotwin_flight_control.reference import FlatState
 from aerotwin_multirotor_dynamics import GRAVITY, Airframe
 
-_LEAST_LIFT = 0.2  # of gravity: the vehicle is never asked to fall freely or turn over
+_LEAST_LIFT = 0.2  # of gravity: the vehicle is never commanded to fall freely or turn over
 _UP = np.array([0.0, 0.0, 1.0])
 Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GeometricParameters:
-    """Gains, limits, and what of the vehicle the controller knows."""
+    """Gains, limits, and the controller's knowledge of the vehicle."""
 
     position_gain_1_s2: float = parameter(
         16.0, text="acceleration per position error", unit="1/s^2", minimum=0.0
@@ -73,18 +73,14 @@ class GeometricParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class BodyState:
-    """Where a body is and how it moves.
+    """Pose and motion of a body.
 
     Attributes
     ----------
     p_map, v_map : (3,) array
         Position [m] and velocity [m/s] in map axes.
-    R_map_body : (3, 3) array
-        Attitude.
-    omega_in_body : (3,) array
-        Angular velocity in body axes [rad/s].
-    rotor_speed_rad_s : (n,) array
-        Of each rotor.
+    R_map_body, omega_in_body : (3, 3), (3,) array
+        Attitude; angular velocity in body axes [rad/s].
     """
 
     p_map: FloatArray
@@ -101,15 +97,13 @@ class GeometricController:
     ----------
     airframe : Airframe
         The vehicle as the controller knows it.
-    parameters : GeometricParameters
-        Gains and switches.
 
     Attributes
     ----------
     attitude : FlatAttitude or None
-        What the last call wanted of the body.
+        Desired attitude of the last call.
     is_saturated : bool
-        Whether the last wrench was beyond the rotors.
+        Whether the last wrench exceeded the rotors' limits.
     """
 
     def __init__(self, airframe: Airframe, parameters: GeometricParameters) -> None:
@@ -130,7 +124,7 @@ class GeometricController:
         self._integral = np.zeros(3)
 
     def reset(self) -> None:
-        """Forget the integral."""
+        """Reset the integral."""
         self._integral[:] = 0.0
 
     def rotor_speeds(self, state: BodyState, reference: FlatState, dt: float) -> FloatArray:
@@ -159,7 +153,7 @@ class GeometricController:
         return self._body_drag + np.array([rotors, rotors, 0.0])
 
     def _acceleration(self, state: BodyState, drag: FloatArray) -> FloatArray:
-        """Return the acceleration (3,) that the known forces give now [m/s^2]."""
+        """Return the present acceleration (3,) by the known forces [m/s^2]."""
         gain = self.allocation.thrust_gain(*self._inflow(state))
         thrust = self._thrust_coefficient * float(np.sum(gain * state.rotor_speed_rad_s**2))
         force_body = -drag * (state.R_map_body.T @ state.v_map)
@@ -169,10 +163,10 @@ class GeometricController:
     def _desired_acceleration(
         self, state: BodyState, acceleration: FloatArray, reference: FlatState, dt: float
     ) -> FloatArray:
-        """Return the wanted acceleration with two derivatives (3, 3), map axes.
+        """Return the desired acceleration with two derivatives (3, 3), map axes.
 
-        a = a_ref + k_p e_p + k_v e_v + k_i int e_p; the errors' own rates are known, as the
-        forces are.
+        a = a_ref + k_p e_p + k_v e_v + k_i int e_p; the errors' own rates follow from the known
+        forces.
         """
         gains = self.parameters
         p, v, a, jerk, snap = reference.p_derivatives_map
@@ -198,7 +192,7 @@ class GeometricController:
         np.clip(self._integral, -limit, limit, out=self._integral)
 
     def _thrust(self, state: BodyState, force: FloatArray, drag: FloatArray) -> float:
-        """Return the thrust [N] along the present body z that comes nearest to the force."""
+        """Return the thrust [N] along the present body z that is nearest to the force."""
         z_body = state.R_map_body[:, 2]
         return float(z_body @ force + drag[2] * (z_body @ state.v_map))
 
@@ -207,7 +201,7 @@ class GeometricController:
     def _moment(self, state: BodyState, desired: FlatAttitude) -> FloatArray:
         """Return the moment (3,) in body axes [N m] (Mellinger and Kumar, eq. 10-12; Lee, eq. 16).
 
-        The wanted rates are brought into the axes of the body as it is.
+        The desired rates are rotated into the present body axes.
         """
         R_body_desired = state.R_map_body.T @ desired.R_map_body
         e_R = vee(R_body_desired)  # half of vee(R^T R_d - R_d^T R)
@@ -230,7 +224,7 @@ class GeometricController:
     def _lead(self, state: BodyState, speeds: FloatArray, dt: float) -> FloatArray:
         """Return set-points that bring lagging motors to their speeds within the step.
 
-        After dt a first-order lag has gone 1 - exp(-dt / tau) of the way.
+        After dt a first-order lag has covered 1 - exp(-dt / tau) of the step.
         """
         share = self.parameters.motor_lead
         if share == 0.0:
@@ -243,5 +237,5 @@ class GeometricController:
 
 
 def _gone(dt: float, time_constant: float) -> float:
-    """Return the share of the way that a first-order lag has gone after dt."""
+    """Return the share of a step that a first-order lag has covered after dt."""
     return float(-np.expm1(-dt / time_constant)) if time_constant > 0.0 else 1.0

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Minimum-snap trajectories through way-points (Mellinger and Kumar 2011, sec. V).
 
-Of all motions through the way-points at given times, with given velocity, acceleration and jerk at
+Of all motions through the way-points at fixed times, with fixed velocity, acceleration and jerk at
 both ends, the one of least integrated squared snap is the spline of degree 7 with its knots at the
 way-points (Schoenberg's theorem; de Boor, "A Practical Guide to Splines", 2001, ch. VI and XIII).
-So the quadratic programme needs no programme: scipy solves the banded system of that spline, with
+So no quadratic programme is needed: scipy solves the banded system of that spline, with
 continuity up to the sixth derivative. Tests compare it with the programme's KKT system.
 """
 
@@ -27,36 +27,32 @@ YAW_DEGREE = 3
 """Yaw has least acceleration (k_psi = 2 of the paper): a cubic spline."""
 _CHECKS_PER_SEGMENT = 50
 _N_TIME_ROUNDS = 30
-_CLOSE = 1.001  # how far a limit may be missed by the search for times
+_CLOSE = 1.001  # tolerated excess over a limit in the search for times
 _SHORTEST_S = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class MotionLimits:
-    """What a trajectory may ask for: largest speed [m/s] and acceleration [m/s^2]."""
+    """Largest speed [m/s] and acceleration [m/s^2] of a trajectory."""
 
     speed: float
     acceleration: float
 
 
 class MinimumSnap:
-    """A minimum-snap trajectory at given times.
+    """A minimum-snap trajectory at fixed times.
 
     Parameters
     ----------
-    p_map : (n, 3) array
-        Way-points [m], two at least.
-    times : (n,) array
-        When each is passed [s]; from 0, increasing.
+    p_map, times : (n, 3), (n,) array
+        Way-points [m], two at least; their times [s], from 0, increasing.
     yaws : (n,) array
-        Yaw at each way-point [rad]; turns of more than pi are taken as they are written.
+        Yaw at each way-point [rad]; turns of more than pi are not wrapped.
     start, end : FlatState, optional
-        Their velocity, acceleration and jerk hold at the ends; None: at rest.
+        Provide velocity, acceleration and jerk at the ends; None: at rest.
 
     Attributes
     ----------
-    duration : float
-        [s]
     coefficients : (8, n - 1, 3) array
         Of each segment in powers of the time since its start, lowest first.
     """
@@ -106,7 +102,7 @@ class MinimumSnap:
         return total
 
     def peaks(self) -> tuple[float, float]:
-        """Return the largest speed [m/s] and acceleration [m/s^2], seen on a fine grid."""
+        """Return the largest speed [m/s] and acceleration [m/s^2] on a fine grid."""
         speeds, accelerations = [], []
         share = np.linspace(0.0, 1.0, _CHECKS_PER_SEGMENT)
         for segment, length in enumerate(np.diff(self.times)):
@@ -130,12 +126,11 @@ def plan_minimum_snap(
     start: FlatState | None = None,
     end: FlatState | None = None,
 ) -> MinimumSnap:
-    """Return the trajectory through way-points in times that keep the limits.
+    """Return the fastest trajectory through way-points within the limits.
 
-    The shares of the segments in the whole time are those of least snap for their sum (Mellinger
-    and Kumar, sec. V-C); the whole is then stretched until speed and acceleration reach, and keep,
-    their limits. From rest to rest the stretch is exact: speeds go with 1/k, accelerations with
-    1/k^2.
+    The segments' shares of the time are those of least snap (Mellinger and Kumar, sec. V-C); the
+    whole is then stretched until speed and acceleration just meet their limits. From rest to rest
+    the stretch is exact: speeds scale with 1/k, accelerations with 1/k^2.
 
     Raises
     ------
@@ -172,7 +167,7 @@ def plan_minimum_snap(
 
 
 def _trapezoid_times(lengths: FloatArray, limits: MotionLimits) -> FloatArray:
-    """Return the time of each segment from rest to rest: up to speed, along, and down again."""
+    """Return the time of each segment from rest to rest with a trapezoidal speed profile."""
     ramp = limits.speed**2 / limits.acceleration
     slow = 2.0 * np.sqrt(lengths / limits.acceleration)
     return np.where(
@@ -181,7 +176,7 @@ def _trapezoid_times(lengths: FloatArray, limits: MotionLimits) -> FloatArray:
 
 
 def _least_snap_shares(points: FloatArray, durations: FloatArray) -> FloatArray:
-    """Return the shares (sum 1) of the segments that make the snap of the whole least."""
+    """Return the shares (sum 1) of the segments that minimise the total snap."""
     first = durations / durations.sum()
     if len(first) < 2:
         return first
@@ -224,7 +219,7 @@ def _powers(spline: BSpline, breaks: FloatArray) -> FloatArray:
 
 
 def _power_rows(t: float, degree: int, n_orders: int) -> FloatArray:
-    """Return rows that take coefficients to the value and its derivatives at t."""
+    """Return rows that map coefficients to the value and its derivatives at t."""
     rows = np.zeros((n_orders, degree + 1))
     for order in range(n_orders):
         rows[order, order:] = (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a vehicle is asked to follow: position to its fourth derivative, and yaw, at an instant."""
+"""The reference of a vehicle: position to its fourth derivative, and yaw, at an instant."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -52,12 +52,12 @@ class Reference(Protocol):
     duration: float
 
     def at(self, t: float) -> FlatState:
-        """Return the state at t [s]; before 0 and after `duration` it is held or goes on."""
+        """Return the state at t [s]; before 0 and after `duration` it is held or extrapolated."""
         ...
 
 
 def at_rest(p_map: ArrayLike, yaw: float) -> FlatState:
-    """Return the state of hovering at a place (3,) [m] with a yaw [rad]."""
+    """Return the state of hovering at a position (3,) [m] with a yaw [rad]."""
     derivatives = np.zeros((N_DERIVATIVES, 3))
     derivatives[0] = p_map
     return FlatState(p_derivatives_map=derivatives, yaw_derivatives=np.array([yaw, 0.0, 0.0]))
@@ -66,15 +66,10 @@ def at_rest(p_map: ArrayLike, yaw: float) -> FlatState:
 class Sequel:
     """References flown one after the other, each on its own time from 0.
 
-    Parameters
-    ----------
-    parts : sequence of Reference
-        At least one.
-
     Attributes
     ----------
     begins : list of float
-        When each part begins [s].
+        Start time of each part [s].
     """
 
     def __init__(self, parts: Sequence[Reference]) -> None:
@@ -91,5 +86,5 @@ class Sequel:
         return self.parts[index].at(t - self.begins[index])
 
     def index(self, t: float) -> int:
-        """Return which part is flown at t [s]."""
+        """Return the index of the part flown at t [s]."""
         return max(bisect_right(self.begins, t) - 1, 0)

@@ -33,18 +33,11 @@ class RelayReference:
     Parameters
     ----------
     origin_map : (3,) array
-        Where x = y = z = 0 of eq. 17 lies in map [m]; its axes are those of map.
+        Position in map of x = y = z = 0 of eq. 17 [m]; its axes are those of map.
     is_mirrored : bool
-        The second vehicle.
-    s : float
-        How fast it swings [s]; the smaller, the more aggressive.
-    half_s : float
-        Half of the duration [s].
-
-    Attributes
-    ----------
-    duration : float
-        [s]
+        Selects the second vehicle.
+    s, half_s : float
+        Parameter of eq. 17 [s], smaller is more aggressive; half of the duration [s].
     """
 
     def __init__(

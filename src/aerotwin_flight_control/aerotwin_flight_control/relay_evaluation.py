@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a relay manoeuvre was flown: position errors of both vehicles, and their separation."""
+"""Evaluation of a relay manoeuvre: position errors of both vehicles, and their separation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_flight_control.relay import RelayReference
 
 WINDOW_S = 2.0
-"""Errors are judged from this long before the passing to this long after it."""
+"""Errors are evaluated from this long before the passing to this long after it."""
 PEGASUS_RMSE_M = 0.072
-"""Of the second vehicle of Pegasus, in the same window, from the example's recorded results
+"""RMSE of the second vehicle of Pegasus, in the same window, from the example's recorded results
 (examples/results/statistics_2.npz at bef3c57; the first has 0.0726 m)."""
 
 
@@ -26,12 +26,10 @@ class RelaySide:
 
     Attributes
     ----------
-    t : (n,) array
-        t of eq. 17 [s]: 0 at the passing.
-    p_map : (n, 3) array
-        Where it was [m].
+    t, p_map : (n,), (n, 3) array
+        t of eq. 17 [s], 0 at the passing; true position [m].
     error_map : (n, 3) array
-        That minus where it should have been [m].
+        True minus desired position [m].
     """
 
     t: FloatArray
@@ -55,18 +53,18 @@ class RelaySide:
 
 @dataclass(frozen=True, kw_only=True)
 class RelayResult:
-    """One relay, flown.
+    """One relay flight.
 
     Attributes
     ----------
     name, title, text : str
-        Key, heading and what is special about it.
+        Key, heading and description.
     sides : tuple of RelaySide
         The two vehicles, at the same instants.
     step_s : float
-        Of the simulation [s].
+        Step of the simulation [s].
     bar_rmse_m, bar_separation_m : float or None
-        What it must reach.
+        Thresholds [m]; None if there is none.
     """
 
     name: str
@@ -89,7 +87,7 @@ class RelayResult:
 
     @property
     def is_within_thresholds(self) -> bool | None:
-        """Whether it reached its bars; None if it has none."""
+        """Whether it meets its thresholds; None if it has none."""
         if self.bar_rmse_m is None and self.bar_separation_m is None:
             return None
         is_near = self.bar_rmse_m is None or self.rmse_m <= self.bar_rmse_m
@@ -114,14 +112,8 @@ def relay_sides(
 ) -> tuple[RelaySide, RelaySide]:
     """Return both vehicles during eq. 17, at the stamps of the first one's truth.
 
-    Parameters
-    ----------
-    truths : two of Trajectory
-        Where the vehicles were, in map.
-    references : two of RelayReference
-        Where they should have been.
-    begins_ns : two int
-        When eq. 17 began for each [ns].
+    Each argument holds one entry per vehicle: true motion in map, desired motion, and the time at
+    which eq. 17 began [ns].
 
     Raises
     ------

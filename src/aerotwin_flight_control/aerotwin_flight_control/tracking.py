@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A whole flight along references: wait, take off, follow, come down, motors off.
+"""A whole flight along references: wait, take off, follow, descend, motors off.
 
 `TrackingController` implements the protocol `aerotwin_core.interfaces.Controller`, fed by truth;
-who plans what is flown derives from it.
+derived classes plan the references.
 """
 
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ _NS = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class FlightOptions:
-    """What every flight of a `TrackingController` needs; the `flight:` part of its options."""
+    """Options common to every `TrackingController`; the `flight:` part of its options."""
 
     control: GeometricParameters = parameter(
         GeometricParameters(), text="gains, and what the controller knows"
@@ -46,7 +46,7 @@ class FlightOptions:
 
 
 class Hold:
-    """A reference that stays: one state for a while."""
+    """A constant reference: one state for a duration."""
 
     def __init__(self, state: FlatState, duration: float) -> None:
         self._state, self.duration = state, duration
@@ -57,9 +57,9 @@ class Hold:
 
 
 class Descent:
-    """Straight down from a hover, for as long as it is asked.
+    """Straight down from a hover, without end.
 
-    The speed comes up as 1 - exp(-t / tau), without a jump.
+    The speed rises as 1 - exp(-t / tau), without a jump.
     """
 
     duration = np.inf
@@ -80,25 +80,16 @@ class Descent:
 class TrackingController(ABC):
     """Flies references in order, with the geometric controller.
 
-    Parameters
-    ----------
-    context : ControllerContext
-        From the simulator.
-    options : FlightOptions
-        Common options.
-
     Attributes
     ----------
-    phase : str
-        What it does now.
-    progress : float
-        Share of the planned time, in [0, 1].
+    phase, progress : str, float
+        Current phase; elapsed share of the planned time, in [0, 1].
     is_finished : bool
         It has landed and its motors are off.
     failure : str or None
-        Why it gave up.
+        Reason for which the flight was aborted.
     setpoint : FlatState or None
-        Where the vehicle should be now.
+        Current reference.
     """
 
     def __init__(self, context: ControllerContext, options: FlightOptions) -> None:
@@ -119,7 +110,7 @@ class TrackingController(ABC):
     def plan(self, p_map: FloatArray, yaw: float) -> list[tuple[str, Reference]]:
         """Return names and references from standing at p_map (3,) [m] with a yaw [rad] on.
 
-        The last one is followed by a descent to the ground.
+        A descent to the ground follows the last one.
         """
 
     def begin_ns(self, phase: str) -> int | None:
@@ -155,7 +146,7 @@ class TrackingController(ABC):
         return self._plan
 
     def _has_ended(self, sample: ControllerSample, reference: FlatState) -> bool:
-        """Take note of a touch-down, or of a vehicle that is lost; return whether it is over."""
+        """Record a touch-down or a lost vehicle; return whether the flight is over."""
         error = sample.p_map_body - reference.p_map
         is_still = float(np.linalg.norm(sample.v_map_body)) < _STILL_M_S
         if self.phase == "landing" and error[2] > _TOUCHED_M and is_still:
