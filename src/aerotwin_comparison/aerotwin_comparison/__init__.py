@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons that say how sure they are: a twin of two flights, a study of many runs.
+"""Comparisons with confidence: a twin of two flights, a study of many runs.
 
-`compare_twins` judges whether a SLAM maps a simulated place as well as the real one (Beam et al.
+`compare_twins` decides whether a SLAM maps a simulated place as well as the real one (Beam et al.
 2024): both maps against one model, differences with intervals and a margin. `evaluate_study` scores
 many runs of several methods on several sequences, failures included, with significance.
 """

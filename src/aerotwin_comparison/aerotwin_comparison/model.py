@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The model that maps are measured against."""
+"""The reference model of maps."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,7 @@ from aerotwin_voxel_cloud import load_map
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A model, and what its file says beside the points.
-
-    Attributes
-    ----------
-    reference : MapReference
-    origin : GeodeticPoint or None
-        Where on Earth its origin is, where that is known.
-    notes : tuple of str
-        What was left out, is damaged or looks odd.
-    """
+    """A model; `origin` is its geodetic origin where known, `notes` list problems of its file."""
 
     reference: MapReference
     origin: GeodeticPoint | None
@@ -37,16 +28,10 @@ def load_model(
     unit_option: str = "",
     drop_invalid: bool = False,
 ) -> Model:
-    """Return a model.
+    """Return the model of a world, mesh, tileset, cloud, binvox or bag.
 
-    Parameters
-    ----------
-    spec : str
-        World, mesh, tileset, cloud, binvox or bag.
-    protocol : MapProtocol
-        Size of its voxels.
-    unit, unit_option, drop_invalid
-        As of `aerotwin_voxel_cloud.load_map`.
+    The protocol sets the size of its voxels; unit, unit_option and drop_invalid are those of
+    `aerotwin_voxel_cloud.load_map`.
 
     Raises
     ------

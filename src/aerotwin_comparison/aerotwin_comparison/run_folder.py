@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of aerotwin left behind: its bag, configuration and numbers."""
+"""Output of a run of aerotwin: its bag, configuration and metrics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,12 +38,7 @@ _FLIGHT = ("world", "mission", "seed")
 class RunFolder:
     """A run folder opened for reading.
 
-    Attributes
-    ----------
-    path : Path
-        The folder that holds `bag/` and `config.yaml`.
-    configuration : mapping
-        Content of `config.yaml`.
+    `path` holds `bag/` and `config.yaml`; `configuration` is the content of the latter.
     """
 
     path: Path
@@ -79,7 +74,7 @@ class RunFolder:
 
     @property
     def failure(self) -> str:
-        """Why the flight failed, as its report says; empty when it did not, or has no report."""
+        """Why the flight failed, by its report; empty when it did not, or has no report."""
         warnings = self._report.get("warnings")
         texts = [str(text) for text in warnings] if isinstance(warnings, list) else []
         return next((text for text in texts if text.startswith(_FAILED)), "")
@@ -149,9 +144,9 @@ class RunFolder:
         return points
 
     def frame_stamps_ns(self, estimate: Trajectory) -> np.ndarray | None:
-        """Return the stamps (n,) of all frames that the SLAM was given [ns], None when unknown.
+        """Return the stamps (n,) of all input frames of the SLAM [ns], None when unknown.
 
-        Frames are of the left camera or of the lidar, whichever the poses answer to.
+        Frames are of the left camera or of the lidar, whichever the stamps of the poses match.
         """
         candidates = [
             read_frame_stamps(self.bag, topic)
@@ -172,7 +167,7 @@ class RunFolder:
 
 
 def is_run_folder(path: str | Path) -> bool:
-    """Tell whether a path is a run folder, or a folder that holds some."""
+    """Return whether a path is a run folder, or a folder that holds some."""
     path = Path(path)
     return path.is_dir() and bool(_run_folders(path))
 
@@ -183,7 +178,7 @@ def open_run_folder(path: str | Path) -> RunFolder:
     Raises
     ------
     UserError
-        If it is none, or holds several.
+        If there is none, or several.
     """
     path = Path(path)
     found = _run_folders(path) if path.is_dir() else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""JSON schemas (2020-12) of what twins and studies put into `metrics.json`."""
+"""JSON schemas (2020-12) of the sections of twins and studies in `metrics.json`."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _VERDICT: dict[str, Any] = {"enum": ["equivalent", "different", "not decided"]}
 
 
 def _object(**properties: Any) -> dict[str, Any]:
-    """Return the schema of an object that has all of these and nothing else."""
+    """Return the schema of an object with all of these properties and no others."""
     return {
         "type": "object",
         "properties": properties,

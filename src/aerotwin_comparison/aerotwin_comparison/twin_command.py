@@ -157,7 +157,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_unit(args: argparse.Namespace) -> None:
-    """Refuse a unit that nothing is in: run folders hold metres."""
+    """Reject a unit without a cloud file: run folders are in metres."""
     from aerotwin_comparison.run_folder import is_run_folder
 
     if args.unit and is_run_folder(args.a) and is_run_folder(args.b):
@@ -168,7 +168,7 @@ def _check_unit(args: argparse.Namespace) -> None:
 
 
 def _side(args: argparse.Namespace, letter: str):
-    """Return a side; what was said on the command line goes before what is known of a run."""
+    """Return a side; options of the command line override what is known of a run."""
     from aerotwin_comparison.run_folder import is_run_folder, open_run_folder
     from aerotwin_comparison.twin.sides import read_path, side_of_files, side_of_run
 
@@ -192,7 +192,7 @@ def _side(args: argparse.Namespace, letter: str):
 
 
 def _placed(side, origin):
-    """Return a side that starts where its place on Earth puts it, unless it knows better."""
+    """Return a side whose start is its geodetic position, unless a better one is known."""
     if side.T_reference_odom is not None or origin is None or side.origin is None:
         return side
     from aerotwin_registration import T_reference_estimate_from_origins

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A study: many runs of several methods on several sequences, failures counted, none dropped."""
+"""A study: many runs of several methods on several sequences, including failed runs."""
 
 from aerotwin_comparison.study.protocol import PRESETS, StudyProtocol, load_study_protocol
 from aerotwin_comparison.study.results import Study, evaluate_study

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The runs of one method on one sequence, summed up; failures are the worst of them."""
+"""Summary of the runs of one method on one sequence; failures rank as the worst."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,27 +13,22 @@ from aerotwin_comparison.study.scores import QUANTITIES, Quantity, RunScores
 from aerotwin_core.statistics import bootstrap_interval
 
 ALL_SEQUENCES = "all"
-# A failed run stands behind every other: so many times the worst of them.
+# A failed run ranks behind every other: at this multiple of the worst of them.
 _BEHIND = 1e3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """The runs of one method on one sequence, by one score.
+    """The runs of one method on one sequence (`ALL_SEQUENCES`: on all), by one score.
 
     Attributes
     ----------
-    method, sequence : str
-        The latter is `ALL_SEQUENCES` for all runs of a method.
-    quantity : Quantity
     values : (n,) array
-        One for each run that has it; infinite for one that failed and lost it.
-    n_failed : int
-        Runs that failed, whatever the score.
-    n_runs : int
-        All runs.
+        One for each run that has it; infinite for one without it because it failed.
+    n_failed, n_runs : int
+        Runs that failed, whatever the score, and all runs.
     low, high : float
-        Ends of the bootstrap interval of the centre over runs; NaN for fewer than two runs.
+        Bootstrap interval of the centre over runs; NaN for fewer than two runs.
     centre_name : str
         "median" or "mean".
     """
@@ -50,14 +45,14 @@ class Cell:
 
     @property
     def finite(self) -> np.ndarray:
-        """The values of the runs that did not lose it."""
+        """The finite values."""
         return self.values[np.isfinite(self.values)]
 
     @property
     def centre(self) -> float | None:
-        """What stands for the runs: the median with failures as the worst, or the mean of the rest.
+        """The median with failures as the worst, or the mean of the other runs.
 
-        None when no run has it; infinite when the median run failed, or all did.
+        None when no run has the score; infinite when the median run failed, or all did.
         """
         if len(self.values) == 0:
             return None
@@ -71,7 +66,7 @@ class Cell:
         return float(_quantile(self.values, 0.25)), float(_quantile(self.values, 0.75))
 
     def plain(self) -> dict[str, Any]:
-        """Return the numbers for JSON; what is infinite has failed and is null."""
+        """Return the numbers for JSON; infinite ones (failed) are null."""
         q25, q75 = self.quartiles if len(self.values) else (np.nan, np.nan)
         numbers = {
             "median": _quantile(self.values, 0.5) if len(self.values) else np.nan,
@@ -154,14 +149,14 @@ def _interval(values: np.ndarray, protocol: StudyProtocol) -> tuple[float, float
 
 
 def without_infinity(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return values with failures far behind the worst, and the worst that is none."""
+    """Return values with failures placed far beyond the worst, and the largest finite one."""
     finite = values[np.isfinite(values)]
     limit = float(np.max(np.abs(finite), initial=1e-9))
     return np.where(np.isfinite(values), values, limit * _BEHIND), limit
 
 
 def _quantile(values: np.ndarray, level: float) -> float:
-    """Return a quantile (linear between order statistics), infinite where a failure takes part."""
+    """Return a quantile (linear between order statistics), infinite where it includes a failure."""
     ordered = np.sort(values)
     place = level * (len(ordered) - 1)
     below, share = int(np.floor(place)), place - np.floor(place)

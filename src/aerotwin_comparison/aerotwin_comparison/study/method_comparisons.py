@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Methods against each other: tests over runs, corrected for how many there are."""
+"""Comparisons of methods: tests over runs, corrected for the number of tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +20,14 @@ _FEWEST_RUNS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class MethodComparison:
-    """Two methods against each other by one score.
+    """Comparison of two methods by one score.
 
     Attributes
     ----------
-    quantity : Quantity
-    method_a, method_b : str
     is_paired : bool
         Whether runs of the same sequence and seed were compared.
     comparison : Comparison
-        What the test says; differences are b minus a.
+        Result of the test; differences are b minus a.
     typical : float or None
         Its typical difference, in the unit of the score; None where failed runs decide it.
     p_adjusted : float
@@ -104,7 +102,7 @@ def _compared(
 ) -> tuple[Comparison, float | None, bool] | None:
     """Compare runs of the same sequence and seed where there are some, else all runs.
 
-    Returns the comparison, its typical difference and whether it was of pairs; None where a method
+    Returns the comparison, its typical difference and whether runs were paired; None where a method
     has fewer than two runs with the score.
     """
     sides: list[dict[tuple[str, str], float]] = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of how runs are counted and compared."""
+"""Options of how runs are summarised and compared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CENTRES = ("median", "mean")
 
 @dataclass(frozen=True, kw_only=True)
 class StudyProtocol:
-    """What counts as a failure, what stands for several runs, and how methods are compared."""
+    """Definition of a failure, summary of several runs, and comparison of methods."""
 
     min_coverage: float = parameter(
         0.3,
@@ -52,14 +52,9 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 def load_study_protocol(
     spec: str | Path | None, presets: Mapping[str, Any]
 ) -> Protocol[StudyProtocol]:
-    """Return the part `study` of a preset or a protocol file.
+    """Return the part `study` of a preset or a YAML file; default: the defaults.
 
-    Parameters
-    ----------
-    spec : str or path, optional
-        Name of a preset or a YAML file; the defaults without.
-    presets : mapping
-        Presets of other parts, whose names are known, too.
+    `presets` are those of other parts, whose names are accepted too.
     """
     known = {name: PRESETS.get(name, {}) for name in [*presets, *PRESETS]}
     return load_protocol(StudyProtocol, PART, spec, known)

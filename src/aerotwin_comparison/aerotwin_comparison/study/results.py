@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs summed up: by method and sequence, and methods against each other."""
+"""Results of a study: by method and sequence, and comparisons of methods."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,20 +23,10 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """What came out.
+    """Result of a study.
 
-    Attributes
-    ----------
-    name : str
-        Title.
-    runs : tuple of RunScores
-        All runs in the order given, those that failed too.
-    cells : tuple of Cell
-        For each method, sequence (and all of them together) and score that any run has.
-    duels : tuple of Duel
-        For each score and pair of methods.
-    choices : Protocol
-        All choices; `protocols` those of the scores.
+    `runs` include failed ones, in input order. There is one of `cells` for each method, sequence
+    (and all of them together) and score that any run has. `protocols` are those of the scores.
     """
 
     name: str
@@ -70,7 +60,7 @@ class Study:
         return None
 
     def coverage_apart(self, sequence: str) -> dict[str, float]:
-        """Return what each method covers [%] where that is too different to rank their errors."""
+        """Return the coverage of each method [%] where it differs too much to rank their errors."""
         cells = [self.cell(method, sequence, "coverage_percent") for method in self.methods]
         shares = {c.method: c.centre for c in cells if c is not None and c.centre is not None}
         is_apart = max(shares.values(), default=0.0) - min(shares.values(), default=0.0)
@@ -82,7 +72,7 @@ class Study:
         return sum(bool(s.failure) for s in self.runs)
 
     def warnings(self) -> list[str]:
-        """Return what must be known before the numbers are believed."""
+        """Return what must be known before trusting the numbers."""
         found = []
         if self.n_failed:
             found.append(
@@ -140,16 +130,8 @@ def evaluate_study(
 ) -> Study:
     """Score all runs and compare the methods.
 
-    Parameters
-    ----------
-    name : str
-        Title.
-    runs : sequence of StudyRun
-        Each method, sequence and seed at most once.
-    protocol, trajectory, maps : Protocol, optional
-        All choices; defaults without.
-    on_run : callable, optional
-        Called with the name of each run when it was scored.
+    Each method, sequence and seed occurs at most once. `on_run` is called with the name of each run
+    after it was scored.
     """
     chosen = protocol or Protocol(name=DEFAULT, part=PART, choices=StudyProtocol())
     trajectory = trajectory or Protocol(
@@ -170,7 +152,7 @@ def study_of(
     choices: Protocol[StudyProtocol],
     protocols: dict[str, dict[str, Any]],
 ) -> Study:
-    """Return the study of runs that were scored."""
+    """Return the study of scored runs."""
     return Study(
         name=name,
         runs=tuple(scored),
@@ -209,7 +191,7 @@ def _different_coverage(study: Study) -> list[str]:
 
 
 def _as_large_as_the_step(study: Study) -> list[str]:
-    """Say whose relative error is as large as the motion: frames are mixed up, or it stands."""
+    """Say whose relative error is as large as the motion: frames are mixed up, or it is at rest."""
     step_m = study.protocols.get("trajectory", {}).get("choices", {}).get("rpe_m", np.inf)
     names = [s.run.name for s in study.runs if s.values.get("rpe_trans_m", 0.0) >= step_m]
     if not names:

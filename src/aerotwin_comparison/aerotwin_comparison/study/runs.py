@@ -19,18 +19,16 @@ _MOST_RUNS = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRun:
-    """One run: which method on which sequence, and where its results are.
+    """One run: its method and sequence, and the files of its results.
 
     Attributes
     ----------
     method, sequence, seed : str
         Runs of two methods with the same sequence and seed are a pair.
     reference, estimate : str
-        Trajectory files, bags or ``BAG:TOPIC``; empty for a run folder.
-    folder : str
-        Run folder of aerotwin, instead.
+        Trajectory files, bags or ``BAG:TOPIC``; empty for a run folder, `folder`.
     map, model : str
-        Cloud of the SLAM and what it is measured against; both or none.
+        Cloud of the SLAM and its reference model; both or none.
     resources : str
         JSON with cpu_cores_mean and pss_bytes_mean or rss_bytes_mean.
     """
@@ -47,13 +45,13 @@ class StudyRun:
 
     @property
     def name(self) -> str:
-        """Method, sequence and seed in one."""
+        """Method, sequence and seed as one text."""
         return "/".join(part for part in (self.method, self.sequence, self.seed) if part)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """One entry of a study file; {method}, {sequence} and {seed} in paths are found by files."""
+    """One entry of a study file; {method}, {sequence} and {seed} in paths are matched to files."""
 
     folder: str = parameter("", text="run folders of aerotwin, * and ? allowed")
     reference: str = parameter("", text="true trajectory: file, bag or BAG:TOPIC")
@@ -86,7 +84,7 @@ def load_study(path: str | Path) -> tuple[str, list[StudyRun]]:
     Raises
     ------
     UserError
-        If the file is wrong, a pattern matches nothing, or a run stands there twice.
+        If the file is wrong, a pattern matches nothing, or a run is listed twice.
     """
     path = Path(path)
     content = read_yaml(path)
@@ -104,7 +102,7 @@ def load_study(path: str | Path) -> tuple[str, list[StudyRun]]:
 def runs_of_folders(patterns: Iterable[str]) -> list[StudyRun]:
     """Return the runs of run folders, by paths or patterns with * and ?.
 
-    Folders of flights without a SLAM are left out: they are no run of any method.
+    Folders of flights without a SLAM are left out: they are not runs of a method.
 
     Raises
     ------
@@ -127,7 +125,7 @@ def folders_without_slam(patterns: Iterable[str]) -> list[str]:
 
 
 def has_slam(run: RunFolder) -> bool:
-    """Tell whether a SLAM was to run: not in a flight with slam:=none."""
+    """Return whether the run includes a SLAM: not a flight with slam:=none."""
     return run.parameters.get("slam") != "none"
 
 
@@ -152,7 +150,7 @@ def run_of_folder(run: RunFolder, entry: _Entry | None = None) -> StudyRun:
 
 
 def checked(runs: list[StudyRun], where: str) -> list[StudyRun]:
-    """Return the runs; an empty or too long list and a run that is there twice are refused."""
+    """Return the runs, if they are neither none, too many, nor listed twice."""
     if not runs:
         raise UserError(f"{where}: no run; name some")
     if len(runs) > _MOST_RUNS:
@@ -171,7 +169,7 @@ def checked(runs: list[StudyRun], where: str) -> list[StudyRun]:
 
 
 def _texts(content: Any) -> None:
-    """Let numbers stand where names of seeds, sequences and methods are expected."""
+    """Convert numbers to text where names of seeds, sequences and methods are expected."""
     runs = content.get("runs") if isinstance(content, Mapping) else None
     for entry in runs if isinstance(runs, list) else ():
         for key in ("seed", "sequence", "method"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The scores of one run; a run that cannot be scored has failed, with a reason."""
+"""Scores of one run; a run that cannot be scored has failed, with a reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from aerotwin_trajectory_evaluation.declared_metrics import RESOURCE_METRICS, TR
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """One score: key in JSON and CSV, heading, unit, digits after the point, which is better."""
+    """One score: key in JSON and CSV, heading, unit, decimals, which direction is better."""
 
     key: str
     label: str
@@ -50,7 +50,7 @@ class Quantity:
 
 
 def _declared(metric: Metric, key: str, label: str, digits: int, hint: str) -> Quantity:
-    """Return a number of one run as a quantity of the study, under the study's own name."""
+    """Return a metric of one run as a quantity of the study, under the study's own name."""
     return Quantity(
         key=key,
         label=label,
@@ -100,17 +100,9 @@ BY_KEY = {quantity.key: quantity for quantity in QUANTITIES}
 
 @dataclass(frozen=True, kw_only=True)
 class RunScores:
-    """What one run scored.
+    """Scores of one run by key of `QUANTITIES`; `failure` is the reason if it failed, else empty.
 
-    Attributes
-    ----------
-    run : StudyRun
-        Which.
-    failure : str
-        Why it has failed; empty when it has not.
-    values : dict
-        Scores by key of `QUANTITIES`, those that are known; a failed run has cost and coverage
-        at most.
+    A failed run has at most cost and coverage.
     """
 
     run: StudyRun
@@ -118,9 +110,9 @@ class RunScores:
     values: dict[str, float] = field(default_factory=dict)
 
     def value(self, key: str) -> float | None:
-        """Return a score; infinity where failing hides it, None where it was never measured.
+        """Return a score; infinity if missing because of a failure, None if never measured.
 
-        Cost is what it is, whether the run failed or not.
+        Cost does not depend on failure.
         """
         if key in self.values:
             return self.values[key]
@@ -148,12 +140,12 @@ def score_run(
     trajectory: Protocol[TrajectoryProtocol],
     maps: Protocol[MapProtocol],
 ) -> RunScores:
-    """Return the scores of a run; what cannot be read or paired makes it a failed one."""
+    """Return the scores of a run; it has failed if it cannot be read or paired."""
     folder = open_run_folder(run.folder) if run.folder else None
     values = _cost(run, folder)
     try:
         values |= _trajectory_scores(run, folder, trajectory)
-        # However well it was tracked until then: a short path is an easy one.
+        # A failed flight is a failed run, however well it was tracked: a short path is an easy one.
         failure = folder.failure if folder is not None else ""
         failure = failure or _failure(values, study)
     except UserError as error:
@@ -193,7 +185,7 @@ def _trajectory_scores(
 
 
 def _values(quantities: Sequence[Quantity], numbers: Mapping[str, Any]) -> dict[str, float]:
-    """Return the quantities that the numbers of a run hold."""
+    """Return the quantities that are in the numbers of a run."""
     return {
         quantity.key: metric.value(numbers)
         for quantity in quantities
@@ -204,7 +196,7 @@ def _values(quantities: Sequence[Quantity], numbers: Mapping[str, Any]) -> dict[
 def _paths(
     run: StudyRun, folder: RunFolder | None
 ) -> tuple[Trajectory, Trajectory, np.ndarray | None]:
-    """Return truth, estimate and, where they are known, the stamps of all frames [ns]."""
+    """Return truth, estimate and, where known, the stamps of all frames [ns]."""
     if folder is None:
         return read_path(run.reference), read_path(run.estimate), None
     truth = folder.truth()
@@ -271,7 +263,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _number(tree: Any, *keys: str) -> float | None:
-    """Return a finite number of nested mappings, None where it is not there."""
+    """Return a finite number of nested mappings, None if absent."""
     for key in keys:
         tree = tree.get(key) if isinstance(tree, Mapping) else None
     is_number = isinstance(tree, int | float) and not isinstance(tree, bool)

@@ -55,7 +55,7 @@ def study_tables(study: Study) -> list[Table]:
 
 
 def verdict(study: Study) -> str:
-    """Return which method is ahead by APE, and whether that is more than chance, in a sentence."""
+    """Return as text which method is best by APE, and whether the difference is significant."""
     done = f"{len(study.runs) - study.n_failed} of {len(study.runs)} runs completed."
     ranked = []
     for method in study.methods:
@@ -78,7 +78,7 @@ def verdict(study: Study) -> str:
 
 
 def _sure(study: Study, method: str, second: str) -> str:
-    """Say whether the best method is ahead of the next one by more than chance."""
+    """Say whether the best method is significantly better than the next one."""
     for duel in study.duels:
         if duel.quantity.key == "ape_trans_m" and {duel.method_a, duel.method_b} == {
             method,
@@ -121,7 +121,7 @@ def _headline(study: Study) -> tuple[Headline, ...]:
 
 
 def _boxes(study: Study, quantity: Quantity) -> Figure:
-    """Draw one box, or the runs themselves where they are few, for each method and sequence."""
+    """Draw one box, or single runs where they are few, for each method and sequence."""
     cells = [
         cell
         for sequence in study.sequences

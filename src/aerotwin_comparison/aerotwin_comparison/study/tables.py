@@ -53,7 +53,7 @@ _LATEX = {
 
 
 def result_tables(study: Study) -> list[Table]:
-    """Return a table for each sequence and one of all: methods down, scores across."""
+    """Return a table for each sequence and one of all: methods as rows, scores as columns."""
     names = [*study.sequences] if len(study.sequences) == 1 else [*study.sequences, ALL_SEQUENCES]
     return [_of_sequence(study, name) for name in names]
 
@@ -94,7 +94,7 @@ def _shown(cell: Cell | None) -> str:
 
 
 def _best(study: Study, methods: list[str], sequence: str, quantity: Quantity) -> int | None:
-    """Return the row of the best method; None where no other has the score, or one is as good."""
+    """Return the row of the best method; None if no other has the score, or one is equally good."""
     sign = 1.0 if quantity.better == "lower" else -1.0
     found = []
     for row, method in enumerate(methods):
@@ -167,7 +167,7 @@ def method_comparison_table(study: Study) -> Table:
 
 
 def run_table(study: Study) -> Table:
-    """Return every run, failed ones with the reason."""
+    """Return all runs, failed ones with the reason."""
     quantities = study.quantities
     return Table(
         title="All runs",
@@ -186,7 +186,7 @@ def run_table(study: Study) -> Table:
 
 
 def xtdrone_table(study: Study, sequence: str) -> Table:
-    """Return tables III and IV of Xiao et al. (2020) in one: means, methods across."""
+    """Return tables III and IV of Xiao et al. (2020) in one: means, methods as columns."""
     rows = []
     for label, key in XTDRONE_ROWS:
         digits = BY_KEY[key].digits
@@ -284,10 +284,9 @@ def csv_of_runs(study: Study) -> str:
 
 
 def csv_of_summary(study: Study) -> str:
-    """Return one line for each method, sequence ("all" too) and score, in full digits.
+    """Return one line for each method, sequence (and "all") and score, in full digits.
 
-    A number that failed runs decide is empty, and so is one that too few runs give; `n_failed`
-    tells them apart.
+    A number is empty where failed runs decide it, or runs are too few; `n_failed` says which.
     """
     return _csv_of(SUMMARY_COLUMNS, [cell.plain() for cell in study.cells])
 
@@ -310,7 +309,7 @@ def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def _plain(value: object) -> str:
-    """Return a value for a cell: None is empty, and no text is taken for a formula."""
+    """Return a value for a cell: None is empty, and text is escaped so that it is not a formula."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A twin: the same SLAM over the same place, simulated and real, against one model."""
+"""A twin: the same SLAM at the same place, simulated and real, against one model."""
 
 from aerotwin_comparison.twin.comparison import TwinComparison, compare_twins
 from aerotwin_comparison.twin.protocol import TwinProtocol, load_twin_protocol

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two maps against one model: register both, measure both, say how they differ.
+"""Two maps against one model: register both, measure both, compare.
 
 References
 ----------
@@ -47,26 +47,22 @@ _LEAST_OVERLAP = 0.7
 
 @dataclass(frozen=True, kw_only=True)
 class TwinComparison:
-    """What came out.
+    """Comparison of side b ("real") with side a ("simulated").
 
     Attributes
     ----------
-    a, b : TwinSide
-        What was compared; b is the one that is measured against a ("real" against "simulated").
     map_a, map_b : MapEvaluation
         Each map against the model.
     judged : Differences or None
-        By the distance that decides: to the true surface where it is known, else the protocol's
+        By the main distance: to the true surface where it is known, else the protocol's
         correspondences. None when a map could not be aligned.
     published : Differences or None
         By the paper's measure: correspondences to the model's points within the cut. The same
         object as `judged` where there is no surface.
     overlap : tuple of float
-        Share of the points of a, and of b, that lie within 2 m of space that the other map has.
-    choices : Protocol
-        All choices of the comparison, with their name and hash.
+        Share of the points of a, and of b, with a point of the other map within 2 m.
     model_notes : tuple of str
-        What of the model's file was left out, is damaged or looks odd.
+        Problems of the model's file.
     """
 
     a: TwinSide
@@ -91,12 +87,12 @@ class TwinComparison:
 
     @property
     def are_both_simulated(self) -> bool:
-        """Whether this checks the method only."""
+        """Whether both are simulated, so that only the method is checked."""
         return self.a.kind == self.b.kind == "simulated"
 
     @property
     def sentence(self) -> str:
-        """The verdict in one sentence: by what, how sure, and what it is not."""
+        """The verdict in one sentence: by which distance, how certain, and its limits."""
         text = self._unaligned() if self.judged is None else as_text(self.judged)
         return f"{text}; {SIMULATED_BOTH}." if self.are_both_simulated else f"{text}."
 
@@ -117,7 +113,7 @@ class TwinComparison:
         return transform_points(S, side.trajectory.p_ref_body)
 
     def warnings(self) -> list[str]:
-        """Return what must be known before the numbers are believed."""
+        """Return what must be known before trusting the numbers."""
         found = []
         kinds = {self.a.kind, self.b.kind}
         if None in kinds:
@@ -164,22 +160,12 @@ def compare_twins(
     model_notes: tuple[str, ...] = (),
     on_step: Callable[[str], None] | None = None,
 ) -> TwinComparison:
-    """Compare two maps of one place.
+    """Compare two maps of one place, the simulated and the real one or any two.
 
-    Parameters
-    ----------
-    a, b : TwinSide
-        The simulated and the real map, or any two.
-    reference : SurfaceReference or MapReference
-        The model: its surface, or points (`MapReference.of`, `load_model`).
-    map_protocol : MapProtocol or Protocol, optional
-        How each map is aligned and measured; `beam2024` by default.
-    protocol : TwinProtocol or Protocol, optional
-        How the two are compared.
-    model_notes : tuple of str, optional
-        Of the model's file (`Model.notes`); they stand among the warnings.
-    on_step : callable, optional
-        Called with the name of each step, for progress.
+    The model is a surface or points (`MapReference.of`, `load_model`). `map_protocol` is how each
+    map is aligned and measured (default: `beam2024`), `protocol` how the two are compared. Notes of
+    the model's file (`Model.notes`) are shown among the warnings; `on_step` is called with the name
+    of each step, for progress.
 
     Raises
     ------
@@ -235,7 +221,7 @@ def _model(
     reference: SurfaceReference | MapReference,
     protocol: MapProtocol | Protocol[MapProtocol] | None,
 ) -> MapReference:
-    """Return the model with its voxels, made once for both maps."""
+    """Return the model with its voxels, built once for both maps."""
     if isinstance(reference, MapReference):
         return reference
     choices = protocol.choices if isinstance(protocol, Protocol) else protocol or MapProtocol()
@@ -247,7 +233,7 @@ def _prefixed(say: Callable[[str], None], label: str) -> Callable[[str], None]:
 
 
 def _published(a: MapEvaluation, b: MapEvaluation, protocol: TwinProtocol) -> Differences:
-    """Compare by table II of the paper: distances of what lies within the cut."""
+    """Compare by table II of the paper: distances within the cut."""
     cut_m, kind = a.protocol.cut_m, a.protocol.distance
     sides = []
     for m in (a, b):
@@ -322,7 +308,7 @@ def _not_settled(judged: Differences | None) -> list[str]:
 
 
 def as_text(d: Differences) -> str:
-    """Return a verdict in words without a full stop: by which distances, and which part decides."""
+    """Return a verdict without a full stop: by which distances, and which part decides."""
     by = f"by the {d.what}"
     if d.block.n_blocks < FEWEST_BLOCKS:
         return (
@@ -341,7 +327,7 @@ def as_text(d: Differences) -> str:
 
 
 def _interval(name: str, part: Equivalence) -> str:
-    """Return a difference and its interval in words."""
+    """Return a difference and its interval as text."""
     factor, unit = 100.0, "%" if name == "share" else "cm"
     i = part.interval
     return (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How far two samples of distances differ, with intervals that know of space, and a margin."""
+"""Differences of two samples of distances, with spatial block intervals and a margin."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,18 +26,14 @@ FEWEST_BLOCKS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Distances:
-    """What one map's points are away from the model.
+    """Distances of one map's points to the model.
 
     Attributes
     ----------
-    points_map : (n, 3) array
-        All points where they were measured [m].
-    values : (n,) array
-        Their distances [m]; infinite beyond the search.
-    is_kept : (n,) bool array
-        Which of them count for mean and deviation.
-    is_within : (n,) bool array
-        Which of them lie within the protocol's cut.
+    points_map, values : (n, 3), (n,) arrays
+        All points where they were measured, and their distances; infinite beyond the search [m].
+    is_retained, is_within : (n,) bool arrays
+        Which count for mean and deviation, and which lie within the protocol's cut.
     """
 
     points_map: np.ndarray
@@ -47,7 +43,7 @@ class Distances:
 
     @property
     def kept(self) -> np.ndarray:
-        """The distances that count [m]."""
+        """The retained distances [m]."""
         return self.values[self.is_retained]
 
 
@@ -58,16 +54,14 @@ class Differences:
     Attributes
     ----------
     kind, what : str
-        Short name and words: to what the distances were measured.
-    a, b : Distances
-        Of the two maps.
+        Short name and description of what the distances were measured to.
     block : BlockSize
-        The cubes that were drawn.
+        The cubes that were resampled.
     mean, std, share : Equivalence
-        Of means and standard deviations [m] of the kept distances, and of the share of points
+        Of means and standard deviations [m] of the retained distances, and of the share of points
         within the cut.
     sight : tuple of (float, bool)
-        Noise [m] that was added to map A, and whether the margins notice it.
+        Noise [m] that was added to map A, and whether the margins detect it.
     """
 
     kind: str
@@ -82,7 +76,7 @@ class Differences:
 
     @property
     def parts(self) -> dict[str, Equivalence]:
-        """The three by name."""
+        """Mean, std and share by name."""
         return {"mean": self.mean, "std": self.std, "share": self.share}
 
     @property
@@ -120,23 +114,15 @@ def differences(
     protocol: TwinProtocol,
     sight: tuple[tuple[float, bool], ...] = (),
 ) -> Differences:
-    """Compare the distances of two maps.
+    """Compare the distances of two maps in one frame.
 
-    Parameters
-    ----------
-    kind, what : str
-        Short name and words for the reader.
-    a, b : Distances
-        Of the two maps, in one frame.
-    protocol : TwinProtocol
-        Margins, blocks, draws.
-    sight : tuple
-        From `noticed_noise`.
+    `kind` and `what` are a short name and a description for the reader; the protocol has margins,
+    blocks and draws; `sight` is from `noticed_noise`.
 
     Raises
     ------
     UserError
-        If the kept points of a map lie in a single cube, or there are none.
+        If the retained points of a map lie in a single cube, or there are none.
     """
     block = _block(a, b, protocol)
     replicates = {
@@ -154,8 +140,8 @@ def differences(
 def _block(a: Distances, b: Distances, protocol: TwinProtocol) -> BlockSize:
     """Return the cubes over which the difference of the means varies most.
 
-    Each point counts with what it adds to that difference: its deviation from its map's mean over
-    the number of points there. Drawn together, what a place does to both maps cancels.
+    Each point is weighted by its contribution to that difference: its deviation from its map's mean
+    over the number of points. Local effects on both maps cancel where they are resampled together.
     """
     values, points = [], []
     for side, sign in ((a, -1.0), (b, 1.0)):
@@ -211,18 +197,10 @@ def noticed_noise(
     cut_m: float,
     protocol: TwinProtocol,
 ) -> tuple[tuple[float, bool], ...]:
-    """Return which added noise the margins notice: what "equivalent" can mean here.
+    """Return which added noise the margins detect: the meaning of "equivalent" here.
 
-    Parameters
-    ----------
-    points_map : (n, 3) array
-        Map A where it was measured [m]; at most 20 000 of its points take part.
-    distances_of : callable
-        points (n, 3) -> distances (n,) [m].
-    cut_m : float
-        Distances beyond do not count; infinite = all count [m].
-    protocol : TwinProtocol
-        Margins, noises, seed.
+    At most 20 000 points of map A, where it was measured (n, 3) [m], are used. `distances_of` maps
+    points (n, 3) to distances (n,); those beyond `cut_m` do not count, infinite = all count [m].
     """
     rng = np.random.default_rng(protocol.seed)
     points = points_map[rng.permutation(len(points_map))[:20_000]]

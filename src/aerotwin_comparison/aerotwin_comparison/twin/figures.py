@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a twin: Fig. 9 to 11 of Beam et al. (2024), and differences with their margins."""
+"""Figures of a twin: Fig. 9 to 11 of Beam et al. (2024), and differences with their margins."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ def histograms(twin: TwinComparison, d: Differences, name: str) -> str:
 
 
 def intervals(found: list[Differences], name: str) -> str:
-    """Draw each difference with its interval, in margins: within -1 and 1 counts as equal."""
+    """Draw each difference with its interval, in margins: within -1 and 1 is equivalent."""
     rows = [(d, label, part) for d in found for label, part in d.parts.items()]
 
     def draw(axes: Any) -> None:
@@ -127,7 +127,7 @@ def intervals(found: list[Differences], name: str) -> str:
 
 
 def scene(twin: TwinComparison) -> ReportScene:
-    """Return the view into space: the model, both clouds, both paths."""
+    """Return the 3D view: the model, both clouds, both paths."""
     layers: list[PointLayer | PathLayer] = [
         PointLayer(name="model", points_map=twin.map_a.voxels_map, colour=COLOUR_MODEL),
     ]

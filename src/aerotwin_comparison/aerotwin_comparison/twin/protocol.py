@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of how two maps are compared, once each was measured."""
+"""Options of how two measured maps are compared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PART = "twin"
 
 @dataclass(frozen=True, kw_only=True)
 class TwinProtocol:
-    """The margins, and how intervals are made.
+    """The margins, and how intervals are computed.
 
     Beam et al. (2024, IV-D) call means 1.9 cm and deviations 1.1 cm apart highly similar, without
     a margin; 5 cm is a choice of this project: what a mission planner would not notice.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A twin as a chapter: verdict, tables I and II, figures 9 to 11, the view into space."""
+"""A twin as a chapter: verdict, tables I and II, figures 9 to 11, the 3D view."""
 
 from typing import Any
 
@@ -198,7 +198,7 @@ def _map_rows(twin: TwinComparison) -> list[tuple[Cell, ...]]:
 
 
 def _verdicts(twin: TwinComparison, kinds: list[Differences]) -> tuple[Table, ...]:
-    """Return what each kind of distance would say, and which of them decides."""
+    """Return the verdict by each kind of distance, and which of them decides."""
     if not kinds:
         return ()
     rows = tuple(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The two sides of a twin: a SLAM's map, its path, and what the camera was."""
+"""The two sides of a twin: a SLAM's map, its path, and its camera."""
 
 import math
 from dataclasses import dataclass, field
@@ -19,18 +19,10 @@ KINDS = ("simulated", "real")
 
 @dataclass(frozen=True, kw_only=True)
 class SensingConditions:
-    """What Beam et al. (2024) print in table I; None where it is not known.
+    """Table I of Beam et al. (2024); None where unknown.
 
-    Attributes
-    ----------
-    field_of_view_deg : float or None
-        Across the width, between the centres of the outer pixels' outer edges [deg].
-    width, height : int or None
-        Of an image [px].
-    rate_hz : float or None
-        Frames per second of simulated (or recorded) time.
-    n_frames : int or None
-        Frames that were taken.
+    `field_of_view_deg` is across the width, between the centres of the outer pixels' outer edges;
+    width and height are in px; `rate_hz` is frames per second of simulated (or recorded) time.
     """
 
     field_of_view_deg: float | None = None
@@ -52,30 +44,24 @@ class SensingConditions:
 
 @dataclass(frozen=True, kw_only=True)
 class TwinSide:
-    """One of the two.
+    """One side of a twin; `label` is its name in tables and legends.
 
     Attributes
     ----------
-    label : str
-        What it is called in tables and legends.
     points_odom : (n, 3) array
         All points of the map, in its own frame [m].
     trajectory : Trajectory or None
         Path of the body in the same frame.
     kind : str or None
-        One of `KINDS`; None when nobody said.
+        One of `KINDS`; None if unknown.
     T_reference_odom : (4, 4) array or None
-        Where that frame stands in the model's, where it is known: the start of the alignment.
+        Known pose of that frame in the model's: the start of the alignment.
     origin : GeodeticPoint or None
-        Where on Earth that frame's origin is, for maps that say so.
-    sensing : SensingConditions
-        Of the camera.
-    source : str
-        File or folder.
-    notes : tuple of str
-        What of its file was left out, is damaged or looks odd.
+        Geodetic origin of that frame, for maps that have one.
+    source, notes : str, tuple of str
+        File or folder, and its problems.
     settings : dict
-        What of its configuration is worth comparing: wind, camera preset, seed.
+        Parts of its configuration to compare: wind, camera preset, seed.
     """
 
     label: str
@@ -118,7 +104,7 @@ def side_of_run(run: RunFolder, label: str) -> TwinSide:
 
 
 def _settings(run: RunFolder) -> dict[str, Any]:
-    """Return what of the parameters is worth comparing; files by their names."""
+    """Return the parameters to compare; files by their names."""
     found = {name: run.parameters[name] for name in _SETTINGS if name in run.parameters}
     return {
         name: Path(value).name if isinstance(value, str) and "/" in value else value
@@ -134,20 +120,18 @@ def side_of_files(
     unit: str = "",
     drop_invalid: bool = False,
 ) -> TwinSide:
-    """Return a side from a cloud file and, where it is given, a trajectory in the same frame.
+    """Return a side from a cloud file and, optionally, a trajectory in the same frame.
 
     Parameters
     ----------
     cloud : path
         Any cloud, or topic of a bag, that `aerotwin_voxel_cloud.load_map` reads.
-    label : str
-        Its name in the report.
     trajectory : str, optional
         TUM, KITTI or EuRoC file, bag, or ``BAG:TOPIC``; always in metres.
     unit : str
-        Of the cloud: one of `aerotwin_voxel_cloud.METRES_PER_UNIT`, or metres; "": as it says.
+        Of the cloud: one of `aerotwin_voxel_cloud.METRES_PER_UNIT`, or metres; "": as in the file.
     drop_invalid : bool
-        Leave out points that are NaN or infinite, and count them, instead of refusing.
+        Leave out and count points that are NaN or infinite, instead of an error.
     """
     from aerotwin_voxel_cloud import load_map
 
@@ -188,7 +172,7 @@ def _sensing(info: Any, stamps_ns: np.ndarray) -> SensingConditions:
 
 
 def _field_of_view_deg(info: Any) -> float | None:
-    """Return the angle across the width; None where distortion makes it another one."""
+    """Return the angle across the width; None where distortion changes it."""
     focal_px, centre_px = float(info.k[0]), float(info.k[2])
     if not focal_px > 0.0 or np.any(np.asarray(info.d) != 0.0):
         return None
