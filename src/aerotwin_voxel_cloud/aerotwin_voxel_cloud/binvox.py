@@ -25,7 +25,7 @@ from aerotwin_voxel_cloud.voxelisation import bricks_in_use, grid_of_slabs
 MAX_FILE_BYTES = 2_000_000_000
 _BYTES_PER_BRICK = 192
 """Of 512 cells as bits in a slab, among those in use, and in the grid."""
-# The runs of so many slabs are held before they are written.
+# The runs of so many slabs are buffered before they are written.
 _SLABS_AT_ONCE = 32
 _RUNS_AT_ONCE = 1_000_000
 
@@ -42,11 +42,9 @@ def read_binvox(
 
     Parameters
     ----------
-    path : path
-        The file.
     dialect : {"auto", "binvox", "airsim"}
-        `auto` takes a file as AirSim's when its scale is 1/(-2 translate_x): all that AirSim
-        writes, and else only grids of 1 m around the origin, which count as binvox.
+        `auto` reads a file as AirSim's when its scale is 1/(-2 translate_x): all that AirSim
+        writes, and otherwise only grids of 1 m around the origin, which count as binvox.
     resolution_m, origin_m : optional
         Edge of a cell [m] and lower corner (3,) in map [m] in place of the header's.
     on_done : callable, optional
@@ -55,8 +53,8 @@ def read_binvox(
     Raises
     ------
     UserError
-        If the file is missing, not binvox, or its runs do not fill the grid exactly. All of that
-        is known before memory for cells is taken.
+        If the file is missing, not binvox, or its runs do not fill the grid exactly. This is
+        checked before memory for cells is allocated.
     """
     from aerotwin_voxel_cloud.run_lengths import find_slabs
 
@@ -107,11 +105,9 @@ def write_binvox(
 
     Parameters
     ----------
-    path : path
-    grid : OccupancyGrid
     dialect : {"binvox", "airsim"}
-        The format's own meaning, or what AirSim's `simCreateVoxelGrid` would write. A grid whose
-        centre is not the origin is read back in its place only when its dialect is named.
+        The original format, or that of AirSim's `simCreateVoxelGrid`. The position of a grid whose
+        centre is not the origin is read back correctly only if its dialect is named.
     on_done : callable, optional
         Called with 1 for each slab, from the threads.
     """
@@ -124,7 +120,7 @@ def write_binvox(
 
 
 def _load(path: Path, dialect: str) -> tuple[BinvoxHeader, np.ndarray]:
-    """Return the header and the pairs of bytes, as they are."""
+    """Return the header and the raw pairs of bytes."""
     check_is_file(path)
     try:
         with path.open("rb") as file:
@@ -182,13 +178,13 @@ def _runs(grid: OccupancyGrid, on_done: OnDone | None) -> Iterator[bytes]:
 
 
 class _OpenRun:
-    """The run at the end of what was written, which the next slab may lengthen."""
+    """The last run, not yet written, which the next slab may lengthen."""
 
     def __init__(self) -> None:
         self._value, self._length = 0, 0
 
     def extend(self, value: int, length: int) -> Iterator[bytes]:
-        """Lengthen the run by cells of a value, or close it and begin another."""
+        """Lengthen the run by cells of a value, or close it and start another."""
         if length and value != self._value:
             yield from self.close()
             self._value = value

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The text header of a binvox file, and in which of two dialects it speaks.
+"""The text header of a binvox file, and the detection of its dialect.
 
 Patrick Min's format (https://www.patrickmin.com/binvox/binvox.html): `dim` names the cells along
 x, z, y; `scale` is the edge of the whole grid, `translate` its lower corner. Raw cells run along
@@ -10,7 +10,7 @@ AirSim's `simCreateVoxelGrid` (WorldSimApi.cpp, createVoxelGrid) has x north, y 
 axis up, and differs in four points: `dim` names north, up, east; raw cells run along north, then
 up, then east; `scale` is 1/length along north; `translate` is minus half the size, whatever the
 centre. It tests the box of cell i around (i - n/2) times the resolution, n/2 rounded down, so that
-for an even n the grid lies half a cell below what `translate` says.
+for an even n the grid lies half a cell below `translate`.
 """
 
 from dataclasses import dataclass
@@ -30,15 +30,9 @@ _LARGEST_NUMBER = 1e12
 
 @dataclass(frozen=True, kw_only=True)
 class BinvoxHeader:
-    """What the header says, as written, and how it is read.
+    """The header as written, and its dialect, "binvox" or "airsim".
 
-    Attributes
-    ----------
-    dims, translate, scale
-        The header's own words.
-    dialect : {"binvox", "airsim"}
-    reason : str
-        Why it is read so, for people.
+    `reason` is the reason for the dialect, as text.
     """
 
     dims: tuple[int, int, int]
@@ -52,10 +46,7 @@ class BinvoxHeader:
     ) -> GridFrame:
         """Return the grid's frame in ENU.
 
-        Parameters
-        ----------
-        resolution_m, origin_m : optional
-            Edge of a cell [m] and lower corner (3,) in map [m] in place of the header's.
+        `resolution_m` [m] and `origin_m`, the lower corner (3,) in map [m], replace the header's.
         """
         first, up, last = self.dims
         is_airsim = self.dialect == "airsim"
@@ -73,7 +64,7 @@ class BinvoxHeader:
 
 
 def header_of(frame: GridFrame, dialect: str = "binvox") -> BinvoxHeader:
-    """Return the header of a grid; AirSim's `translate` carries its centre here, too."""
+    """Return the header of a grid; AirSim's `translate` carries its centre here as well."""
     (nx, ny, nz), resolution = frame.dims, frame.resolution_m
     if dialect == "airsim":
         low = frame.origin_m - _airsim_shift(frame.dims) * resolution
@@ -88,7 +79,7 @@ def header_of(frame: GridFrame, dialect: str = "binvox") -> BinvoxHeader:
 
 
 def header_text(header: BinvoxHeader) -> bytes:
-    """Return the header as it stands in the file; repr keeps every bit of the numbers."""
+    """Return the header as bytes of the file; repr retains every bit of the numbers."""
     dims = " ".join(map(str, header.dims))
     translate = " ".join(map(repr, header.translate))
     text = f"#binvox 1\ndim {dims}\ntranslate {translate}\nscale {header.scale!r}\ndata\n"
@@ -96,12 +87,12 @@ def header_text(header: BinvoxHeader) -> bytes:
 
 
 def parse_header(start: bytes, *, dialect: str, where: str) -> tuple[BinvoxHeader, int]:
-    """Return the header of a file and where its data start.
+    """Return the header of a file and the offset of its data.
 
     Parameters
     ----------
     start : bytes
-        The first bytes of the file, `MAX_HEADER_BYTES` where it has so many.
+        The first `MAX_HEADER_BYTES` of the file, or all of it.
     dialect : {"auto", "binvox", "airsim"}
     where : str
         The file's name, for messages.
@@ -109,7 +100,7 @@ def parse_header(start: bytes, *, dialect: str, where: str) -> tuple[BinvoxHeade
     Raises
     ------
     UserError
-        If it is not a binvox header or its numbers make no grid.
+        If it is not a binvox header or its numbers are no valid grid.
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {DIALECTS}, got {dialect!r}")
@@ -159,7 +150,7 @@ def _parsed(fields: dict[str, list[str]], dialect: str, where: str) -> BinvoxHea
 
 
 def _recognised(translate_x: float, scale: float) -> tuple[str, str]:
-    """Tell AirSim's files: their scale is 1/(-2 translate_x), which 1 m long grids share."""
+    """Detect AirSim's files: their scale is 1/(-2 translate_x), which 1 m long grids share."""
     is_reciprocal = abs(scale * -2.0 * translate_x - 1.0) < _SAME_LENGTH
     if is_reciprocal and abs(scale - 1.0) > _SAME_LENGTH:
         return "airsim", "scale is 1/(-2 translate_x), as simCreateVoxelGrid writes it"

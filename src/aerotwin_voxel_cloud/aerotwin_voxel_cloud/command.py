@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Voxelise, write, and say what was written."""
+    """Voxelise, write, and report the output."""
     from aerotwin_voxel_cloud.sources import frame_of, load_content
     from aerotwin_voxel_cloud.surface import TriangleSurface
 
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe(grid) -> dict:
-    """Return what the JSON says about a grid."""
+    """Return the JSON description of a grid."""
     return {
         "dims": list(grid.dims),
         "occupied": grid.n_occupied,
@@ -108,7 +108,7 @@ def describe(grid) -> dict:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what would only be found out at the end."""
+    """Refuse invalid arguments before the computation."""
     suffix = args.output.suffix.lower()
     if (args.center is None) != (args.size is None):
         raise UserError("--center and --size belong together; give both or none")
@@ -150,7 +150,7 @@ def _check_files(args: argparse.Namespace) -> None:
 
 
 def _voxelised(content, frame, args: argparse.Namespace):
-    """Return the grid and, if it was filled, what could be filled."""
+    """Return the grid and, if it was filled, the report of filled parts."""
     from aerotwin_voxel_cloud.solid import voxelise_solid
     from aerotwin_voxel_cloud.sources import voxelise_content
 
@@ -167,7 +167,7 @@ def _voxelised(content, frame, args: argparse.Namespace):
 
 
 def _write(args: argparse.Namespace, content, grid) -> int | None:
-    """Write the grid or the points; return how many points."""
+    """Write the grid or the points; return the number of points."""
     from aerotwin_registration import write_cloud
     from aerotwin_voxel_cloud.binvox import write_binvox
     from aerotwin_voxel_cloud.sources import points_of
@@ -224,7 +224,7 @@ def _say(payload: dict, solid) -> None:
 
 
 def _names(solid) -> str:
-    """Return the meshes with the most open triangles, in words."""
+    """Return the meshes with the most open triangles, as text."""
     names = [
         f"{name or 'mesh'} ({n_parts} parts, {n_triangles} triangles)"
         for name, n_parts, n_triangles in solid.open_parts[:_MOST_NAMES]

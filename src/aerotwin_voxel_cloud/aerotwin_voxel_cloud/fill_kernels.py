@@ -12,9 +12,9 @@ import numpy as np
 from aerotwin_core.kernel_cache import njit
 from aerotwin_voxel_cloud.kernels import _turn, set_layers
 
-# How a part is filled: not at all, where its surface winds around, where its parity is odd.
+# Fill rule of a part: none, non-zero winding number, odd parity.
 OPEN, WINDING, PARITY = 0, 1, 2
-# What is kept of a crossing.
+# Fields of a crossing.
 COLUMN, PART, FACING = 0, 1, 2
 _MARGIN = 1e-3  # far above the rounding of a cut, far below a cell
 _OPTIONS = {"nogil": True, "cache": True}
@@ -24,7 +24,7 @@ _OPTIONS = {"nogil": True, "cache": True}
 def _crossing(v, i, j):
     """Return whether the line at the centre of column (i, j) crosses a triangle.
 
-    1 where its projection turns counter-clockwise (the surface faces up), -1 clockwise, 0 no.
+    1 if its projection turns counter-clockwise (the surface faces up), -1 clockwise, 0 no.
     """
     facing = 0
     for e in range(3):
@@ -46,7 +46,7 @@ def _crossing(v, i, j):
 
 @njit("UniTuple(f8, 2)(f8[:, ::1], f8)", **_OPTIONS)
 def _reach(v, x):
-    """Return between which y a triangle lies at x."""
+    """Return the range of y of a triangle at x."""
     low, high = np.inf, -np.inf
     for e in range(3):
         f = e + 1 if e < 2 else 0
@@ -86,7 +86,7 @@ def _crossings(points, triangles, listed, part_of, kinds, first_layer, dims):
         for c in range(3):
             for axis in range(3):
                 v[c, axis] = points[triangles[t, c], axis]
-        # Centres on the bounds belong to the moved line or to the neighbour: both are asked.
+        # Centres on the bounds belong to the moved line or to the neighbour: both are tested.
         i_low = max(int(np.ceil(min(v[0, 0], v[1, 0], v[2, 0]) - 0.5)), first_layer)
         i_high = min(int(np.floor(max(v[0, 0], v[1, 0], v[2, 0]) - 0.5)), first_layer + 7)
         j_low = max(int(np.ceil(min(v[0, 1], v[1, 1], v[2, 1]) - 0.5)), 0)
@@ -128,7 +128,7 @@ def _sort_column(found, heights, order):
 
 @njit("i8(i8[:, ::1], i8, i8, i8)", **_OPTIONS)
 def _insert(changes, n, layer, by):
-    """Insert a change among n, rising by layer; return how many there are then."""
+    """Insert a change among n, ascending by layer; return the new number of changes."""
     b = n
     while b > 0 and changes[b - 1, 0] > layer:
         changes[b, 0], changes[b, 1] = changes[b - 1, 0], changes[b - 1, 1]
@@ -139,7 +139,7 @@ def _insert(changes, n, layer, by):
 
 @njit("i8(i4[:, ::1], f8[::1], i8[::1], i1[::1], i1[::1], i8, i8[:, ::1])", **_OPTIONS)
 def _changes(found, heights, order, kinds, weights, nz, changes):
-    """Fill changes (layer, by how much the cells from there on are filled); return how many."""
+    """Fill changes (layer, change of the fill count from there on); return their number."""
     n, state, start, before = 0, 0, 0.0, -1
     for here in order:
         part = found[here, PART]
@@ -172,7 +172,7 @@ def fill(points, triangles, listed, part_of, kinds, weights, first_layer, dims, 
     part_of : (n_triangles,) array
         Part of each triangle.
     kinds, weights : (n_parts,) arrays
-        OPEN, WINDING or PARITY; 1 for a solid, -1 for a cavity, which takes away.
+        OPEN, WINDING or PARITY; 1 for a solid, -1 for a cavity.
     """
     found, heights = _crossings(points, triangles, listed, part_of, kinds, first_layer, dims)
     starts = np.zeros(8 * dims[1] + 2, np.int64)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a grid lies in map, and how fine it is."""
+"""Position, resolution and size of a grid in map."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ import numpy as np
 from aerotwin_core.errors import UserError
 
 # The bits of 1e11 cells are 12.5 GB; a grid holds only the bricks in use. One slab of eight
-# layers is worked on densely, one byte for eight cells.
+# layers is processed densely, one byte for eight cells.
 MAX_CELLS = 100_000_000_000
 MAX_CELLS_OF_A_LAYER = 250_000_000
-# Coordinates are taken to the nearest 2^-28 of a cell (4 nm at 1 m): differences are then exact
-# in float64, and what lies so close to a grid plane lies on it.
+# Coordinates are rounded to the nearest 2^-28 of a cell (4 nm at 1 m): differences are then exact
+# in float64, and points that close to a grid plane lie on it.
 STEPS_PER_CELL = 2.0**28
 # Beyond this many cells from the origin such a step is below the spacing of float64.
 FARTHEST_CELL = 2.0**24
@@ -36,7 +36,7 @@ class GridFrame:
     Raises
     ------
     UserError
-        If the resolution is not positive or the grid is too large to work on.
+        If the resolution is not positive or the grid is too large to process.
     """
 
     origin_m: np.ndarray
@@ -62,7 +62,7 @@ class GridFrame:
 
     @property
     def n_cells(self) -> int:
-        """How many cells there are, occupied or not."""
+        """Number of cells, occupied or not."""
         nx, ny, nz = self.dims
         return nx * ny * nz
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An occupancy grid, sparse: only the bricks of 8 x 8 x 8 cells that hold something are kept."""
+"""A sparse occupancy grid: only the non-empty bricks of 8 x 8 x 8 cells are stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,19 +19,17 @@ _N_BITS = np.array([bin(value).count("1") for value in range(65536)], dtype=np.u
 
 @dataclass(frozen=True, kw_only=True)
 class OccupancyGrid:
-    """Which cells of a frame hold something.
+    """The occupied cells of a frame.
 
     A slab is a layer of bricks of the same x. Cells are stored, and listed by every method, by
     brick (x, then y, then z) and within a brick by x, z, y; so neighbours stay together.
 
     Attributes
     ----------
-    frame : GridFrame
-        Place, resolution and dims.
     slab_starts : (n_bricks_x + 1,) int64 array
-        Where each slab's bricks start.
+        Offset of each slab's bricks.
     brick_ids : (m,) int64 array
-        brick_y * n_bricks_z + brick_z, rising within a slab.
+        brick_y * n_bricks_z + brick_z, ascending within a slab.
     words : (m, 8) uint64 array
         One word for each x within the brick; bit 8 z + y is set where the cell is occupied.
     """
@@ -64,7 +62,7 @@ class OccupancyGrid:
 
     @classmethod
     def from_cells(cls, frame: GridFrame, cells: np.ndarray) -> "OccupancyGrid":
-        """Return the grid in which the cells (n, 3) are occupied; those outside are left out."""
+        """Return the grid in which the cells (n, 3) are occupied; those outside are dropped."""
         return _from_codes(frame, np.unique(codes_of(frame, cells[frame.contains(cells)])))
 
     @classmethod
@@ -97,7 +95,7 @@ class OccupancyGrid:
 
     @cached_property
     def n_occupied(self) -> int:
-        """How many cells hold something."""
+        """Number of occupied cells."""
         return int(self.n_occupied_in_blocks().sum(dtype=np.int64))
 
     def n_occupied_in_blocks(self) -> np.ndarray:
@@ -126,7 +124,7 @@ class OccupancyGrid:
     def centres(self) -> np.ndarray:
         """Return the centres (n, 3) of the occupied cells in map [m].
 
-        Beam et al. 2024, eq. (1), gives them in a unit cube of d cells along each edge:
+        Beam et al. 2024, eq. (1), defines them in a unit cube of d cells along each edge:
         ``(i + 0.5) / d``. With the edge ``s = d * resolution_m`` and the lower corner t of that
         cube they are, in metres, ``t + s (i + 0.5) / d = origin_m + (i + 0.5) resolution_m``,
         which needs no cube.
@@ -156,7 +154,7 @@ class OccupancyGrid:
 
 
 def codes_of(frame: GridFrame, cells: np.ndarray) -> np.ndarray:
-    """Return a number (n,) for each cell (n, 3) by whose order the grid lists its cells."""
+    """Return the sort key (n,) of each cell (n, 3) in the order of the grid."""
     _, n_bricks_y, n_bricks_z = frame.n_bricks
     x, y, z = np.asarray(cells, dtype=np.int64).T
     brick = ((x >> 3) * n_bricks_y + (y >> 3)) * n_bricks_z + (z >> 3)
@@ -164,7 +162,7 @@ def codes_of(frame: GridFrame, cells: np.ndarray) -> np.ndarray:
 
 
 def _from_codes(frame: GridFrame, codes: np.ndarray) -> OccupancyGrid:
-    """Return the grid of the cells with these numbers, rising and unique."""
+    """Return the grid of the cells with these keys, ascending and unique."""
     n_bricks_x, n_bricks_y, n_bricks_z = frame.n_bricks
     bricks, of_brick = np.unique(codes >> 9, return_inverse=True)
     words = np.zeros((len(bricks), 8), dtype=np.uint64)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels on triangles in a grid: which cells they meet, and where in them they lie.
+"""Compiled kernels on triangles in a grid: which cells they intersect, and their surface there.
 
 Corners are in cells from the grid's origin, on the lattice of `frame.STEPS_PER_CELL`: differences
 are exact, and every decision below is that of exact arithmetic. The test is the separating-axis
 theorem for triangle and box (Akenine-Moeller 2001) in the form of Schwarz and Seidel 2010: the
-triangle's plane, and its three projections against squares, each edge at the one corner that
-counts. Cells are half open; a cell whose upper faces only are touched is that of a box smaller by
-an infinitesimal: a tie separates where the corner that counts lies on an upper face.
+triangle's plane, and its three projections against squares, each edge at its critical corner.
+Cells are half open; a cell that is touched only at its upper faces is treated as a box smaller by
+an infinitesimal: a tie separates where the critical corner lies on an upper face.
 """
 
 import numpy as np
@@ -51,8 +51,8 @@ def _turn(ux, uy, vx, vy):
 def _exact_side(v, dx, dy, dz):
     """Return the exact sign of (u x w) . d, with u and w the edges from the first corner.
 
-    The determinant is a sum of 24 products without rounding; the sum keeps every rounding error
-    in further terms, of which the largest bears the sign (Shewchuk 1997, grow-expansion).
+    The determinant is a sum of 24 products without rounding; the sum stores every rounding error
+    in further terms, of which the largest has the sign (Shewchuk 1997, grow-expansion).
     """
     u, w = v[1] - v[0], v[2] - v[0]
     d = (dx, dy, dz)
@@ -90,7 +90,7 @@ def _exact_side(v, dx, dy, dz):
 def _meets_square(v, a, b, turn, s, t):
     """Whether the triangle's projection on axes a, b meets the half-open unit square at (s, t).
 
-    Given that its bounds do. `turn` is the exact sense of the projection; 0 is a line.
+    Its bounds must meet it. `turn` is the exact sense of the projection; 0 is a line.
     """
     for e in range(3):
         pa, pb = v[e, a], v[e, b]
@@ -111,10 +111,7 @@ def _meets_square(v, a, b, turn, s, t):
 
 @njit("b1(f8[:, ::1], f8[::1], i8[::1], f8, i8, i8, i8)", **_OPTIONS)
 def _plane_meets(v, normal, signs, error, i, j, k):
-    """Whether the plane of the triangle passes the half-open cell (i, j, k).
-
-    `signs` are the exact signs of the normal.
-    """
+    """Whether the plane of the triangle passes cell (i, j, k); `signs` are those of the normal."""
     for towards in (1, -1):  # the corner farthest along the normal, then the nearest
         dx = i + (signs[0] * towards > 0) - v[0, 0]
         dy = j + (signs[1] * towards > 0) - v[0, 1]
@@ -156,7 +153,7 @@ def _layers_of_plane(v, normal, extent, error, i, j, low, high):
 
 @njit("b1(f8[:, ::1], f8[::1], i8[::1], f8, i8, i8, i8)", **_OPTIONS)
 def _meets(v, normal, signs, error, i, j, k):
-    """Whether the triangle meets cell (i, j, k), given that bounds and xy projection do."""
+    """Whether the triangle meets cell (i, j, k), if bounds and xy projection do."""
     is_level = abs(signs[0]) + abs(signs[1]) + abs(signs[2]) <= 1  # along two axes, or a line
     return (
         (is_level or _plane_meets(v, normal, signs, error, i, j, k))
@@ -180,8 +177,8 @@ def _load(points, triangles, t, v, cells, bounds):
 def _clip(polygon, n, axis, bound, keep, out):
     """Cut a polygon of n corners by a plane across an axis (Sutherland and Hodgman 1974).
 
-    Keeps what lies above the bound for keep = 1, below for -1. What should meet the bound and by
-    rounding does not leaves its nearest corner, moved onto the bound.
+    The part above the bound remains for keep = 1, below for -1. If the polygon misses the bound by
+    rounding only, its nearest corner remains, moved onto the bound.
     """
     m = 0
     nearest = 0
@@ -210,14 +207,14 @@ def _clip(polygon, n, axis, bound, keep, out):
 
 @njit("i8(f8[:, ::1], i8, i8, i8, f8[:, ::1], f8[:, ::1])", **_OPTIONS)
 def _clip_to_layer(polygon, n, axis, layer, scratch, out):
-    """Cut a polygon to [layer, layer + 1] along an axis; return how many corners out has."""
+    """Cut a polygon to [layer, layer + 1] along an axis; return the number of corners of out."""
     n = _clip(polygon, n, axis, float(layer), 1.0, scratch)
     return _clip(scratch, n, axis, layer + 1.0, -1.0, out)
 
 
 @njit("UniTuple(i8, 2)(f8[:, ::1], i8, i8, i8, i8)", **_OPTIONS)
 def _range(polygon, n, axis, low, high):
-    """Return the layers within [low, high] that a polygon may meet; its rounding is allowed for."""
+    """Return the layers within [low, high] that a polygon may meet, with margin for rounding."""
     least, most = polygon[0, axis], polygon[0, axis]
     for k in range(1, n):
         least, most = min(least, polygon[k, axis]), max(most, polygon[k, axis])
@@ -294,10 +291,9 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
         x of the slab's first layer of cells.
     dims : (3,) array
         Cells of the grid.
-    slab : (n_bricks_y * n_bricks_z, 8) array
-        Its words, densely; set here when sums is empty.
-    ranks : (n_bricks_y * n_bricks_z, 8) array
-        Place in sums of each word's first cell.
+    slab, ranks : (n_bricks_y * n_bricks_z, 8) arrays
+        The slab's words, densely, set here when sums is empty; index in sums of each word's first
+        cell.
     sums : (n_cells, 4) array
         Centroid times area, and area, of the surface in each cell. Empty: mark.
     """

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an evaluator is given: a reference or an estimate from one text, with all that it means.
+"""Input of an evaluator: a reference or an estimate from one text, with its metadata.
 
-| text | what |
+| text | meaning |
 |---|---|
 | `map.ply`, `.pcd .xyz .txt .csv .pts .asc .npz .npy .las .laz` | a cloud |
 | `scan.bin` with `bin_columns` | a cloud without header |
@@ -48,9 +48,9 @@ METRES_PER_UNIT = {
     "in": 0.0254,
 }
 """Names that `unit` takes; a number is taken as metres."""
-# Maps of places are below 100 km; a smaller one is in millimetres or was not shifted.
+# Maps are smaller than 100 km; larger ones are in millimetres or were not shifted.
 _LARGEST_EXTENT_M = 1e5
-# Ten times round the Earth in millimetres taken for metres; doubles still tell 0.1 mm apart.
+# Ten times round the Earth in millimetres read as metres; doubles still resolve 0.1 mm.
 _FARTHEST_M = 4e11
 _BYTES_PER_CENTRE = 84
 """Three int32 of a cell, and three float64 of its centre in three steps."""
@@ -60,27 +60,25 @@ _LARGEST_DEGREES = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class MapInput:
-    """A reference or an estimate, in metres, and what is known of it.
+    """A reference or an estimate, in metres, and its metadata.
 
     Attributes
     ----------
-    spec : str
-        What was asked for.
-    kind : str
-        What was read, in words: "cloud", "surface", "binvox", "bag".
+    spec, kind : str
+        The requested source, and its type: "cloud", "surface", "binvox", "bag".
     content : TriangleSurface or (n, 3) array
-        Triangles where there are any, else points [m].
+        Triangles if there are any, else points [m].
     intensity : (n,) array or None
     frame : str
-        Its frame or coordinate system in words, "unknown" where the file says nothing.
+        Its frame or coordinate system as text, "unknown" if the file states none.
     origin : GeodeticPoint or None
-        Where on Earth the origin of an ENU frame lies.
+        Position on Earth of the origin of an ENU frame.
     unit : str
-        How lengths became metres, and who says so.
+        How lengths were converted to metres, and the source of the unit.
     edge_m : float or None
-        Edge of the cells that the points are the centres of [m]; None where the file does not say.
+        Edge of the cells that the points are the centres of [m]; None if unknown.
     notes : tuple of str
-        What was left out, is damaged or looks odd; to be shown with every result.
+        Dropped points, damage and irregularities; to be shown with every result.
     """
 
     spec: str
@@ -100,7 +98,7 @@ class MapInput:
 
     @property
     def points(self) -> np.ndarray:
-        """The points (n, 3) [m]: of a surface its vertices."""
+        """The points (n, 3) [m]; for a surface its vertices."""
         return self.content.vertices if isinstance(self.content, TriangleSurface) else self.content
 
     @property
@@ -136,7 +134,7 @@ class MapInput:
         }
 
     def describe(self) -> str:
-        """Return one line for people: what, how many, how large, frame and unit."""
+        """Return a one-line description: kind, number, size, frame and unit."""
         n = (
             f"{len(self.content.triangles)} triangles"
             if isinstance(self.content, TriangleSurface)
@@ -155,23 +153,23 @@ def load_map(
     dialect: str = "auto",
     unit_option: str = "--unit",
 ) -> MapInput:
-    """Return a reference or an estimate; the table of this module says from what.
+    """Return a reference or an estimate; the table of this module lists the sources.
 
     Parameters
     ----------
     spec : str or path
         File, bag with topics, or world.
     unit : str
-        Unit of the coordinates, one of `METRES_PER_UNIT` or a number of metres; "": what the file
-        says, else metres.
+        Unit of the coordinates, one of `METRES_PER_UNIT` or a number of metres; "": that of the
+        file, else metres.
     drop_invalid : bool
-        Leave out points that are NaN or infinite, and count them, instead of refusing.
+        Drop NaN and infinite points, and count them, instead of refusing.
     bin_columns : str
         Columns of a `.bin` file; see `read_cloud`.
     dialect : {"auto", "binvox", "airsim"}
         Of a binvox file.
     unit_option : str
-        The option that `unit` came from, for messages; "" where there is none.
+        Option name of `unit` for messages; "" if there is none.
 
     Raises
     ------
@@ -201,7 +199,7 @@ def load_map(
 
 
 def metres_of(unit: str, option: str = "--unit") -> float:
-    """Return the metres of a unit, by name or number; `option` is what the message calls it.
+    """Return the metres of a unit, by name or number; `option` is its name in messages.
 
     Raises
     ------
@@ -221,7 +219,7 @@ def metres_of(unit: str, option: str = "--unit") -> float:
 
 
 def doubts(bounds_m: np.ndarray, option: str = "--unit") -> tuple[str, ...]:
-    """Return in words why the unit of coordinates may not be the metre; `option` would say it."""
+    """Return why the unit of coordinates may not be the metre; `option` sets the unit."""
     low, high = np.asarray(bounds_m)
     size = high - low
     if size.max() > _LARGEST_EXTENT_M:
@@ -250,7 +248,7 @@ def _of_bag(text: str, *, drop_invalid: bool) -> MapInput | None:
 
 
 def _split_bag(text: str) -> tuple[Path | None, str]:
-    """Return the bag and what follows it, None where no part of the text is a bag."""
+    """Return the bag and the rest of the text, None if no part of the text is a bag."""
     ends = [len(text), *(k for k, letter in enumerate(text) if letter == ":" and k > 0)]
     for end in ends:
         path = Path(text[:end])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels that bring a mesh into a grid's cells and list its triangles by slab."""
+"""Compiled kernels that convert a mesh into a grid's cells and list its triangles by slab."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from aerotwin_core.kernel_cache import njit
 
 @njit("b1(f8[:, ::1], i4[:, ::1], f8[:, ::1], i8, i8)", nogil=True, cache=True)
 def bounds_of_used(vertices, triangles, bounds, start, stop):
-    """Fill bounds (2, 3) of the vertices used; False where a triangle names none."""
+    """Fill bounds (2, 3) of the vertices used; False if a triangle has an invalid index."""
     bounds[0], bounds[1] = np.inf, -np.inf
     for t in range(start, stop):
         for c in range(3):
@@ -35,8 +35,8 @@ def to_lattice(vertices, origin, resolution, steps_per_cell, points, start, stop
 def slab_ranges(points, triangles, dims, is_above_meant, slabs, start, stop):
     """Fill slabs (m, 2) with the first and last slab of each triangle; (1, 0) for none.
 
-    Those that only lie above or below the grid count where is_above_meant. Returns how many
-    entries the lists of the slabs will have.
+    Those that only lie above or below the grid count if is_above_meant. Returns the total number of
+    entries in the lists of the slabs.
     """
     n_entries = 0
     for t in range(start, stop):

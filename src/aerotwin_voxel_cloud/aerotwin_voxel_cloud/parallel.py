@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Slabs of a grid over threads, with progress, and an end at once on Ctrl-C."""
+"""Slabs of a grid over threads, with progress, and an immediate stop on Ctrl-C."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,13 +15,8 @@ def run_slabs(
 ) -> list[Any]:
     """Call ``kernel(*task)`` for every task over threads; return the results in order.
 
-    Parameters
-    ----------
-    kernel : callable
-        Releases the interpreter lock and shares no output with the other tasks.
-    tasks : sequence of tuples
-    on_done : callable, optional
-        Called with 1 after each task, from the thread that did it.
+    The kernel releases the interpreter lock and shares no output with other tasks. `on_done` is
+    called with 1 after each task, from its thread.
     """
     is_stopped = False
 

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Vertices nearer than this are one [m]: seams of textures and tiles; no world has smaller detail.
+# Vertices nearer than this are merged [m]: seams of textures and tiles; worlds have no such detail.
 WELD_M = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeshParts:
-    """A mesh whose seams are welded, in parts that hang together by edges.
+    """A mesh with welded seams, in parts connected by edges.
 
     Attributes
     ----------
     vertices : (n, 3) array
         [m]
     triangles : (m, 3) int32 array
-        In the order given; those that welding made a line or a point are kept.
+        In input order; those that welding degenerated to a line or a point remain.
     part_of : (m,) int32 array
         Part of each triangle.
     is_closed : (n_parts,) bool array
@@ -38,7 +38,7 @@ class MeshParts:
     volume_m3: np.ndarray
 
     def cavities(self) -> np.ndarray:
-        """Return which parts (n_parts,) take away: facing inwards, inside a solid."""
+        """Return which parts (n_parts,) are cavities: facing inwards, inside a solid."""
         is_solid = self.is_closed & self.is_oriented
         low, high = self._bounds_m()
         cavities = np.zeros(len(self.is_closed), dtype=np.bool_)
@@ -72,16 +72,7 @@ class MeshParts:
 
 
 def parts_of(vertices: np.ndarray, triangles: np.ndarray, *, weld_m: float = WELD_M) -> MeshParts:
-    """Return the parts of a mesh.
-
-    Parameters
-    ----------
-    vertices : (n, 3) array
-        [m]
-    triangles : (m, 3) integer array
-    weld_m : float
-        Vertices nearer than this are one [m].
-    """
+    """Return the parts of a mesh; vertices [m] nearer than `weld_m` are merged."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -118,10 +109,10 @@ def parts_of(vertices: np.ndarray, triangles: np.ndarray, *, weld_m: float = WEL
 def _welded(
     vertices: np.ndarray, triangles: np.ndarray, weld_m: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mesh with one vertex for all of the same place.
+    """Return the mesh with coincident vertices merged.
 
-    Those of one lattice cell are one; then cells whose first vertices are as near as a step, so
-    that no border of cells parts what is one. A chain of such neighbours is one vertex, too.
+    Vertices of one lattice cell are merged; then cells whose first vertices are as near as a step,
+    so that cell borders do not separate them. A chain of such neighbours is one vertex as well.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

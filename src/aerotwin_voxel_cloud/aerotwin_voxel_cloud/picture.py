@@ -19,14 +19,9 @@ _NOTHING = -1
 
 
 def picture_of(grid: OccupancyGrid, *, title: str, caption: str) -> bytes:
-    """Return a PNG with the view from above and the view from the south of the occupied cells.
+    """Return a PNG of a grid (not empty) from above and from the south.
 
-    Parameters
-    ----------
-    grid : OccupancyGrid
-        With at least one occupied cell.
-    title, caption : str
-        What it is; who made the data, and under which licence.
+    `caption` is for the attribution and licence of the data.
     """
     from aerotwin_core.plots import new_figure, style
 
@@ -52,15 +47,14 @@ def picture_of(grid: OccupancyGrid, *, title: str, caption: str) -> bytes:
 
 
 def views(grid: OccupancyGrid) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the pictures' content.
+    """Return the content of both pictures and their resolution.
 
     Returns
     -------
     top : (rows, columns, 2) array
-        Height [m] of the highest cell over each place, north up, and brightness; NaN where none.
+        Height [m] of the highest cell in each column, north up, and brightness; NaN where none.
     side : (rows, columns, 2) array
-        Height [m] where there is a cell behind each place, seen from the south, and brightness:
-        what is near is bright.
+        Height [m] where there is a cell, seen from the south, and brightness: near is bright.
     pixel_m : float
         Width of a pixel, a whole number of cells [m].
     """
@@ -96,7 +90,7 @@ def _hillshade(height: np.ndarray) -> np.ndarray:
 
 
 def _draw(axes, view: np.ndarray, grid: OccupancyGrid, pixel_m: float, *, vertical: int):
-    """Draw one view into axes in metres; return what carries its colours."""
+    """Draw one view into axes in metres; return the artist that carries its colours."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize

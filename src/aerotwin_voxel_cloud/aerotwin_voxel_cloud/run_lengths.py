@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled kernels between a grid's slabs and binvox run lengths: pairs of (value, count) bytes.
 
-Raw cells run along y, then z, then x, as the words of a brick do: both ways the turn of the axes
-is part of the walk, and empty bricks and runs cost nothing.
+Raw cells run along y, then z, then x, as the words of a brick do: axes are swapped during the walk,
+and empty bricks and runs cost nothing.
 """
 
 import numpy as np
@@ -11,16 +11,16 @@ import numpy as np
 from aerotwin_core.kernel_cache import njit
 
 LONGEST_RUN = 255
-# Place of the lowest set bit of every byte.
+# Index of the lowest set bit of every byte.
 _LOWEST = np.array([0, *(bin(byte)[::-1].index("1") for byte in range(1, 256))], dtype=np.uint8)
 _OPTIONS = {"nogil": True, "cache": True}
 
 
 @njit("UniTuple(i8, 2)(u1[::1], i8, i8[:, ::1])", **_OPTIONS)
 def find_slabs(pairs, cells_per_slab, starts):
-    """Fill starts (n_slabs, 2) with the pair in which each slab starts and the cells into it.
+    """Fill starts (n_slabs, 2) with the first pair of each slab and its offset in cells.
 
-    Returns how many cells the pairs fill, and how many of them are occupied.
+    Returns the number of cells that the pairs fill, and how many of them are occupied.
     """
     n_cells, n_occupied, slab = 0, 0, 0
     for at in range(0, len(pairs), 2):
@@ -37,7 +37,7 @@ def find_slabs(pairs, cells_per_slab, starts):
 
 @njit("void(u1[::1], i8, i8, i8, i8, i8, u8[:, ::1])", **_OPTIONS)
 def decode_slab(pairs, at, skipped, n_cells, ny, nz, slab):
-    """Set the cells of a dense slab that runs from byte `at` on fill.
+    """Set the cells of a dense slab from its runs, which start at byte `at`.
 
     `skipped` cells of the first run belong to the slab before; n_cells are those of this slab.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Voxels of what a mesh encloses: closed parts are filled, open ones are named and stay shells."""
+"""Voxels of the volume inside a mesh: closed parts are filled, open ones reported as shells."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from aerotwin_voxel_cloud.voxelisation import (
 
 @dataclass(frozen=True, kw_only=True)
 class SolidReport:
-    """What was filled and what could not be.
+    """Filled and unfilled parts.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class SolidReport:
     n_cavities : int
         Closed parts that face inwards inside another: they are left empty.
     open_parts : tuple of (str, int, int)
-        For every mesh that has some: its name, its open parts, their triangles.
+        For every mesh with open parts: its name, its open parts, their triangles.
     """
 
     n_closed: int
@@ -40,7 +40,7 @@ class SolidReport:
 
     @property
     def n_open(self) -> int:
-        """How many parts are open."""
+        """Number of open parts."""
         return sum(n_parts for _, n_parts, _ in self.open_parts)
 
     def record(self) -> dict:
@@ -59,29 +59,18 @@ class SolidReport:
 def voxelise_solid(
     surface: TriangleSurface, frame: GridFrame, *, on_done: OnDone | None = None
 ) -> tuple[OccupancyGrid, SolidReport]:
-    """Return the cells that a mesh meets or encloses.
+    """Return the cells that a mesh intersects or encloses, and which parts were filled.
 
-    Parameters
-    ----------
-    surface : TriangleSurface
-        Its seams are welded, and it is taken apart into parts connected by edges. A part in which
-        every edge has an even number of triangles is closed. What closed parts enclose is filled:
-        where the surface winds around (several times counts as once) if its triangles are
-        oriented alike, else where a line to the outside crosses it an odd number of times. A
-        closed part that faces inwards and lies in the bounds of one that faces outwards is a
-        cavity.
-    frame : GridFrame
-    on_done : callable, optional
-        Called with 1 for each slab, from the threads.
-
-    Returns
-    -------
-    grid : OccupancyGrid
-    report : SolidReport
+    Seams of the surface are welded, and it is split into parts connected by edges. A part in which
+    every edge has an even number of triangles is closed. Closed parts are filled: if their
+    triangles are oriented consistently, by winding number (several times counts as once), else by
+    the parity of crossings of a line to the outside. A closed part that faces inwards and lies in
+    the bounds of one that faces outwards is a cavity. `on_done` is called with 1 for each slab,
+    from the threads.
 
     Notes
     -----
-    A cell that no triangle meets lies inside or outside as its centre does; lines are vertical.
+    A cell without triangles is inside or outside as its centre is; lines are vertical.
     """
     parts = parts_of(surface.vertices, surface.triangles)
     is_cavity = parts.cavities()

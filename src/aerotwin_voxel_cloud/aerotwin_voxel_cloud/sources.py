@@ -20,21 +20,17 @@ from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface
 from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
 
 POINT_KINDS = ("centres", "surface")
-# Relative difference of two resolutions that are one.
+# Relative difference below which two resolutions are equal.
 _SAME_RESOLUTION = 1e-6
-# Triangles; or points; or cells that are occupied already.
+# Triangles; or points; or already occupied cells.
 Content = TriangleSurface | np.ndarray | OccupancyGrid
 
 
 def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
-    """Return a surface where the source has triangles, else its points (n, 3), or its grid.
+    """Return the surface of a source with triangles, else its points (n, 3), or its grid.
 
-    Parameters
-    ----------
-    source : str or path
-        World name, folder or YAML; mesh file; cloud file; `.binvox`.
-    dialect : {"auto", "binvox", "airsim"}
-        Of a binvox file.
+    `source` is a world name, folder or YAML; mesh file; cloud file; or `.binvox` with its `dialect`
+    ("auto", "binvox" or "airsim").
 
     Raises
     ------
@@ -54,9 +50,9 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
 
 
 def load_reference(source: str | Path) -> TriangleSurface | np.ndarray:
-    """Return a surface where the source has triangles, else its points (n, 3) [m].
+    """Return the surface of a source with triangles, else its points (n, 3) [m].
 
-    `load_map` tells besides what unit and frame they have, and what is odd about them.
+    `load_map` also reports their unit, frame and irregularities.
     """
     return load_map(source).content
 
@@ -68,12 +64,12 @@ def frame_of(
     centre_m: Sequence[float] | None = None,
     size_m: Sequence[float] | None = None,
 ) -> GridFrame:
-    """Return the frame of a box, or without one of everything in the content.
+    """Return the frame of a box, or by default of the whole content.
 
     Raises
     ------
     UserError
-        If a binvox file is asked for cells smaller than its own.
+        If cells smaller than its own are requested of a binvox file.
     """
     if isinstance(content, OccupancyGrid):
         _check_not_finer(content, resolution_m)
@@ -118,18 +114,13 @@ def points_of(
 ) -> np.ndarray:
     """Return one point (n, 3) [m] for each occupied cell, in the order of the grid.
 
-    Parameters
-    ----------
-    content : Content
-        What the grid was made of.
-    grid : OccupancyGrid
-    kind : {"centres", "surface"}
-        Centres of the cells; or the mean of the surface, or of the points, inside each cell.
+    `kind` is "centres", of the cells, or "surface", the mean of the surface or of the points inside
+    each cell. `content` is the source of the grid.
 
     Raises
     ------
     UserError
-        If the surface of a binvox file is asked for: it is not in the file.
+        If the surface of a binvox file is requested: it is not in the file.
     """
     if kind not in POINT_KINDS:
         raise ValueError(f"points must be one of {POINT_KINDS}, got {kind!r}")

@@ -16,24 +16,20 @@ from aerotwin_core.limits import check_is_file
 
 @dataclass(frozen=True, kw_only=True)
 class TriangleSurface:
-    """A triangle surface and where it comes from.
+    """A triangle surface and its source.
 
     Attributes
     ----------
-    vertices : (n, 3) array
-        In map [m].
-    triangles : (m, 3) int32 array
-        Vertices of each triangle.
+    vertices, triangles : (n, 3), (m, 3) int32 arrays
+        In map [m], and the vertex indices of each triangle.
     name, attribution, licence : str
-        Empty where unknown.
-    mesh_names : tuple of str
-        The meshes that it was joined from.
-    mesh_ends : tuple of int
-        How many triangles the meshes up to each have.
+        Empty if unknown.
+    mesh_names, mesh_ends : tuple of str, tuple of int
+        The meshes that it was joined from, and the cumulative number of their triangles.
     missing, notes : tuple of str
-        What could not be loaded, and what was found out, one line each.
+        Parts that could not be loaded, and remarks, one line each.
     origin : GeodeticPoint or None
-        Where on Earth the frame's origin lies; x is east then, y north.
+        Position on Earth of the frame's origin; x is east then, y north.
     """
 
     vertices: np.ndarray
@@ -49,13 +45,13 @@ class TriangleSurface:
 
     @property
     def bounds_m(self) -> np.ndarray:
-        """Lowest and highest corner (2, 3) of what triangles use [m]."""
+        """Lowest and highest corner (2, 3) of the vertices in use [m]."""
         from aerotwin_voxel_cloud.voxelisation import bounds_of
 
         return bounds_of(self.vertices, self.triangles)
 
     def mesh_of_triangles(self) -> np.ndarray:
-        """Return the number of each triangle's mesh (m,)."""
+        """Return the index of each triangle's mesh (m,)."""
         ends = self.mesh_ends or (len(self.triangles),)
         return np.searchsorted(ends, np.arange(len(self.triangles)), side="right")
 
@@ -95,12 +91,12 @@ def surface_of_world(world) -> TriangleSurface:
 
 
 def surface_of_tileset(path: Path) -> TriangleSurface:
-    """Return the surface of a whole 3-D Tiles tileset in all detail there is.
+    """Return the surface of a whole 3-D Tiles tileset in full detail.
 
     Raises
     ------
     UserError
-        If it cannot be read, shows nothing, or takes more memory than a world may.
+        If it cannot be read, is empty, or needs more memory than a world may.
     """
     from aerotwin_tiles import TilesDescription, load_tiles
 

@@ -27,12 +27,11 @@ class SlabbedMesh:
 
     Attributes
     ----------
-    frame : GridFrame
     points : (n, 3) array
         Vertices in cells from the grid's origin, to the nearest 2^-28.
     triangles : (m, 3) int32 array
     starts, listed : (n_slabs + 1,) int64, int32 arrays
-        Triangles that reach into slab s: `listed[starts[s]:starts[s + 1]]`, rising.
+        Triangles that reach into slab s: `listed[starts[s]:starts[s + 1]]`, ascending.
     """
 
     frame: GridFrame
@@ -42,7 +41,7 @@ class SlabbedMesh:
     listed: np.ndarray
 
     def slab_triangles(self, slab: int) -> np.ndarray:
-        """Return the numbers of the triangles that reach into a slab."""
+        """Return the indices of the triangles that reach into a slab."""
         return self.listed[self.starts[slab] : self.starts[slab + 1]]
 
 
@@ -54,25 +53,20 @@ def voxelise(
     frame: GridFrame | None = None,
     on_done: OnDone | None = None,
 ) -> OccupancyGrid:
-    """Return which cells the surface of a mesh meets.
+    """Return which cells the surface of a mesh intersects; triangles outside are clipped.
 
     Parameters
     ----------
     vertices : (n, 3) array
         In map [m].
     triangles : (m, 3) integer array
-        Vertices of each triangle; orientation does not matter, the mesh need not be closed.
+        Vertex indices; orientation does not matter, the mesh need not be closed.
     resolution_m : float
         Edge length of a cell [m].
     frame : GridFrame, optional
         The grid; by default it covers the mesh, on multiples of the resolution.
     on_done : callable, optional
         Called with 1 for each of the slabs (`frame.n_bricks[0]`), from the threads.
-
-    Returns
-    -------
-    OccupancyGrid
-        Triangles outside are cut off.
 
     Raises
     ------
@@ -81,7 +75,7 @@ def voxelise(
 
     Notes
     -----
-    Vertices are taken to the nearest 2^-28 of a cell (4 nm at 1 m); with them every decision is
+    Vertices are rounded to the nearest 2^-28 of a cell (4 nm at 1 m); from there every decision is
     that of exact arithmetic. Cells are half open: a plane on a grid plane fills the layer above
     it, not two. The result does not depend on the number of threads.
     """
@@ -97,21 +91,11 @@ def surface_points(
     *,
     on_done: OnDone | None = None,
 ) -> np.ndarray:
-    """Return the mean of the surface inside each cell of the mesh's own grid.
+    """Return the mean of the surface (n, 3) [m] inside each cell, in the order of the grid.
 
-    Parameters
-    ----------
-    vertices, triangles
-        The mesh of which `voxelise` made the grid.
-    grid : OccupancyGrid
-    on_done : callable, optional
-        Called with 1 for each slab, from the threads.
-
-    Returns
-    -------
-    (n, 3) array
-        In map [m], in the order of the grid: the centroid by area of all triangles clipped to the
-        cell. Where they only touch it, the mean of the corners of what touches.
+    It is the centroid by area of all triangles clipped to the cell; where they only touch it, the
+    mean of the touching corners. `grid` is that of `voxelise` for the same mesh; `on_done` is
+    called with 1 for each slab, from the threads.
     """
     mesh = slabbed(vertices, triangles, grid.frame)
     tasks = [(mesh, grid, slab) for slab in range(grid.frame.n_bricks[0])]
@@ -137,7 +121,7 @@ def bounds_of(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 def slabbed(
     vertices: np.ndarray, triangles: np.ndarray, frame: GridFrame, *, is_above_meant: bool = False
 ) -> SlabbedMesh:
-    """Return a mesh in the cells of a frame, with those over and under it if they are meant."""
+    """Return a mesh in the cells of a frame, optionally with triangles above and below it."""
     from aerotwin_voxel_cloud.mesh_kernels import list_by_slab, slab_ranges, to_lattice
 
     vertices, triangles = _arrays(vertices, triangles)
@@ -146,7 +130,7 @@ def slabbed(
     points = np.empty_like(vertices)
     scale = (frame.origin_m, frame.resolution_m, STEPS_PER_CELL, points)
     run_slabs(to_lattice, [(vertices, *scale, *part) for part in _parts(len(points))])
-    # NaN and infinity fail the comparison, too.
+    # NaN and infinity fail the comparison as well.
     if len(points) and not (max(points.max(), -points.min()) <= FARTHEST_CELL):
         raise UserError(
             f"vertices must be finite and within {FARTHEST_CELL:.3g} cells of the grid, got "
@@ -165,7 +149,7 @@ def slabbed(
 
 
 def mark(mesh: SlabbedMesh, on_done: OnDone | None = None) -> OccupancyGrid:
-    """Return which cells the triangles meet."""
+    """Return which cells the triangles intersect."""
     tasks = [(mesh, slab) for slab in range(mesh.frame.n_bricks[0])]
     return grid_of_slabs(mesh.frame, _marked_bricks, tasks, on_done)
 
@@ -176,12 +160,12 @@ def grid_of_slabs(
     tasks: Sequence[tuple],
     on_done: OnDone | None = None,
 ) -> OccupancyGrid:
-    """Return the grid of the (brick_ids, words) that a kernel gives for every slab.
+    """Return the grid of the (brick_ids, words) that a kernel computes for every slab.
 
     Raises
     ------
     UserError
-        As soon as the slabs so far hold more bricks than fit; no other slab is begun then.
+        As soon as the slabs so far hold more bricks than fit; no other slab is started then.
     """
     n_bricks, lock = 0, Lock()
 
@@ -211,7 +195,7 @@ def _marked_bricks(mesh: SlabbedMesh, slab: int) -> tuple[np.ndarray, np.ndarray
 
 
 def marked_slab(mesh: SlabbedMesh, slab: int) -> np.ndarray:
-    """Return the words (n_bricks_y * n_bricks_z, 8) of the cells of a slab that triangles meet."""
+    """Return the words (n_bricks_y * n_bricks_z, 8) of a slab's cells that triangles intersect."""
     from aerotwin_voxel_cloud.kernels import visit
 
     _, n_bricks_y, n_bricks_z = mesh.frame.n_bricks
@@ -244,7 +228,7 @@ def _slab_means(mesh: SlabbedMesh, grid: OccupancyGrid, slab: int) -> np.ndarray
 
 
 def _arrays(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mesh as the kernels take it."""
+    """Return a mesh with the array types of the kernels."""
     vertices = np.ascontiguousarray(vertices, dtype=np.float64)
     triangles = np.ascontiguousarray(triangles, dtype=np.int32)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or triangles.shape != (len(triangles), 3):

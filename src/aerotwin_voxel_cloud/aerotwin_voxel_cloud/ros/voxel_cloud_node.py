@@ -17,7 +17,7 @@ from aerotwin_voxel_cloud.sources import POINT_KINDS, voxel_points
 
 @dataclass(frozen=True, kw_only=True)
 class VoxelCloudParameters:
-    """What the node publishes."""
+    """Parameters of the node."""
 
     world: str = parameter(text="world name, folder or YAML; mesh, cloud or binvox file")
     resolution_m: float = parameter(
@@ -32,7 +32,7 @@ class VoxelCloudParameters:
 
 
 class VoxelCloudNode(ConfiguredNode):
-    """Publish `/map/voxel_cloud` once; late subscribers get it too (transient local)."""
+    """Publish `/map/voxel_cloud` once; late subscribers receive it as well (transient local)."""
 
     def __init__(self) -> None:
         super().__init__("voxel_cloud")
