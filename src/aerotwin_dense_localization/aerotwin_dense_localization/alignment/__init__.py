@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Direct alignment: where an image was taken, by its grey values against a view with depth."""
+"""Direct alignment: the pose of an image from its grey values and a view with depth."""
 
 from aerotwin_dense_localization.alignment.alignment import (
     DepthImage,

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Direct image alignment: inverse compositional, coarse to fine, with robust weights.
 
-The motion T_view_cam, a gain and an offset are sought that make the image, sampled where the points
-of the view are seen, equal to the view. Grey values change with the motion as the view's own
-gradients say, so that they are taken once per view; only residuals and weights change from step to
-step.
+Estimated are the motion T_view_cam, a gain and an offset that make the image, sampled where the
+points of the view project, equal to the view. Grey values change with the motion by the view's own
+gradients, which are computed once per view; only residuals and weights change between steps.
 
 References
 ----------
@@ -44,13 +43,13 @@ from aerotwin_dense_localization.alignment.pyramid import camera_levels, depth_l
 
 _FIRST_SIGMA_DN, _FIRST_SIGMA_M = 10.0, 0.05
 _SCALE_STRIDE = 7
-"""Every n-th residual tells the scale; not a divisor of usual widths."""
+"""Every n-th residual is used for the scale; not a divisor of usual widths."""
 _MIN_PIXELS = 200
 _LENGTHENED_PX = 0.3
-"""Steps are lengthened up to here: farther, the way is not straight."""
+"""Steps are lengthened up to here: beyond, the path is not straight."""
 _STILL_PX = 1e-6
 _N_SHIFTED = 300
-"""Points by which the shift of an image is told."""
+"""Points used for the shift of an image."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,10 +59,9 @@ class DepthImage:
     Attributes
     ----------
     grey : (h, w) array
-        [DN]; NaN where nothing is known.
+        [DN]; NaN where unknown.
     depth : (h, w) array
-        z in the optical frame [m]; NaN or 0 where nothing is known.
-    camera : PinholeCamera
+        z in the optical frame [m]; NaN or 0 where unknown.
     variance : (h, w) array, optional
         Of the depth [m^2].
     """
@@ -83,18 +81,16 @@ class DepthImage:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImageAlignment:
-    """Where an image was taken.
+    """Estimated pose of an image relative to a view.
 
     Attributes
     ----------
     T_view_cam : (4, 4) array
-        The pose of the camera in the view's optical frame.
+        Pose of the camera in the view's optical frame.
     covariance : (6, 6) array
         Of d = (v, omega) [m, rad] in the view's frame: the true pose is exp(d) T_view_cam.
     converged : bool
-        Whether the answer is believed.
-    reason : str
-        Why not; empty where it is.
+        Whether the result is accepted; if not, `reason` says why.
     gain, offset : float
         image = gain view + offset [1, DN].
     overlap : float
@@ -121,7 +117,7 @@ class ImageAlignment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Level:
-    """What a view offers at one level of the pyramid; `shifts` as `image_shifts` has them."""
+    """Selected pixels of a view at one level of the pyramid; `shifts` is that of `image_shifts`."""
 
     points: np.ndarray
     values: np.ndarray
@@ -132,7 +128,7 @@ class _Level:
 
 @dataclass(kw_only=True)
 class _State:
-    """The estimate while it is improved."""
+    """The current estimate of an alignment."""
 
     T: FloatArray  # T_cam_view
     gain: float = 1.0
@@ -143,13 +139,7 @@ class _State:
 
 
 class DirectAlignment:
-    """Aligns images to one view, which is prepared once.
-
-    Parameters
-    ----------
-    view : DepthImage
-    parameters : AlignmentParameters, optional
-    """
+    """Aligns images to one view, which is prepared once."""
 
     def __init__(self, view: DepthImage, parameters: AlignmentParameters | None = None) -> None:
         self.parameters = p = AlignmentParameters() if parameters is None else parameters
@@ -175,27 +165,26 @@ class DirectAlignment:
         depth: np.ndarray | None = None,
         depth_worth: float = 1.0,
     ) -> ImageAlignment:
-        """Return where an image was taken.
+        """Return the pose of an image relative to the view.
 
         Parameters
         ----------
         grey : (h, w) array
-            The image [DN], without distortion.
+            The undistorted image [DN].
         camera : PinholeCamera
-            That took it; it need not be the view's.
+            Camera of the image; it may differ from the view's.
         T_view_cam : (4, 4) array
-            Where to begin.
+            Initial estimate.
         depth : (h, w) array, optional
-            z of the image's pixels [m], NaN where unknown: then distances to the view's surface
-            count as well.
+            z of the image's pixels [m], NaN where unknown: adds distances to the view's surface.
         depth_worth : float
-            Weight of those beside the grey values; 1 is their likelihood.
+            Weight of these distances relative to grey values; 1 is their likelihood.
         """
         n_levels = len(self._levels)
         images = grey_levels(grey, n_levels)
         depths = None if depth is None else depth_levels(depth, n_levels)
         cameras = camera_levels(camera, len(images))
-        # Callers begin where products of earlier answers lead: their rounding must not grow.
+        # Callers start at products of earlier results: rounding must not accumulate.
         start = make_transform(nearest_rotation(T_view_cam[:3, :3]), T_view_cam[:3, 3])
         state = _State(T=invert_transform(start))
         equations, has_settled = None, False
@@ -239,7 +228,7 @@ class DirectAlignment:
     def _descend(
         self, level: _Level, target: "_Target", state: _State
     ) -> tuple[Equations | None, bool]:
-        """Improve the estimate until steps are small; tell whether they became so."""
+        """Iterate until steps are small; also return whether they became so."""
         if len(level.points) < _MIN_PIXELS:
             return None, False
         p, equations = self.parameters, None
@@ -262,7 +251,7 @@ class DirectAlignment:
         return equations, False
 
     def _linearised(self, level: _Level, target: "_Target", state: _State) -> Equations | None:
-        """Return the normal equations at the estimate; None where too little is seen."""
+        """Return the normal equations at the estimate; None where too few points are visible."""
         p, n = self.parameters, len(level.points)
         T = np.ascontiguousarray(state.T[:3])
         residuals = np.empty(n, np.float32)

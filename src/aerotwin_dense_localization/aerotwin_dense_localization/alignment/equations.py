@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Normal equations of an alignment: their solution and their certainty."""
+"""Normal equations of an alignment: their solution and its covariance."""
 
 from dataclasses import dataclass
 
@@ -10,24 +10,19 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.alignment.kernels import N_UNKNOWNS
 
 _LONGEST = 5.0
-"""Steps are lengthened by no more."""
+"""Largest factor by which a step is lengthened."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Equations:
-    """H step = g at an estimate, and how well view and image agree there.
+    """H step = g at an estimate; `overlap` and `correlation` are those of `ImageAlignment`.
 
     Attributes
     ----------
     H : (8, 8) array
         Of motion (v, omega), gain and offset.
-    g : (8,) array
-    overlap : float
-        Share of the view's pixels that the image shows.
-    correlation : float
-        Of view and image over them.
     spread : float
-        What the inverse of H must be multiplied by to be a covariance.
+        Factor that makes the inverse of H a covariance.
     """
 
     H: FloatArray
@@ -40,18 +35,13 @@ class Equations:
 def image_shifts(points: np.ndarray) -> FloatArray:
     """Return M (6, 6): a motion d = (v, omega) shifts points in the image by d M d in mean square.
 
-    Where a turn makes good what a shift does, as before a plain wall, little of a long motion
-    shows.
+    Shifts are in units of the focal length. Where a rotation compensates a translation, as in front
+    of a plane wall, a long motion causes little shift.
 
     Parameters
     ----------
     points : (n, 3) array
         In the optical frame [m].
-
-    Returns
-    -------
-    (6, 6) array
-        For shifts in units of the focal length.
     """
     if len(points) == 0:
         return np.zeros((6, 6))
@@ -63,7 +53,7 @@ def image_shifts(points: np.ndarray) -> FloatArray:
 
 
 def solve(equations: Equations) -> FloatArray | None:
-    """Return the step; unknowns that nothing tells of, as a fixed gain, stay."""
+    """Return the step; unobservable unknowns, such as a fixed gain, keep their value."""
     H, scale = equations.H, np.sqrt(np.diag(equations.H))
     is_observable = scale > 0.0
     if not is_observable[:6].all():
@@ -85,19 +75,11 @@ def solve(equations: Equations) -> FloatArray | None:
 def lengthened(
     equations: Equations, step: FloatArray, before: FloatArray | None, taken: FloatArray | None
 ) -> float:
-    """Return by how much to lengthen a motion, as the last one turned out too short.
+    """Return the factor by which to lengthen a motion, from how much too short the last one was.
 
-    Noise in a view's slopes and weights that move with the residuals make H too large: steps fall
-    short by the same share again and again. Where moving by `taken` made the step that was wanted
-    `before` become this one, the way that is left follows.
-
-    Parameters
-    ----------
-    equations : Equations
-    step : (6,) array
-        That they ask for: v, omega.
-    before, taken : (6,) arrays, optional
-        What was asked for last, and how far it was gone.
+    Noise in a view's slopes, and weights that change with the residuals, make H too large: each
+    step (v, omega) falls short by the same share. Moving by `taken` turned the last requested step,
+    `before`, into this one; the remaining way follows.
 
     References
     ----------
@@ -125,7 +107,7 @@ def inverse_of_motion(H: FloatArray) -> FloatArray:
 
 
 def spread_of(sums: FloatArray) -> float:
-    """Return by how much H, of weights that move with the residuals, is too sure of the answer.
+    """Return the factor by which H, whose weights change with the residuals, is overconfident.
 
     The variance of an M-estimator is E[psi^2] / E[psi']^2 (Huber: Robust Statistics, 1981, 3.2);
     the inverse of H has 1 / E[w] in its place.
@@ -135,7 +117,7 @@ def spread_of(sums: FloatArray) -> float:
 
 
 def correlation_of(sums: FloatArray) -> float:
-    """Return the correlation of view and image; 0 where one of them is of one grey."""
+    """Return the correlation of view and image; 0 where one of them is uniform."""
     n, a, b, aa, bb, ab = sums[3:]
     spread = (n * aa - a * a) * (n * bb - b * b)
     return float((n * ab - a * b) / np.sqrt(spread)) if spread > 0.0 else 0.0

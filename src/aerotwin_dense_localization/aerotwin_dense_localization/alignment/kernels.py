@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled parts of direct alignment: pyramids, what a view offers, residuals, normal equations.
+"""Compiled parts of direct alignment: pyramids, pixel selection, residuals, normal equations.
 
-Images are float32, (0, 0) is the centre of the upper left pixel, NaN is what is not known.
+Images are float32, (0, 0) is the centre of the upper left pixel, NaN is unknown.
 """
 
 import math
@@ -22,7 +22,7 @@ _LEAST_KNOWN = 2
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _known(a, b, d, e):
-    """Return the mean and the spread of the values that are known; NaN where too few are."""
+    """Return the mean and the spread of the known values; NaN where there are too few."""
     total, n, low, high = F(0.0), 0, F(np.inf), F(-np.inf)
     for value in (a, b, d, e):
         if value == value:
@@ -51,7 +51,7 @@ def halve(top, bottom, image, half):
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
 def halve_depth(top, bottom, depth, max_step, half):
-    """Write the means of 2 x 2 depths, as `halve`; NaN where they step by a share of it."""
+    """Write the means of 2 x 2 depths, as `halve`; NaN where their relative step is too large."""
     for row in range(top, bottom):
         for column in range(half.shape[1]):
             r, c = 2 * row, 2 * column
@@ -70,9 +70,9 @@ def halve_depth(top, bottom, depth, max_step, half):
 def select_pixels(
     grey, depth, variance, K, stride, min_gradient, max_sigma, points, values, slopes, normals
 ):
-    """Write the pixels that tell of motion, and return their number.
+    """Write the pixels that constrain the motion, and return their number.
 
-    A pixel gives its point in the frame of the view (3), its grey value, how that changes with
+    Per pixel: its point in the view's frame (3), its grey value, the derivative of that by
     d = (v, omega) of a point moved to X + v + omega x X (a column of six), and the normal of its
     surface (3).
     """
@@ -121,9 +121,9 @@ def select_pixels(
     cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
 )  # fmt: skip
 def find_residuals(start, stop, points, values, T, K, image, gain, offset, residuals):
-    """Write image - (gain value + offset) of points seen from T (3, 4); return how many are seen.
+    """Write image - (gain value + offset) of points seen from T (3, 4); return how many show.
 
-    The image is sampled bilinearly; NaN where a point is not in it.
+    The image is sampled bilinearly; NaN where a point is outside.
     """
     height, width = image.shape
     r00, r01, r02, tx = F(T[0, 0]), F(T[0, 1]), F(T[0, 2]), F(T[0, 3])
@@ -163,7 +163,7 @@ def find_residuals(start, stop, points, values, T, K, image, gain, offset, resid
     cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
 )  # fmt: skip
 def find_distances(start, stop, points, normals, T, K, depth, residuals):
-    """Write by how much the planes of the points lie off the image's own depth [m]; NaN: unseen.
+    """Write the distance of the points' planes to the image's own depth [m]; NaN: not visible.
 
     With the depth of the nearest pixel, in the frame of the view: n . (X - T^-1 X_image).
     """
@@ -202,7 +202,7 @@ def student_scale(residuals, stride, nu, sigma):
     """Return the scale of Student's t distribution of residuals, by fixed-point iteration.
 
     sigma^2 = mean of r^2 (nu + 1) / (nu + r^2 / sigma^2), Kerl et al. (2013), eq. 15; `sigma` is
-    where it starts. 0 where there are none.
+    the initial value. 0 without residuals.
     """
     square = sigma * sigma
     for _ in range(10):
@@ -232,10 +232,9 @@ def add_grey_equations(
 ):
     """Add the weighted normal equations of grey values to H (8, 8), upper half, and g (8).
 
-    `slopes` are rows of six. Pixels are taken in runs that stay in the cache, and sums of a run are
-    float32. `sums` gets what an M-estimator's covariance needs, with psi = w r / sigma: the sums of
-    w, psi^2 and psi'; and what a correlation needs: n, the sums of the value, of the image, their
-    squares and their product.
+    `slopes` are rows of six. Pixels are processed in runs that fit the cache, with float32 sums per
+    run. `sums` receives the sums for an M-estimator's covariance, with psi = w r / sigma: w, psi^2
+    and psi'; and for a correlation: n, the value, the image, their squares and their product.
     """
     rows = np.zeros((N_UNKNOWNS, _RUN), np.float32)
     w, off = np.zeros(_RUN, np.float32), np.zeros(_RUN, np.float32)
@@ -290,7 +289,7 @@ def add_grey_equations(
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
 def add_depth_equations(start, stop, points, normals, residuals, sigma, nu, worth, H, g):
-    """Add those of distances to planes, times `worth`, to H and g."""
+    """Add the equations of distances to planes, weighted by `worth`, to H and g."""
     row = np.empty(6)
     for i in range(start, stop):
         r = residuals[i]

@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentParameters:
-    """How an image is aligned to a view, and when the answer is believed."""
+    """How an image is aligned to a view, and when the result is accepted."""
 
     n_levels: int = parameter(
         4, text="Of the pyramid; each halves the image.", minimum=1, maximum=8

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Images in halves, and the camera of each."""
+"""Image pyramids, and the camera of each level."""
 
 import numpy as np
 
@@ -14,15 +14,15 @@ _SMALLEST_PX = 16
 
 
 def grey_levels(grey: np.ndarray, n_levels: int) -> list[np.ndarray]:
-    """Return an image (h, w) [DN] and its halves, float32, the full one first.
+    """Return the pyramid of an image (h, w) [DN], float32, full size first.
 
-    Fewer than asked for where a half would be smaller than 16 pixels.
+    There are fewer levels where one would be smaller than 16 pixels.
     """
     return _levels(np.ascontiguousarray(grey, dtype=np.float32), n_levels, halve)
 
 
 def depth_levels(depth: np.ndarray, n_levels: int) -> list[np.ndarray]:
-    """Return depths (h, w) [m] and their halves; NaN where two surfaces meet, or one is unknown."""
+    """Return the pyramid of depths (h, w) [m]; NaN where two surfaces meet, or one is unknown."""
     first = np.ascontiguousarray(depth, dtype=np.float32)
 
     def halve_smooth(top: int, bottom: int, image: np.ndarray, half: np.ndarray) -> None:
@@ -32,7 +32,7 @@ def depth_levels(depth: np.ndarray, n_levels: int) -> list[np.ndarray]:
 
 
 def camera_levels(camera: PinholeCamera, n_levels: int) -> list[PinholeCamera]:
-    """Return the cameras of the levels: the centre of a half's pixel lies between four."""
+    """Return the cameras of the levels: a coarse pixel's centre lies between four finer ones."""
     cameras = [camera]
     while len(cameras) < n_levels and _is_large(cameras[-1].height, cameras[-1].width):
         last = cameras[-1]

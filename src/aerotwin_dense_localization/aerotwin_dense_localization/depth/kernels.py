@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled part of stereo depth: disparities refined below a pixel."""
+"""Compiled part of stereo depth: sub-pixel refinement of disparities."""
 
 import math
 
@@ -12,14 +12,14 @@ from aerotwin_core.kernel_cache import njit
 F = np.float32
 N_STEPS = 4
 FARTHEST_PX = F(1.0)
-"""A disparity that a patch moves by more was a wrong one."""
+"""A disparity that its patch changes by more is wrong."""
 DONE_PX = F(0.02)
 """Steps shrink by an order each: what is left is far below the noise."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _cut_slopes(image, row, column, half, slopes):
-    """Write the slopes along the rows of a patch, less their mean; return their squares' sum."""
+    """Write the row slopes of a patch, minus their mean; return the sum of their squares."""
     mean = F(0.0)
     k = 0
     for j in range(row - half, row + half + 1):
@@ -72,12 +72,12 @@ def _compared(left, right, row, column, d, half):
 def refine_disparities(
     top, bottom, left, right, disparity, half, noise, least, refined, sigma
 ):  # fmt: skip
-    """Move patches of the right image along their rows until they equal the left's.
+    """Move patches of the right image along their rows until they match the left's.
 
-    Gauss-Newton on the grey values less their means (Lucas and Kanade 1981, in one dimension),
-    with the slopes of the left image. `sigma` is the standard deviation that noise of the grey
-    values leaves, with what the patch's own misfit says where that is more. NaN where there was no
-    disparity, none was found, or patches correlate less than the `least`.
+    Gauss-Newton on the grey values minus their means (Lucas and Kanade 1981, in one dimension),
+    with the slopes of the left image. `sigma` is the standard deviation from noise of the grey
+    values, or from the patch's own residual where that is larger. NaN where there was no disparity,
+    none was found, or the patches' correlation is below `least`.
     """
     height, width = left.shape
     size = 2 * half + 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A body that is localised by its camera, image by image; its IMU, if any, leads between them."""
+"""A body localised by its camera, image by image, with an optional IMU in between."""
 
 from dataclasses import replace
 
@@ -17,21 +17,10 @@ from aerotwin_stereo_odometry.covariance import compose_covariance
 
 
 class BodyTracker:
-    """Expects each image where the IMU led, and tells the IMU's filter where it was placed.
+    """Localises images at the pose the IMU predicts, and corrects the IMU's filter.
 
-    Parameters
-    ----------
-    localizer : ImageLocalizer
-        Of the camera.
-    T_base_optical : (4, 4) array
-        Where the camera sits on the body.
-    inertial : InertialFilter, optional
-        Fuses the poses with samples of an IMU, which others add.
-
-    Attributes
-    ----------
-    n_refused : int
-        Images whose poses it refused.
+    `T_base_optical` is the pose of the camera on the body. `inertial` fuses the poses with samples
+    of an IMU, which the caller adds; `n_refused` counts the images whose poses it refused.
     """
 
     def __init__(
@@ -47,15 +36,14 @@ class BodyTracker:
     def localize(
         self, stamp_ns: int, grey: np.ndarray, T_map_expected: FloatArray | None = None
     ) -> tuple[ImageLocalization, BodyEstimate | None]:
-        """Return how an image (h, w) was placed, and where the body is; None when it is lost.
+        """Return the localisation of an image (h, w), and the body estimate; None when it is lost.
 
         Parameters
         ----------
         stamp_ns : int
             Not before that of the last call.
-        grey : (h, w) array
         T_map_expected : (4, 4) array, optional
-            Where the body is expected by others, should the IMU not know.
+            External prediction of the body's pose, used where the IMU has none.
         """
         led = None if self._inertial is None else self._inertial.advance(stamp_ns)
         T_map_base = T_map_expected if led is None else led
@@ -78,14 +66,9 @@ class BodyTracker:
 def body_covariance(
     covariance_cam: FloatArray, T_map_cam: FloatArray, T_map_base: FloatArray
 ) -> FloatArray:
-    """Return the covariance (6, 6) of a body's pose: position, then turns about the map's axes.
+    """Return the covariance (6, 6) of a body's pose: position, then rotations about map axes.
 
-    Parameters
-    ----------
-    covariance_cam : (6, 6) array
-        Of shift and turn of the camera, in axes of the map [m, rad].
-    T_map_cam, T_map_base : (4, 4) arrays
-        Poses of the camera and of the body that carries it.
+    `covariance_cam` (6, 6) is that of translation and rotation of its camera, in map axes [m, rad].
     """
     return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], 0.0)
 

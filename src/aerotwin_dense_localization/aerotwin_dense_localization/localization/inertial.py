@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses of a body in a map, fused with its IMU: where it is between them, and how fast it moves.
+"""Pose and velocity of a body in a map: poses fused with the samples of its IMU.
 
 References
 ----------
@@ -33,24 +33,23 @@ from aerotwin_stereo_odometry.covariance import compose_covariance
 
 _POSE = np.r_[P, TURN]
 _OF_POSE = np.ix_(_POSE, _POSE)
-"""Where the errors of a pose stand among all."""
+"""Indices of the errors of a pose in the error state."""
 _LARGEST = np.repeat([200.0, 2000.0], 3)
 """Beyond the range of inertial sensors for vehicles: 4000 deg/s and 32 g, three to six times."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BodyEstimate:
-    """Where a body is and how it moves.
+    """Pose and velocity of a body.
 
     Attributes
     ----------
-    T_map_base : (4, 4) array
     covariance : (6, 6) array
-        Of position, then of turns about the map's axes [m, rad].
+        Of position, then of rotations about the map's axes [m, rad].
     twist : (6,) array
         Velocity v_map_base_in_base [m/s], then omega_map_base_in_base [rad/s].
     twist_covariance : (6, 6) array
-        All zero where the twist is not known.
+        All zero where the twist is unknown.
     """
 
     T_map_base: FloatArray
@@ -60,27 +59,17 @@ class BodyEstimate:
 
 
 class InertialFilter:
-    """Carries a body's motion from pose to pose through the samples of its IMU.
+    """Error-state filter that propagates a body's motion between poses with its IMU.
 
-    The map stands level: gravity is along its -z. It begins at the first pose that is given, with
-    an unknown velocity, and begins anew where it has lost its way.
-
-    Parameters
-    ----------
-    parameters : InertialParameters, optional
-    T_base_imu : (4, 4) array, optional
-        Where the IMU sits on the body; without, its axes are the body's.
-
-    Attributes
-    ----------
-    reason : str
-        Why it tells nothing now; empty when it does.
+    The map is level: gravity is along its -z. The filter starts at the first pose, with unknown
+    velocity, and restarts when it has lost the motion. `T_base_imu` is the pose of the IMU on the
+    body, identity by default; `reason` says why there is no estimate now, and is empty otherwise.
 
     Notes
     -----
-    Readings are taken to be linear between samples, and the last one to hold until an image. The
-    state is that of the IMU, so that no angular acceleration is needed. Left out is the reset of
-    section 6.3: it changes the covariance by half of the small turn that a pose corrects.
+    Readings are interpolated linearly between samples, and the last one is held until an image. The
+    state is that of the IMU, so that no angular acceleration is needed. The reset of section 6.3 is
+    left out: it changes the covariance by half of the small rotation that a pose corrects.
     """
 
     def __init__(
@@ -102,28 +91,27 @@ class InertialFilter:
         self.mount(np.eye(4) if T_base_imu is None else T_base_imu)
 
     def mount(self, T_base_imu: FloatArray) -> None:
-        """Say where the IMU sits on the body; what came before is forgotten."""
+        """Set the pose of the IMU on the body; earlier samples and the state are dropped."""
         self.T_base_imu = T_base_imu
         self._samples.clear()
         self.restart("no pose has come")
 
     def restart(self, reason: str) -> None:
-        """Begin anew at the next pose."""
+        """Drop the state; the filter starts again at the next pose."""
         self._state: InertialState | None = None
         self._covariance = self._prior
         self._stamp_ns, self._posed_ns, self._n_refused = 0, 0, 0
         self.reason = reason
 
     def add(self, stamp_ns: int, omega_imu: ArrayLike, force_imu: ArrayLike) -> None:
-        """Take a sample: angular velocity [rad/s] and specific force [m/s^2] in axes of the IMU.
+        """Add a sample: angular velocity [rad/s] and specific force [m/s^2] in IMU axes.
 
-        One that is late by up to `max_gap_s` is left out; when time goes back farther, all before
-        is forgotten.
+        A sample that is late by up to `max_gap_s` is ignored; a larger jump back in time restarts.
 
         Raises
         ------
         ValueError
-            If no IMU can read it.
+            If the reading is not finite or beyond the range of any IMU.
         """
         reading = np.concatenate([omega_imu, force_imu])
         if not (np.abs(reading) <= _LARGEST).all():  # so is NaN
@@ -137,7 +125,7 @@ class InertialFilter:
     def advance(self, stamp_ns: int) -> FloatArray | None:
         """Return T_map_base (4, 4) at a time [ns], not before that of the last call.
 
-        None where samples have not come so far, and where it has lost its way: `reason` says it.
+        None where samples do not reach the time or the motion is lost: see `reason`.
         """
         if loss := self._loss(stamp_ns):
             self.restart(loss)
@@ -155,21 +143,14 @@ class InertialFilter:
         return self._T_map_base(state)
 
     def correct(self, stamp_ns: int, T_map_base: FloatArray, covariance: FloatArray) -> str:
-        """Take a pose of the body at a time [ns], not before that of the last call.
+        """Correct with a pose of the body at a time [ns], not before that of the last call.
 
-        One that the samples have not come up to is left out.
+        A pose later than the samples is ignored. Returns why the pose is refused; empty otherwise.
 
         Parameters
         ----------
-        stamp_ns : int
-        T_map_base : (4, 4) array
         covariance : (6, 6) array
-            Of its position, then of turns about the map's axes [m, rad].
-
-        Returns
-        -------
-        str
-            Why it is refused; empty otherwise.
+            Of its position, then of rotations about the map's axes [m, rad].
         """
         T_map_imu = T_map_base @ self.T_base_imu
         lever = T_map_imu[:3, 3] - T_map_base[:3, 3]
@@ -208,7 +189,7 @@ class InertialFilter:
         )
 
     def _loss(self, stamp_ns: int) -> str:
-        """Return why the motion is not known any more at a time; empty if it is, or never was."""
+        """Return why the motion is no longer known at a time; empty if it is, or never was."""
         if self._state is None:
             return ""
         if stamp_ns < self._stamp_ns:
@@ -219,14 +200,14 @@ class InertialFilter:
         return self._gap(self._stamp_ns, stamp_ns)
 
     def _gap(self, begin_ns: int, end_ns: int) -> str:
-        """Return how long samples lack within an interval; empty if that is bridged."""
+        """Return the gap in the samples of an interval as text; empty if it can be bridged."""
         gap_s = self._samples.gap_s(begin_ns, end_ns)
         return (
             f"no sample of the IMU for {gap_s:.2f} s" if gap_s > self.parameters.max_gap_s else ""
         )
 
     def _lateness(self, stamp_ns: int) -> str:
-        """Return how far samples are behind a time; empty if the last one may be held."""
+        """Return how far samples lag a time, as text; empty if the last one may be held."""
         lag_s = self._samples.lag_s(stamp_ns)
         if lag_s <= self.parameters.max_hold_s:
             return ""
@@ -235,7 +216,7 @@ class InertialFilter:
         return f"the last sample of the IMU is {lag_s:.2f} s older than the image"
 
     def _begin(self, stamp_ns: int, T_map_imu: FloatArray, noise: FloatArray) -> None:
-        """Take a pose as it is; of the rest only the prior is known."""
+        """Start at a pose; velocity and biases get their prior."""
         self._samples.has_passed(stamp_ns)
         if lack := self._lateness(stamp_ns) or self._gap(stamp_ns, stamp_ns):
             self.restart(lack)
@@ -260,7 +241,7 @@ class InertialFilter:
     def _on_message(
         self, state: InertialState, innovation: FloatArray, gain: FloatArray, noise: FloatArray
     ) -> None:
-        """Take an innovation in, with the covariance in Joseph's form (section 6.1)."""
+        """Apply an innovation, with the covariance in Joseph's form (section 6.1)."""
         remaining = np.eye(N_ERRORS)
         remaining[:, _POSE] -= gain
         self._covariance = remaining @ self._covariance @ remaining.T + gain @ noise @ gain.T
@@ -276,5 +257,5 @@ class InertialFilter:
 
 
 def _diagonal(*, v: float, turn: float, gyro: float, accel: float) -> FloatArray:
-    """Return the covariance (15, 15) of these standard deviations; position has none."""
+    """Return the covariance (15, 15) of these standard deviations; that of position is zero."""
     return np.diag(np.repeat([0.0, v, turn, gyro, accel], 3) ** 2)

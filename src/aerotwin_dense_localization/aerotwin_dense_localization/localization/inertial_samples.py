@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of an IMU that wait until somebody asks what was read up to a time."""
+"""Buffered samples of an IMU."""
 
 from collections import deque
 from typing import Any
@@ -16,17 +16,10 @@ _NOT_SET = -1.0
 
 
 class InertialSamples:
-    """Keeps the last samples: linear between them, held before the first and after the last.
+    """The last samples: interpolated linearly, held before the first and after the last.
 
-    Parameters
-    ----------
-    max_gap_s : float
-        Samples that are late by no more are left out [s].
-
-    Attributes
-    ----------
-    period_s : float
-        Between the last two samples; infinite before.
+    Samples late by at most `max_gap_s` are dropped. `period_s` is the time between the last two
+    samples; infinite before.
     """
 
     def __init__(self, max_gap_s: float) -> None:
@@ -35,7 +28,7 @@ class InertialSamples:
         self.period_s = float("inf")
 
     def add(self, stamp_ns: int, reading: FloatArray) -> bool:
-        """Take a sample; False if time went back, and all before is forgotten."""
+        """Add a sample; False if time went back, which clears all earlier samples."""
         since_ns = stamp_ns - self._retained[-1][0] if self._retained else 0
         has_gone_back = since_ns < -self._max_gap_ns
         if has_gone_back:
@@ -47,18 +40,18 @@ class InertialSamples:
         return not has_gone_back
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all samples."""
         self._retained.clear()
 
     def has_passed(self, begin_ns: int) -> None:
-        """Forget what was before a time [ns], but the last sample."""
+        """Drop the samples before a time [ns], except the last one."""
         while len(self._retained) > 1 and self._retained[1][0] <= begin_ns:
             self._retained.popleft()
 
     def gap_s(self, begin_ns: int, end_ns: int) -> float:
-        """Return the longest time between the samples around and in an interval [s].
+        """Return the longest time between samples around and in an interval [s].
 
-        It ends at the last sample: `lag_s` tells what lacks then.
+        It ends at the last sample; the time after it is `lag_s`.
         """
         before = [at_ns for at_ns, _ in self._retained if at_ns < end_ns]
         after = [at_ns for at_ns, _ in self._retained if at_ns >= end_ns][:1]
@@ -67,11 +60,11 @@ class InertialSamples:
         return to_seconds(int(np.diff([*first_ns, *known_ns]).max(initial=0)))
 
     def lag_s(self, stamp_ns: int) -> float:
-        """Return how long before a time the last sample was [s]; infinite without any."""
+        """Return the age of the last sample at a time [s]; infinite without any."""
         return to_seconds(stamp_ns - self._retained[-1][0]) if self._retained else float("inf")
 
     def means(self, begin_ns: int, end_ns: int) -> tuple[np.ndarray, FloatArray]:
-        """Return times (n,) [s] that fill an interval, and the mean readings (n, m) in them."""
+        """Return the steps (n,) [s] that fill an interval, and the mean readings (n, m) in them."""
         knots_ns = np.array([begin_ns, *self._inside(begin_ns, end_ns), end_ns], dtype=np.int64)
         readings = self._at(knots_ns)
         return np.diff(knots_ns) * 1e-9, 0.5 * (readings[1:] + readings[:-1])
@@ -91,16 +84,12 @@ class InertialSamples:
 
 
 def reading_of(message: Any) -> tuple[list[float], list[float]]:
-    """Return angular velocity [rad/s] and specific force [m/s^2] in axes of the IMU.
-
-    Parameters
-    ----------
-    message : sensor_msgs/Imu
+    """Return angular velocity [rad/s] and specific force [m/s^2] of a sensor_msgs/Imu, in its axes.
 
     Raises
     ------
     ValueError
-        If one of them is not given (REP-145: the first covariance is -1).
+        If one of them is missing (REP-145: the first covariance is -1).
     """
     for name in ("angular_velocity", "linear_acceleration"):
         if getattr(message, f"{name}_covariance")[0] == _NOT_SET:

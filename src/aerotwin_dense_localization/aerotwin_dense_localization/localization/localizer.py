@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A camera's pose in the map, image by image, each by itself: nothing accumulates.
+"""A camera's pose in the map, each image independently: no drift accumulates.
 
-After Navarro et al. (2025), II.B.3: an image is aligned to the closest virtual key-frame; where
-that fails, to a new one rendered at the last known pose; and where that fails too, to those that
-look most alike.
+After Navarro et al. (2025), II.B.3: an image is aligned to the closest virtual key-frame; if that
+fails, to a new one rendered at the last known pose; and if that fails too, to those that look most
+similar.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ from aerotwin_dense_localization.localization.virtual_views import VirtualView, 
 from aerotwin_dense_localization.localization.witness import witnessed
 
 APART_M = 0.5
-"""Places farther from each other are two: by so much an image is called lost everywhere here."""
+"""Poses farther apart are distinct; a larger error also counts as lost everywhere here."""
 LARGEST_RATIO = 0.8
-"""Of the best to the second best, from which on neither is believed (Lowe, IJCV 60, 2004, 7.1)."""
+"""Of the best to the second best, above which neither is accepted (Lowe, IJCV 60, 2004, 7.1)."""
 
 
 class Status(StrEnum):
@@ -43,15 +43,14 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImageLocalization:
-    """Where an image was taken.
+    """The estimated pose of an image.
 
     Attributes
     ----------
-    status : Status
     T_map_cam : (4, 4) array or None
         Pose of the camera's optical frame; None when lost.
     covariance : (6, 6) array or None
-        Of d = (v, omega) [m, rad]: shift and turn of the camera, in axes of the map.
+        Of d = (v, omega) [m, rad]: translation and rotation of the camera, in map axes.
     correlation, overlap : float
         With the view it was aligned to; 0 when lost.
     reason : str
@@ -72,14 +71,14 @@ class ImageLocalization:
 
 
 class ImageLocalizer:
-    """Localises the images of one camera, in their order; closes its views where a block ends.
+    """Localises the images of one camera in order; closes its views when used as a context manager.
 
     Parameters
     ----------
     views : VirtualViews
-        Of the camera, whose images are without distortion.
+        Of the camera, whose images are undistorted.
     T_map_cam : (4, 4) array, optional
-        Where it is about to begin; without, the first image is looked for everywhere.
+        Initial pose; without it, the first image is searched in all views.
     """
 
     def __init__(self, views: VirtualViews, T_map_cam: FloatArray | None = None) -> None:
@@ -98,19 +97,18 @@ class ImageLocalizer:
         self.close()
 
     def close(self) -> None:
-        """End the thread that renders views ahead."""
+        """Stop the thread that renders views ahead."""
         self._views.close()
 
     def localize(
         self, grey: np.ndarray, T_map_expected: FloatArray | None = None
     ) -> ImageLocalization:
-        """Return where an image (h, w) [DN] was taken.
+        """Localise an image (h, w) [DN].
 
         Parameters
         ----------
-        grey : (h, w) array
         T_map_expected : (4, 4) array, optional
-            Where it is expected, of other sensors; else the last motion is taken to go on.
+            Prediction by other sensors; by default the last motion is extrapolated.
         """
         expected = self._expected() if T_map_expected is None else T_map_expected
         is_sure = self._is_sure or T_map_expected is not None
@@ -136,7 +134,7 @@ class ImageLocalizer:
     def _sought(
         self, grey: np.ndarray, reason: str
     ) -> tuple[list[tuple[VirtualView, ImageAlignment]], str]:
-        """Return the places that bear a second look, the best first; or why the last does not."""
+        """Return the places that pass verification, best first; or why the last does not."""
         retained = []
         for place in self._views.places(grey):
             view = self._views.get(place.k)
@@ -155,9 +153,9 @@ class ImageLocalizer:
     def _aligned(
         self, grey: np.ndarray, view: VirtualView, start: FloatArray, *, is_sought: bool
     ) -> tuple[VirtualView, ImageAlignment]:
-        """Return what the image was aligned to last, and how: views at its own pose come last.
+        """Return the last view aligned to and the result; views at the estimated pose come last.
 
-        A place that was sought without an expectation is looked at from itself, in any case.
+        A place found without an expectation is always rendered at its own pose.
         """
         camera = self._views.camera
         found = view.aligner.align(grey, camera, _from(view, start))
@@ -171,7 +169,7 @@ class ImageLocalizer:
     def _attempts(
         self, expected: FloatArray | None
     ) -> Iterator[tuple[Status, VirtualView, FloatArray]]:
-        """Yield views near an expected pose to align to, and where to begin."""
+        """Yield views near an expected pose to align to, and initial poses."""
         views, setback_m = self._views, self._views.parameters.setback_m
         if expected is not None:
             yield Status.TRACKED, views.get(views.closest(expected)), expected
@@ -228,10 +226,9 @@ class ImageLocalizer:
 
 
 def _rivalry(places: list[tuple[VirtualView, ImageAlignment]]) -> str:
-    """Return which place elsewhere explains an image nearly as well as the first; empty if none.
+    """Return which other place explains an image nearly as well as the first; empty if none.
 
-    The share of the image's variance that a place leaves unexplained is compared as distances of
-    features are.
+    The variance of the image that a place leaves unexplained is compared like feature distances.
     """
     T_best, left = places[0][0].T_map_view @ places[0][1].T_view_cam, _unexplained(places[0][1])
     for view, found in places[1:]:
@@ -256,9 +253,9 @@ def _from(view: VirtualView, T_map_cam: FloatArray) -> FloatArray:
 def _covariance_map(
     covariance: FloatArray, T_map_view: FloatArray, T_map_cam: FloatArray
 ) -> FloatArray:
-    """Return the covariance of shift and turn of the camera, in axes of the map.
+    """Return the covariance of translation and rotation of the camera, in map axes.
 
-    The alignment's d moves the camera as exp(d) about the view's eye: its shift is
+    The alignment's d moves the camera as exp(d) about the view's eye: its translation is
     v + omega x p_view_cam.
     """
     R, p = T_map_view[:3, :3], T_map_cam[:3, 3] - T_map_view[:3, 3]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where an image may have been taken: its middle, looked for in small views of the map."""
+"""Candidate poses of an image: its middle is matched to small views of the map."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,16 +25,10 @@ is not looked at."""
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImagePlace:
-    """A place where an image may have been taken.
+    """A candidate pose of an image.
 
-    Attributes
-    ----------
-    k : int
-        Of the view it looked like.
-    T_view_cam : (4, 4) array
-        From there, with the view's attitude.
-    correlation : float
-        Of the image's middle and the view.
+    `T_view_cam` is in the view with index `k`, with the view's attitude; `correlation` is that of
+    the image's middle and the view.
     """
 
     k: int
@@ -50,18 +44,16 @@ class _SmallView:
 
 
 class PlaceSearch:
-    """Looks for images in views of a map, by normalised correlation; views are rendered small.
+    """Searches images in small views of a map, by normalised correlation.
 
     Parameters
     ----------
-    dense_map : DenseMap
     camera : PinholeCamera
         Of the images; views have its lens.
     poses : (n, 4, 4) array
         T_map_optical of the views.
     setback_m : float
-        The camera is looked for so far ahead of a view [m].
-    splats : SplatParameters, optional
+        Assumed distance of the camera ahead of a view.
     """
 
     def __init__(
@@ -80,7 +72,7 @@ class PlaceSearch:
             self._views.append(_small_view(seen.grey, seen.depth))
 
     def find(self, grey: np.ndarray, n: int) -> list[ImagePlace]:
-        """Return the n places, each from another view, that an image (h, w) [DN] is most alike."""
+        """Return the n most similar places of an image (h, w) [DN], each from another view."""
         small = grey_levels(grey, _LEVELS)[-1]
         places = [self._place(k, view, small) for k, view in enumerate(self._views)]
         known = [place for place in places if place is not None]
@@ -107,7 +99,7 @@ class PlaceSearch:
 
 
 def _small_view(grey: np.ndarray, depth: np.ndarray) -> _SmallView | None:
-    """Return a view without its gaps; None where it shows next to nothing."""
+    """Return a view with its gaps filled; None where it shows almost nothing."""
     known = np.isfinite(grey)
     if known.mean() < 0.5:
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The path of a scan along a wall, and the virtual key-frames that go with it."""
+"""The path of a scan along a wall, and its virtual key-frames."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,12 +14,12 @@ from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
 
 _STEP_M = 0.05
-"""Between the places at which overlap is asked for."""
+"""Distance between the poses at which overlap is computed."""
 _PROBE = PinholeCamera(width=64, height=64, fx=100.0, fy=100.0, cx=31.5, cy=31.5)
-"""Looks at the wall from behind the path."""
+"""Views the wall from behind the path."""
 _PROBE_BACK_M, _PROBE_HALF_PX = 6.0, 12
 _NEAR_SHARE = 0.2
-"""Of the wall before the camera, so much stands nearer than the distance that is kept."""
+"""Share of the wall in front of the camera that may be nearer than the stand-off."""
 
 
 def raster_path(
@@ -31,20 +31,20 @@ def raster_path(
     standoff_m: float,
     yaw_rad: float,
 ) -> FloatArray:
-    """Return poses T_map_optical (n, 4, 4) of the way-points of a raster over an upright wall.
+    """Return poses T_map_optical (n, 4, 4) of the waypoints of a raster over a vertical wall.
 
     Parameters
     ----------
     corner_map : (3,) sequence
-        Lower corner of the region on the wall, at the left of one who looks at it [m].
+        Lower left corner of the region on the wall, as seen from the camera [m].
     along_m, up_m : float
         Size of the region [m].
     row_m : float
-        Between rows, at most [m]; rows are flown to and fro, from below.
+        Maximum row spacing [m]; rows alternate in direction, from the bottom up.
     standoff_m : float
         Distance of the camera from the wall [m].
     yaw_rad : float
-        Direction that the camera looks in, level: 0 is east (+x), counter-clockwise.
+        Level viewing direction: 0 is east (+x), counter-clockwise.
 
     Raises
     ------
@@ -77,21 +77,18 @@ def virtual_poses(
 ) -> FloatArray:
     """Return poses T_map_optical (n, 4, 4) of virtual key-frames along a path.
 
-    From way-point to way-point, the next one stands where the camera's view of a surface at a
-    distance shares `overlap` with that of the last, either way: one from nearer lies in that of the
-    last as a whole, but shows less of it. All are set back along their axis.
+    Each is placed where the camera's view of a surface at `distance_m` shares `overlap` with that
+    of the last. The smaller share of both directions counts: a nearer view lies fully in a farther
+    one, but shows less of it. All poses are moved back along their axis by `setback_m`.
 
     Parameters
     ----------
     path : (k, 4, 4) array
-        Way-points T_map_optical.
+        Waypoints T_map_optical.
     camera : PinholeCamera
-        That will fly.
+        The camera to be localised.
     distance_m : float
         From the path to the surface [m].
-    overlap : float
-    setback_m : float
-        [m].
     """
     if not 0.0 <= overlap < 1.0:
         raise ValueError(f"overlap must lie in 0 to below 1, got {overlap}")
@@ -115,17 +112,16 @@ def follow_surface(
     Parameters
     ----------
     path : (k, 4, 4) array
-        Way-points T_map_optical, within some metres of where they belong.
-    dense_map : DenseMap
+        Waypoints T_map_optical, within some metres of the result.
     standoff_m : float
-        From the surface before each pose, of which a fifth may stand nearer [m].
+        From the surface in front of each pose, a fifth of which may be nearer [m].
     spacing_m : float
         Between poses [m].
 
     Raises
     ------
     ValueError
-        If the map shows no surface before a part of the path.
+        If the map shows no surface in front of a part of the path.
     """
     stations = _dense(np.asarray(path, dtype=np.float64), spacing_m)
     rasteriser, ahead = SplatRasteriser(_PROBE), np.empty(len(stations))
@@ -145,7 +141,7 @@ def follow_surface(
     axes, eyes = stations[:, :3, 2], stations[:, :3, 3].copy()
     places = eyes + ahead[:, None] * axes
     for k in range(len(stations)):
-        # What stands before the neighbours counts as well: the vehicle comes past it.
+        # Obstacles in front of the neighbours count too: the vehicle passes them.
         near = places[max(k - 1, 0) : k + 2]
         stations[k, :3, 3] += (np.min((near - eyes[k]) @ axes[k]) - standoff_m) * axes[k]
     return stations
@@ -157,7 +153,7 @@ def moved_ahead(T_map_optical: FloatArray, distance_m: float) -> FloatArray:
 
 
 def _dense(path: FloatArray, step_m: float = _STEP_M) -> FloatArray:
-    """Return poses from way-point to way-point, no farther apart than a step."""
+    """Return poses from waypoint to waypoint, at most a step apart."""
     parts = [path[:1]]
     for a, b in pairwise(path):
         n = max(int(np.ceil(np.linalg.norm(b[:3, 3] - a[:3, 3]) / step_m)), 1)
@@ -171,7 +167,7 @@ def _dense(path: FloatArray, step_m: float = _STEP_M) -> FloatArray:
 
 
 def _shared(T_a: FloatArray, T_b: FloatArray, camera: PinholeCamera, distance_m: float) -> float:
-    """Return the share of b's view of a plane before it that a shows, by a grid of its pixels."""
+    """Return the share of b's view of a plane in front of it that a shows, on a pixel grid."""
     v, u = np.mgrid[0:9, 0:9] / 8.0
     pixels = np.column_stack([u.ravel() * (camera.width - 1), v.ravel() * (camera.height - 1)])
     points = camera.unproject(pixels, np.full(len(pixels), distance_m))

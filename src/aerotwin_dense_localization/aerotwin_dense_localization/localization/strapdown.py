@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of an IMU from one sample to the next, and how its errors grow.
+"""IMU strapdown integration between samples, and the propagation of its errors.
 
 References
 ----------
@@ -17,24 +17,24 @@ from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.rigid_motion import cross_matrix, nearest_rotation
 
 GRAVITY_MAP = np.array([0.0, 0.0, -9.80665])
-"""Standard gravity [m/s^2]; what it is elsewhere ends in the bias of the accelerometer."""
+"""Standard gravity [m/s^2]; local deviations end in the accelerometer bias."""
 P, V, TURN, GYRO, ACCEL = (slice(k, k + 3) for k in range(0, 15, 3))
-"""Where position, velocity, turn and the biases stand among the errors."""
+"""Indices of position, velocity, rotation and biases in the error state."""
 N_ERRORS = 15
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InertialState:
-    """Motion of an IMU in a map that stands level, and what its readings are off by.
+    """Motion of an IMU in a level map, and its biases.
 
     Attributes
     ----------
     p, v : (3,) arrays
-        Position [m] and velocity [m/s] in axes of the map.
+        Position [m] and velocity [m/s] in map axes.
     R : (3, 3) array
         R_map_imu.
     gyro_bias, accel_bias : (3,) arrays
-        In axes of the IMU [rad/s], [m/s^2].
+        In IMU axes [rad/s], [m/s^2].
     """
 
     p: FloatArray
@@ -44,7 +44,7 @@ class InertialState:
     accel_bias: FloatArray
 
     def corrected(self, error: FloatArray) -> "InertialState":
-        """Return it with an error (15,) taken in (section 6.2): turns are about the map's axes."""
+        """Return the state corrected by an error (15,) (section 6.2); rotations: about map axes."""
         return InertialState(
             p=self.p + error[P],
             v=self.v + error[V],
@@ -57,7 +57,7 @@ class InertialState:
 def stepped(state: InertialState, reading: FloatArray, dt: float) -> InertialState:
     """Return the state after dt [s] of a reading (6,): angular velocity, specific force.
 
-    The force acts in the attitude in the middle of the step: errors are of third order in dt.
+    The force acts in the attitude at mid-step: errors are of third order in dt.
     """
     half = Rotation.from_rotvec(0.5 * dt * (reading[:3] - state.gyro_bias)).as_matrix()
     R_middle = state.R @ half
@@ -72,7 +72,7 @@ def stepped(state: InertialState, reading: FloatArray, dt: float) -> InertialSta
 
 
 def transition(state: InertialState, reading: FloatArray, dt: float) -> FloatArray:
-    """Return the Jacobian (15, 15) of a step by the errors, to first order in dt."""
+    """Return the Jacobian (15, 15) of a step with respect to the errors, to first order in dt."""
     F = np.eye(N_ERRORS)
     F[P, V] = dt * np.eye(3)
     F[V, TURN] = -dt * cross_matrix(state.R @ (reading[3:] - state.accel_bias))
@@ -83,21 +83,16 @@ def transition(state: InertialState, reading: FloatArray, dt: float) -> FloatArr
 def body_twist(
     state: InertialState, omega_imu: FloatArray, T_base_imu: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return how a body moves that carries the IMU, and how errors change that.
+    """Return the twist of the body that carries the IMU, and its Jacobian.
 
-    Parameters
-    ----------
-    state : InertialState
-    omega_imu : (3,) array
-        Angular velocity as it is read [rad/s].
-    T_base_imu : (4, 4) array
+    `omega_imu` (3,) is the measured angular velocity [rad/s].
 
     Returns
     -------
     (6,) array
         Velocity v_map_base_in_base [m/s], then omega_map_base_in_base [rad/s].
     (6, 15) array
-        Its Jacobian by the errors; that by an error of what is read is its part `GYRO`.
+        Its Jacobian by the errors; that by a measurement error is its part `GYRO`.
     """
     arm = invert_transform(T_base_imu)[:3, 3]
     omega = omega_imu - state.gyro_bias

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Virtual key-frames: what the map looks like from a pose, prepared for alignment."""
+"""Virtual key-frames: the map rendered at a pose, prepared for alignment."""
 
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,16 +20,7 @@ from aerotwin_dense_localization.splats import SplatRasteriser
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VirtualView:
-    """A view of the map.
-
-    Attributes
-    ----------
-    T_map_view : (4, 4) array
-        Pose of its optical frame.
-    view : DepthImage
-    aligner : DirectAlignment
-        Prepared for it.
-    """
+    """A view of the map from the optical frame's pose `T_map_view`, and its aligner."""
 
     T_map_view: FloatArray
     view: DepthImage
@@ -37,16 +28,14 @@ class VirtualView:
 
 
 class VirtualViews:
-    """Renders views of a map and keeps the last ones.
+    """Renders views of a map and caches the last ones.
 
     Parameters
     ----------
-    dense_map : DenseMap
     camera : PinholeCamera
-        That will be localised: views have its lens and size.
+        The camera to be localised: views have its lens and size.
     poses : (n, 4, 4) array
         T_map_optical of the virtual key-frames.
-    parameters : LocalizationParameters, optional
 
     Raises
     ------
@@ -84,15 +73,15 @@ class VirtualViews:
         return VirtualView(T_map_view=T_map_view, view=view, aligner=aligner)
 
     def get(self, k: int) -> VirtualView:
-        """Return a virtual key-frame, rendered now if it is not kept."""
+        """Return a virtual key-frame, rendered now if it is not cached."""
         return self._asked(k).result()
 
     def prefetch(self, k: int) -> None:
-        """Let a virtual key-frame be rendered while others are used."""
+        """Render a virtual key-frame in the background."""
         self._asked(k)
 
     def closest(self, T_map_cam: FloatArray) -> int:
-        """Return the virtual key-frame that is nearest to a camera set back, turns counted in."""
+        """Return the virtual key-frame nearest to a camera set back, rotations included."""
         p = self.parameters
         here = moved_ahead(T_map_cam, -p.setback_m)[:3, 3]
         shift = np.linalg.norm(self.poses[:, :3, 3] - here, axis=1)
@@ -101,14 +90,14 @@ class VirtualViews:
         return int(np.argmin(shift + p.turn_m_per_rad * turn))
 
     def places(self, grey: np.ndarray) -> list[ImagePlace]:
-        """Return where in the views an image may have been taken, the likeliest first."""
+        """Return candidate poses of an image in the views, the likeliest first."""
         p = self.parameters
         if self._search is None:
             self._search = PlaceSearch(self._map, self.camera, self.poses, p.setback_m, p.splats)
         return self._search.find(grey, p.n_candidates)
 
     def close(self) -> None:
-        """End the thread that renders ahead."""
+        """Stop the thread that renders ahead."""
         self._worker.shutdown(cancel_futures=True)
 
     def _asked(self, k: int) -> "Future[VirtualView]":

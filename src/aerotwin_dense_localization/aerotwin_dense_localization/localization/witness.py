@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two halves of an image, each by itself, find the place that the whole was given.
+"""Cross-check: two disjoint halves of an image must each confirm the pose found for the whole.
 
-Grey values that agree by chance, or along a part of the image, hold a wrong place with the small
-covariance of a right one. Two sets of pixels that have none in common are two witnesses: at a wrong
-place one of them finds nothing, or another place. Where both find it, by how much they differ
-beside what their covariances say is what errors of the map and of the residuals' model are really
-like.
+Grey values that agree by chance, or along a part of the image, support a wrong pose with the small
+covariance of a right one. Two disjoint sets of pixels are independent: at a wrong pose one of them
+finds nothing, or another pose. Where both converge, their difference relative to their covariances
+shows the real errors of the map and of the residuals' model.
 
 References
 ----------
@@ -33,25 +32,20 @@ and 6 degrees of freedom has 1.5, but 6.4 times that of 8 strips and 14 times th
 def witnessed(
     aligner: DirectAlignment, grey: np.ndarray, camera: PinholeCamera, found: ImageAlignment
 ) -> ImageAlignment:
-    """Return an alignment with the covariance that two halves of the image bear out.
+    """Return an alignment with the covariance that two halves of the image support.
+
+    The covariance is multiplied by the squared Birge ratio of the halves where that is above 1. Not
+    converged, with the reason, where a half does not converge, or the covariance then exceeds the
+    limit of the alignment.
 
     Parameters
     ----------
     aligner : DirectAlignment
         Of the view.
     grey : (h, w) array
-        The image [DN].
-    camera : PinholeCamera
-        That took it.
+        The image [DN], of `camera`.
     found : ImageAlignment
         Of the whole image, converged.
-
-    Returns
-    -------
-    ImageAlignment
-        Its covariance is multiplied by the Birge ratio, squared, of the halves where that is above
-        1. Not converged, with the reason, where a half finds no place, or the covariance has grown
-        beyond the limit of the alignment.
     """
     one, other = (aligner.align(half, camera, found.T_view_cam) for half in halves(grey))
     for half in (one, other):
@@ -71,7 +65,7 @@ def witnessed(
 
 
 def halves(grey: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return an image (h, w) twice, NaN in every other strip, and in those between."""
+    """Return two copies of an image (h, w), NaN in every other strip, and in those between."""
     image = np.asarray(grey, dtype=np.float32)
     is_first = np.arange(image.shape[1]) * N_STRIPS // image.shape[1] % 2 == 0
     return np.where(is_first, image, np.float32("nan")), np.where(

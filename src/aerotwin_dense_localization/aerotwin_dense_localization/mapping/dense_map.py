@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The dense map: surfaces, and what of them a camera may see."""
+"""The dense map: surfaces, and the selection of those that a camera may see."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,13 +38,7 @@ class _Blocks:
 
 
 class DenseMap:
-    """A map of splats, kept as surfaces.
-
-    Parameters
-    ----------
-    surfaces : sequence of SplatSurface
-    parameters : MapParameters, optional
-    """
+    """A map of splats, stored as surfaces."""
 
     def __init__(
         self, surfaces: Sequence[SplatSurface], parameters: MapParameters | None = None
@@ -65,8 +59,8 @@ class DenseMap:
     ) -> SplatCloud:
         """Return the splats that may be in a camera's view, by their blocks.
 
-        Of the surfaces those within reach of the one that stands nearest to the camera; what
-        stands before what is the rasteriser's affair.
+        Of the surfaces, those within reach of the one nearest to the camera; occlusion is left to
+        the rasteriser.
         """
         R, p = T_map_optical[:3, :3], T_map_optical[:3, 3]
         centres, radii = (self._blocks.centres - p) @ R, self._blocks.radii

@@ -61,7 +61,7 @@ class DenseMapError(UserError):
 
 
 def save_map(folder: Path, dense_map: DenseMap, about: Mapping[str, Any] | None = None) -> None:
-    """Write a map into a folder, which may hold an older one; the manifest comes last."""
+    """Write a map into a folder, replacing an older one; the manifest comes last."""
     (folder / "surfaces").mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
     surfaces = []
@@ -98,7 +98,7 @@ def load_map(folder: Path) -> tuple[DenseMap, dict[str, Any]]:
     Raises
     ------
     DenseMapError
-        If the folder holds no map, or a file is missing or not what was written.
+        If the folder holds no map, or a file is missing or damaged.
     """
     manifest = _manifest(Path(folder) / MANIFEST)
     where = str(Path(folder) / MANIFEST)
@@ -115,7 +115,7 @@ def load_map(folder: Path) -> tuple[DenseMap, dict[str, Any]]:
 
 
 def export_ply(path: Path, dense_map: DenseMap) -> None:
-    """Write the points of a map with their colours as PLY, for viewers and the map evaluator."""
+    """Write the points of a map with their colours as PLY."""
     cloud = dense_map.cloud
     rgb = np.clip(np.broadcast_to(cloud.colours, (len(cloud), 3)).round(), 0, 255).astype(np.uint8)
     columns = dict(zip("xyz", cloud.points.T, strict=True))
@@ -145,9 +145,9 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 
 def _check_files(records: list[dict[str, Any]], where: str) -> None:
-    """Refuse a map that takes more memory than its files may: all of it is held at once.
+    """Refuse a map that needs more memory than its files justify: all of it is loaded at once.
 
-    Files of which another size is in the manifest are refused when they are read.
+    Files whose size differs from the manifest are refused when they are read.
     """
     files = {Path(record["file"]).name: int(record["n_bytes"]) for record in records}
     if len(files) < len(records):

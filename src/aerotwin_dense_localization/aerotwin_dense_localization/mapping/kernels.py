@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled parts of the map: what a key-frame says of it, points that learn, splats from pixels."""
+"""Compiled parts of the map: pixel classes of a key-frame, point updates, splats from pixels."""
 
 import math
 
@@ -11,8 +11,8 @@ from aerotwin_core.kernel_cache import njit
 
 F = np.float32
 UNKNOWN, AGREES, NEW, FINER, REVEALED, SPURIOUS = range(6)
-"""What a pixel of a key-frame is to the map: without depth; of a known place; of a place not
-known; of a known place, seen finer; of another thing than before; a wrong depth."""
+"""Class of a pixel of a key-frame relative to the map: without depth; known; not
+known; known, seen finer; another object than before; a wrong depth."""
 
 
 @njit(
@@ -27,11 +27,11 @@ def classify_pixels(
     top, bottom, depth, variance, colour, map_depth, map_variance, map_weight, map_colour,
     focal_px, gate, slack, finer, alike, min_weight, kind,
 ):  # fmt: skip
-    """Write what each pixel of a key-frame is to the map.
+    """Write the class of each pixel of a key-frame relative to the map.
 
-    `map_colour` holds one channel more than `colour`: the size on the surface of the pixel that a
+    `map_colour` has one channel more than `colour`: the size on the surface of the pixel that a
     splat came from [m]. `gate` is in standard deviations, `slack` a share of the depth, `alike` the
-    difference of colours below which two are taken for one thing [DN].
+    colour difference below which two pixels show the same object [DN].
     """
     n_channels = colour.shape[2]
     for row in range(top, bottom):
@@ -70,11 +70,11 @@ def learn_points(
     start, stop, rays, depth, variance, colours, n_seen, T, K, key_depth, key_variance,
     key_colour, kind, gate, slack, is_retained,
 ):  # fmt: skip
-    """Let the points of a surface learn from a key-frame, and mark those that it replaces.
+    """Update the points of a surface with a key-frame, and mark those that it replaces.
 
-    A point lies at depth times ray (x/z, y/z) in its surface's frame; T (3, 4) takes that to the
+    A point lies at depth times ray (x/z, y/z) in its surface's frame; T (3, 4) maps that to the
     key-frame's. Where the key-frame agrees, the depth moves along the point's own ray to the mean
-    by certainty, and so do the colours by their number.
+    weighted by certainty, and the colours to the mean weighted by their number.
     """
     height, width = kind.shape
     for i in range(start, stop):
@@ -98,7 +98,7 @@ def learn_points(
         spread = math.sqrt(key_variance[row, column] + variance[i])
         is_near = abs(measured - seen) <= gate * spread + slack * seen
         if what == REVEALED:
-            # What stands before the new thing, or was it in another place, is gone.
+            # What is in front of the new object, or was it at another position, is gone.
             if seen < measured or is_near:
                 is_retained[i] = 0
             continue
@@ -130,10 +130,10 @@ def make_splats(
 ):
     """Write the points and covariances of pixels of a surface, moved by T (3, 4).
 
-    The covariance is that of the pixel's patch of surface, `size` pixels of standard deviation
-    wide, with the depth's along its ray. `slopes` are those of the log of the depth per unit of
+    The covariance is that of the pixel's patch of surface, with a standard deviation of `size`
+    pixels, plus the depth's along its ray. `slopes` are those of the log of the depth per unit of
     x/z and y/z, `pixel` the size of a pixel in these units; patches steeper than `steepest` are
-    taken for edges, and are round.
+    treated as edges and are round.
     """
     for i in range(start, stop):
         a, b, z = float64(rays[i, 0]), float64(rays[i, 1]), float64(depth[i])
@@ -166,9 +166,9 @@ def make_splats(
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
 def find_slopes(top, bottom, depth, fx, fy, slopes):
-    """Write the slopes of the log of the depth per unit of x/z and y/z, from four pixels around.
+    """Write the slopes of the log of the depth per unit of x/z and y/z, from four neighbours.
 
-    0 where a neighbour is not known.
+    0 where a neighbour is unknown.
     """
     height, width = depth.shape
     for row in range(top, bottom):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A key-frame: an image with depth and the pose that an ego-localisation gave it."""
+"""A key-frame: an image with depth and its pose from ego-localisation."""
 
 from dataclasses import dataclass, replace
 
@@ -20,12 +20,10 @@ class StereoKeyframe:
 
     Attributes
     ----------
-    stamp_ns : int
     image : (h, w) or (h, w, 3) uint8 array
-        Of the left camera: grey, or red, green, blue [DN].
+        Of the left camera: grey or RGB [DN].
     depth, variance : (h, w) float32 arrays
         Of its pixels [m, m^2]; NaN where unknown.
-    camera : PinholeCamera
     T_map_optical : (4, 4) array
         Estimated pose of the left camera's optical frame.
     """
@@ -63,7 +61,7 @@ class StereoKeyframe:
         return replace(self, T_map_optical=np.asarray(T_map_optical, dtype=np.float64))
 
     def points_map(self) -> FloatArray:
-        """Return a few points of its surface, (n, 3) [m], even over the image."""
+        """Return a few points of its surface, (n, 3) [m], evenly over the image."""
         pixels, depth = self._grid()
         known = np.isfinite(depth)
         points = self.camera.unproject(pixels[known], depth[known])
@@ -72,7 +70,7 @@ class StereoKeyframe:
     def view_shown_from(self, T_map_optical: FloatArray) -> float:
         """Return the share of its view that its camera would show from another pose.
 
-        Where its depth is unknown it is taken for the median of what is known.
+        Unknown depths are replaced by the median of the known ones.
         """
         pixels, depth = self._grid()
         if not np.isfinite(depth).any():
@@ -84,7 +82,7 @@ class StereoKeyframe:
         return float(self.camera.shows(there).mean())
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return a few pixels (n, 2), even over the image, and their depth (n,) [m]."""
+        """Return a few pixels (n, 2), evenly over the image, and their depth (n,) [m]."""
         v, u = (
             np.linspace(0.05, 0.95, _GRID) * (size - 1)
             for size in (self.camera.height, self.camera.width)

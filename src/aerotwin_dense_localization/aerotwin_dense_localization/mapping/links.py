@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ties between key-frames, also across flight lines, and the poses that agree with them.
+"""Links between key-frames, also across flight lines, and the poses that agree with them.
 
 Each key-frame is aligned to those that share most of its view: by grey values and by the depth of
-both, so that stereo gives the scale. Poses are then found that meet these ties and, loosely, the
-poses that were given: a second pass over the same wall lands on the first.
+both, so that stereo sets the scale. Poses are then adjusted to these links and, loosely, to the
+input poses: a second pass over the same wall lands on the first.
 """
 
 from collections.abc import Sequence
@@ -23,16 +23,9 @@ from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KeyframeLink:
-    """A tie of two key-frames.
+    """A relative-pose constraint between the optical frames of the key-frames `a` and `b`.
 
-    Attributes
-    ----------
-    a, b : int
-        Their places.
-    T_a_b : (4, 4) array
-        Of their optical frames.
-    sigma_m, sigma_rad : float
-        Worst standard deviation of the alignment, its floor in it [m, rad].
+    `sigma_m` and `sigma_rad` are the worst standard deviations of the alignment, with its floor.
     """
 
     a: int
@@ -49,15 +42,9 @@ def find_links(
     *,
     on_keyframe=lambda: None,
 ) -> list[KeyframeLink]:
-    """Align key-frames to their neighbours; return the ties that are believed.
+    """Align key-frames to their neighbours; return the accepted links.
 
-    Parameters
-    ----------
-    keyframes : sequence of StereoKeyframe
-    parameters : LinkParameters, optional
-    alignment : AlignmentParameters, optional
-    on_keyframe : callable
-        Called after each key-frame.
+    `on_keyframe` is called after each key-frame.
     """
     p = LinkParameters() if parameters is None else parameters
     links = []
@@ -85,10 +72,10 @@ def agree_poses(
     links: Sequence[KeyframeLink],
     parameters: LinkParameters | None = None,
 ) -> list[StereoKeyframe]:
-    """Return the key-frames at the poses that meet their ties and, loosely, the given poses."""
+    """Return the key-frames at the poses that fit their links and, loosely, the input poses."""
     p = LinkParameters() if parameters is None else parameters
     provided = np.array([keyframe.T_map_optical for keyframe in keyframes])
-    # The map itself stands first and is held; each given pose is a tie to it.
+    # The map itself is first and fixed; each input pose is a link to it.
     constraints = [
         PoseConstraint(
             a=0, b=k + 1, T_a_b=T, shift_m=p.prior_m, turn_rad=float(np.radians(p.prior_deg))
@@ -122,7 +109,7 @@ def _is_near(T_found: FloatArray, T_source: FloatArray, p: LinkParameters) -> bo
     off = invert_transform(T_source) @ T_found
     shift_m = float(np.linalg.norm(off[:3, 3]))
     turn_deg = float(np.degrees(Rotation.from_matrix(off[:3, :3]).magnitude()))
-    limit = p.max_correction_sigmas * np.sqrt(2.0)  # both poses are given
+    limit = p.max_correction_sigmas * np.sqrt(2.0)  # both are input poses
     return shift_m <= limit * p.prior_m and turn_deg <= limit * p.prior_deg
 
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The map grows key-frame by key-frame: what is known learns, what is new becomes a surface.
+"""Grows the map key-frame by key-frame: known points are updated, new ones become a surface.
 
 After Navarro et al. (2025), II.A.4 and II.A.5: the map is rendered at the key-frame's pose and
-compared with it. Depths that agree are fused; those that contradict it are told by their colours,
-alike to the eye and incoherent in space for a wrong depth, different in both for a thing newly
-seen. A new surface is made by distance, overlap and the coverage of what is salient.
+compared with it. Depths that agree are fused. Where they disagree, colours decide: similar colours
+mean a wrong depth, different ones a newly seen object. A new surface is created by distance,
+overlap and the coverage of salient pixels.
 """
 
 from dataclasses import dataclass
@@ -36,17 +36,14 @@ _SQUARE_PX = 32
 
 @dataclass(frozen=True, kw_only=True)
 class KeyframeReport:
-    """What a key-frame was to the map.
+    """How a key-frame changed the map.
 
     Attributes
     ----------
-    stamp_ns : int
     n_agreeing, n_new, n_finer, n_revealed, n_spurious : int
-        Its pixels by what they were to the map.
-    overlap : float
-        Share of its pixels with depth that the map knew.
-    saliency : float
-        Share of its salience at pixels with depth that the map knew.
+        Its pixels by class.
+    overlap, saliency : float
+        Share of its pixels with depth, and of their saliency, that the map already contained.
     distance_m : float
         To the nearest surface's pose; infinite for the first.
     is_surface : bool
@@ -69,19 +66,14 @@ class KeyframeReport:
 
 
 class SplatMapBuilder:
-    """Grows a map.
-
-    Parameters
-    ----------
-    parameters : MapParameters, optional
-    """
+    """Builds a map incrementally from key-frames."""
 
     def __init__(self, parameters: MapParameters | None = None) -> None:
         self.parameters = MapParameters() if parameters is None else parameters
         self.surfaces: list[SplatSurface] = []
 
     def add(self, keyframe: StereoKeyframe) -> KeyframeReport:
-        """Take a key-frame, whose pose stands, into the map."""
+        """Integrate a key-frame, whose pose is final, into the map."""
         p = self.parameters
         depth, variance = _without_rim(keyframe, p.margin_px)
         colours = to_lab(keyframe.image.reshape(*keyframe.image.shape[:2], -1))
@@ -111,7 +103,7 @@ class SplatMapBuilder:
         colours: np.ndarray,
         near: list[int],
     ) -> np.ndarray:
-        """Return what each pixel is to the map."""
+        """Return the class of each pixel relative to the map."""
         p, shape = self.parameters, depth.shape
         if not near:
             return np.where(depth > 0.0, NEW, UNKNOWN).astype(np.uint8)
@@ -128,7 +120,7 @@ class SplatMapBuilder:
         return kind
 
     def _tagged(self, k: int) -> SplatCloud:
-        """Return a surface's splats with colours as they are fused, and the size of their pixel."""
+        """Return a surface's splats with colours as they are fused, and their pixel size."""
         surface = self.surfaces[k]
         cloud = surface.splats(self.parameters)
         tags = np.column_stack([surface.colours, surface.pixel_m()])
@@ -175,7 +167,7 @@ def _without_rim(keyframe: StereoKeyframe, margin_px: int) -> tuple[np.ndarray, 
 
 
 def _meets(surface: SplatSurface, keyframe: StereoKeyframe, p: MapParameters) -> bool:
-    """Tell whether a key-frame may show points of a surface in its reach, by a few of them."""
+    """Return whether a key-frame may show points of a nearby surface, tested on a few of them."""
     if np.linalg.norm(surface.T_map_surface[:3, 3] - keyframe.T_map_optical[:3, 3]) > p.reach_m:
         return False
     chosen = np.linspace(0, len(surface) - 1, min(len(surface), 200)).astype(int)
@@ -189,7 +181,7 @@ def _meets(surface: SplatSurface, keyframe: StereoKeyframe, p: MapParameters) ->
 
 
 def _salience(keyframe: StereoKeyframe) -> np.ndarray:
-    """Return how much each pixel draws the eye (h, w), by OpenCV's spectral residual."""
+    """Return the visual saliency of each pixel (h, w), by OpenCV's spectral residual."""
     # Of the luma: OpenCV would read a colour image as blue, green, red.
     found, salience = cv2.saliency.StaticSaliencySpectralResidual_create().computeSaliency(
         keyframe.grey

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A map from a stream of stereo pairs: key-frames are kept on the way, and the map made of them."""
+"""A map from a stream of stereo pairs: selects key-frames, then builds the map from them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from aerotwin_dense_localization.mapping.map_builder import SplatMapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
 
 N_RECENT = 60
-"""A pair is compared with so many last key-frames."""
+"""Number of last key-frames a pair is compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +59,9 @@ class RecorderParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordedMap:
-    """A map and what it was made of.
+    """A map and its key-frames, at the poses with which it was built.
 
-    Attributes
-    ----------
-    dense_map : DenseMap
-    keyframes : tuple of StereoKeyframe
-        At the poses that it was made with.
-    n_links : int
-        Ties between them.
+    `n_links` is the number of relative-pose constraints between them.
     """
 
     dense_map: DenseMap
@@ -76,24 +70,19 @@ class RecordedMap:
 
     @property
     def n_keyframes(self) -> int:
-        """How many key-frames it was made of."""
+        """Number of key-frames in the map."""
         return len(self.keyframes)
 
 
 class MapRecorder:
-    """Keeps key-frames of a rectified stereo rig, whose poses an ego-localisation estimates.
-
-    Parameters
-    ----------
-    rig : StereoRig
-    parameters : RecorderParameters, optional
+    """Selects key-frames of a rectified stereo rig whose poses come from ego-localisation.
 
     Attributes
     ----------
     keyframes : list of StereoKeyframe
-        At the poses that were given.
+        At their input poses.
     n_seen, n_without_depth : int
-        Pairs that were looked at; those that were new, but had too little depth.
+        Pairs examined; those that were new but had too little depth.
     """
 
     def __init__(self, rig: StereoRig, parameters: RecorderParameters | None = None) -> None:
@@ -106,35 +95,35 @@ class MapRecorder:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more key-frames are kept."""
+        """Whether `max_keyframes` is reached."""
         return len(self.keyframes) >= self.parameters.max_keyframes
 
     def move(self, T_new_map: FloatArray) -> None:
-        """Move all key-frames into another frame."""
+        """Transform all key-frames into another frame."""
         self.keyframes = [k.at(T_new_map @ k.T_map_optical) for k in self.keyframes]
 
     def is_due(self, stamp_ns: int) -> bool:
-        """Tell whether a pair would be looked at."""
+        """Return whether a pair at this stamp would be examined."""
         is_early = self._last_ns is not None and abs(stamp_ns - self._last_ns) < self._period_ns
         return not (is_early or self.is_full)
 
     def add(
         self, stamp_ns: int, left: np.ndarray, right: np.ndarray, T_map_optical: FloatArray
     ) -> StereoKeyframe | None:
-        """Look at a pair if it is due; return the key-frame that it became, if it shows enough new.
+        """Examine a pair if it is due; return its key-frame if it shows enough new surface.
 
         Parameters
         ----------
         stamp_ns : int
         left, right : (h, w) or (h, w, 3) uint8 arrays
-            Rectified: grey, or red, green, blue [DN].
+            Rectified: grey or RGB [DN].
         T_map_optical : (4, 4) array
             Estimated pose of the left camera's optical frame.
 
         Raises
         ------
         ValueError
-            If the images are not those of the rig, or the pose is not finite.
+            If the images do not match the rig, or the pose is not finite.
         """
         if not self.is_due(stamp_ns):
             return None
@@ -158,7 +147,7 @@ class MapRecorder:
         return frame
 
     def _is_known(self, T_map_optical: FloatArray) -> bool:
-        """Tell by the poses alone, before any depth is sought, whether a key-frame shows most."""
+        """Return whether a key-frame shows most of the view, by poses only: no stereo matching."""
         return any(
             keyframe.view_shown_from(T_map_optical) >= self.parameters.max_overlap
             for keyframe in self.keyframes[-N_RECENT:]
@@ -170,19 +159,19 @@ class MapRecorder:
         *,
         are_poses_saved: bool = False,
     ) -> RecordedMap:
-        """Return the map of the key-frames, at poses that agree with each other.
+        """Return the map of the key-frames, at poses adjusted to agree with each other.
 
         Parameters
         ----------
         on_progress : callable
-            Told what is done, and which share of it.
-        are_poses_kept : bool
-            Whether the poses stand as they were given, and no ties are sought.
+            Called with the current step and its completed share.
+        are_poses_saved : bool
+            Use the input poses as they are; no links are searched.
 
         Raises
         ------
         ValueError
-            If there is no key-frame, or no place was seen by as many as the map asks for.
+            If there is no key-frame, or no point was seen by as many as the map requires.
         """
         p, n = self.parameters, len(self.keyframes)
         if n == 0:

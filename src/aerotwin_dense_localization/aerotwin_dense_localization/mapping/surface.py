@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A piece of the map: points on the image grid of one pose, that learn from later key-frames."""
+"""A part of the map: points on the image grid of one pose, updated by later key-frames."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ from aerotwin_dense_localization.splats import SplatCloud
 def to_lab(image: np.ndarray) -> np.ndarray:
     """Return colours (..., 3) or greys (..., 1), 0 to 255, as they are fused: L*a*b*, or grey.
 
-    CIE 1976 L*a*b* (D65, sRGB primaries, as OpenCV has it), in which distances are as people see
-    them; times 2.55, so that white has 255.
+    CIE 1976 L*a*b* (D65, sRGB primaries, as in OpenCV), which is perceptually uniform; times 2.55,
+    so that white has 255.
     """
     if image.shape[-1] == 1:
         return np.ascontiguousarray(image, dtype=np.float32)
@@ -28,7 +28,7 @@ def to_lab(image: np.ndarray) -> np.ndarray:
 
 
 def from_lab(colours: np.ndarray) -> np.ndarray:
-    """Return what `to_lab` was given, within rounding, 0 to 255 float32."""
+    """Invert `to_lab`, within rounding, 0 to 255 float32."""
     if colours.shape[-1] == 1:
         return colours
     flat = np.ascontiguousarray(colours.reshape(-1, 1, 3), dtype=np.float32) / np.float32(2.55)
@@ -42,10 +42,8 @@ class SplatSurface:
 
     Attributes
     ----------
-    camera : PinholeCamera
-        Of the grid.
     T_map_surface : (4, 4) array
-        Pose of its optical frame.
+        Pose of the optical frame of the grid, whose camera is `camera`.
     pixels : (n,) int32 array
         Row times width plus column of each point.
     depth, variance : (n,) float32 arrays
@@ -53,7 +51,7 @@ class SplatSurface:
     slopes : (n, 2) float32 array
         Of the log of the depth per unit of x/z and y/z.
     colours : (n, c) float32 array
-        As `to_lab` has them.
+        As from `to_lab`.
     n_seen : (n,) int64 array
         Key-frames that agreed on the point.
     """
@@ -77,7 +75,7 @@ class SplatSurface:
         return self.camera.rays_at(np.column_stack([columns, rows])).astype(np.float32)
 
     def keep(self, is_retained: np.ndarray) -> None:
-        """Forget the points that a mask (n,) does not hold."""
+        """Remove the points outside a mask (n,)."""
         for name in ("pixels", "depth", "variance", "slopes", "colours", "n_seen"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[is_retained]))
 
@@ -89,17 +87,15 @@ class SplatSurface:
         T_map_optical: FloatArray,
         parameters: MapParameters,
     ) -> int:
-        """Let points learn from a key-frame, forget those that it replaces; return how many.
+        """Update points with a key-frame, remove those that it replaces; return how many.
 
         Parameters
         ----------
         key_map : depth (h, w), variance (h, w), colours (h, w, c)
         kind : (h, w) uint8 array
-            What each pixel is to the map, as `classify_pixels` has it.
-        camera : PinholeCamera
-            The key-frame's.
-        T_map_optical : (4, 4) array
-        parameters : MapParameters
+            Class of each pixel, from `classify_pixels`.
+        camera, T_map_optical
+            Camera and pose of the key-frame.
         """
         T = np.ascontiguousarray((invert_transform(T_map_optical) @ self.T_map_surface)[:3])
         is_retained = np.ones(len(self), np.uint8)
@@ -115,7 +111,7 @@ class SplatSurface:
         return before - len(self)
 
     def splats(self, parameters: MapParameters) -> SplatCloud:
-        """Return its points as splats in the map frame, coloured 0 to 255."""
+        """Return the points as splats in the map frame, coloured 0 to 255."""
         n = len(self)
         points, covariances = np.empty((n, 3), np.float32), np.empty((n, 6), np.float32)
         T = np.ascontiguousarray(self.T_map_surface[:3])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A body that is localised by its camera, with an IMU or odometry from image to image, if any."""
+"""A body localised by its camera, with an optional IMU or odometry between images."""
 
 from dataclasses import dataclass
 
@@ -20,13 +20,7 @@ from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MapOdom:
-    """Where odometry begins in the map, as of one image.
-
-    Attributes
-    ----------
-    stamp_ns : int
-    T_map_odom : (4, 4) array
-    """
+    """Pose of the odometry frame in the map, as of one image."""
 
     stamp_ns: int
     T_map_odom: FloatArray
@@ -37,15 +31,14 @@ class BodyLocalizer:
 
     Parameters
     ----------
-    views : VirtualViews
     T_base_optical : (4, 4) array
-        Where the camera sits on the body.
+        Pose of the camera on the body.
     odometry : PoseBuffer
-        Poses of the body, filled by others.
+        Poses of the body, filled by the caller.
     T_map_base : (4, 4) array or None
-        Where it begins; None: the first image is looked for everywhere.
+        Initial pose; None: the first image is searched in all views.
     inertial : InertialFilter, optional
-        Fuses the poses with samples of an IMU, which others add.
+        Fuses the poses with samples of an IMU, which the caller adds.
     """
 
     def __init__(
@@ -61,7 +54,7 @@ class BodyLocalizer:
         self.restart(T_map_base)
 
     def restart(self, T_map_base: FloatArray | None) -> None:
-        """Begin anew at a pose of the body, or anywhere."""
+        """Restart at a pose of the body, or anywhere (None)."""
         start = None if T_map_base is None else T_map_base @ self._T_base_optical
         self._tracker = BodyTracker(
             ImageLocalizer(self._views, start), self._T_base_optical, self._inertial
@@ -74,11 +67,11 @@ class BodyLocalizer:
     def localize(
         self, stamp_ns: int, grey: np.ndarray
     ) -> tuple[ImageLocalization, BodyEstimate | None]:
-        """Return how an image (h, w) was placed, and where the body is; None when it is lost.
+        """Return the localisation of an image (h, w), and the body estimate; None when it is lost.
 
-        The image is expected where the IMU, or else odometry, has led since the last. Odometry of
-        the very moment may come later than the image: the last one before it is good enough to
-        begin with.
+        The prediction is that of the IMU, or else of odometry since the last image. Odometry of the
+        same stamp may arrive after the image: the last pose before it is a good enough initial
+        value.
         """
         found, seen = self._tracker.localize(stamp_ns, grey, self._led_by_odometry(stamp_ns))
         if seen is not None:
@@ -86,7 +79,7 @@ class BodyLocalizer:
         return found, seen
 
     def new_map_odom(self) -> MapOdom | None:
-        """Return the correction of the last image that was placed, once odometry has passed it."""
+        """Return the correction of the last localised image, once odometry has passed it."""
         if self._placed is None or not self._odometry.has_passed(self._placed[0]):
             return None
         (stamp_ns, T_map_base), self._placed = self._placed, None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of one camera without distortion, with where it sits on the body."""
+"""Undistorted images of one camera, with its pose on the body."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,16 +22,7 @@ from aerotwin_stereo_odometry.ideal_camera import IdealCamera
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Picture:
-    """A picture of an ideal camera.
-
-    Attributes
-    ----------
-    stamp_ns : int
-    grey : (h, w) uint8 array
-    camera : PinholeCamera
-    T_base_optical : (4, 4) array
-        Where the ideal camera sits on the body.
-    """
+    """An image of an ideal camera; `T_base_optical` (4, 4) is its pose on the body."""
 
     stamp_ns: int
     grey: np.ndarray
@@ -40,28 +31,25 @@ class Picture:
 
 
 class CameraIntake:
-    """Subscribes for a node; calls back with every picture, and after every image.
+    """Subscribes to a camera; calls back with every undistorted image, and after every image.
 
-    Images that come before camera_info and mounting are known, or that are none, are skipped.
+    Invalid images, and those before camera_info and mounting are known, are skipped.
 
     Parameters
     ----------
-    node : Node
-        Whose subscriptions they are.
-    parameters : MountedCameraParameters
     n_waiting : int
-        Images that wait for the node; the oldest give way.
+        Queue length; the oldest images are dropped.
     on_picture : callable
         Called with a `Picture`.
     on_done : callable
-        Called with the stamp [ns] of every image when it was dealt with.
+        Called with the stamp [ns] of every image after it is processed.
 
     Attributes
     ----------
     counters : dict
-        `n_images` that were handed out, `n_images_skipped` that were not.
+        `n_images` delivered, `n_images_skipped`.
     last_skip : str
-        Why the last image was skipped; empty after one that was not.
+        Why the last image was skipped; empty if it was not.
     """
 
     def __init__(
@@ -88,7 +76,7 @@ class CameraIntake:
             )
 
     def _on_info(self, message: CameraInfo) -> None:
-        """Take the first calibration that can be used; tell each new reason why one cannot."""
+        """Use the first valid calibration; log each new reason why one is invalid."""
         if self._ideal is not None:
             return
         try:

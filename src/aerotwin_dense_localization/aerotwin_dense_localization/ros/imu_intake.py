@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of an IMU for the filter that fuses them, from `imu/data_raw` and /tf_static."""
+"""IMU samples for the inertial filter, from `imu/data_raw` and /tf_static."""
 
 import numpy as np
 from rclpy.node import Node
@@ -20,20 +20,12 @@ came 0.2 to 0.6 s late."""
 
 
 class ImuIntake:
-    """Subscribes for a node and feeds a filter.
-
-    Parameters
-    ----------
-    node : Node
-        Whose subscriptions they are.
-    base_frame : str
-        Frame of the body that carries the IMU.
-    inertial : InertialFilter
+    """Subscribes to an IMU and feeds a filter; `base_frame` is the body that carries the IMU.
 
     Attributes
     ----------
     counters : dict
-        `n_imu` samples that were taken, `n_imu_refused` that were not.
+        `n_imu` samples that were accepted, `n_imu_refused` that were not.
     """
 
     def __init__(self, node: Node, base_frame: str, inertial: InertialFilter) -> None:
@@ -46,7 +38,7 @@ class ImuIntake:
         )
 
     def pop_waiting(self) -> None:
-        """Take what has come while the node was busy: an image must not overtake its samples."""
+        """Process the samples queued while the node was busy: an image must not overtake them."""
         handle = self._subscription.handle
         with handle:
             while (taken := handle.take_message(Imu, False)) is not None:
@@ -63,12 +55,12 @@ class ImuIntake:
             self.counters["n_imu"] += 1
 
     def _mount(self, frame_id: str) -> None:
-        """Tell the filter where the IMU sits when that is new.
+        """Set the pose of the IMU in the filter when it is new.
 
         Raises
         ------
         ValueError
-            If nobody says so.
+            If /tf_static does not contain it.
         """
         T_base_imu = self._mounting.find(frame_id)
         if T_base_imu is None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node `localizer`: images of one camera in; its body's pose in a dense map and map -> odom out.
 
-With an IMU, the pose is fused with it, and the body's twist is told.
+With an IMU, the pose is fused with it, and the body's twist is published too.
 """
 
 import sys
@@ -52,7 +52,7 @@ STATUS = QoSProfile(depth=IMAGE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOC
 
 
 class LocalizerNode(ConfiguredNode):
-    """Wires topics to a `BodyLocalizer`; of an image that is lost no pose is published."""
+    """Connects topics to a `BodyLocalizer`; no pose is published for a lost image."""
 
     def __init__(self) -> None:
         super().__init__("localizer")
@@ -78,7 +78,7 @@ class LocalizerNode(ConfiguredNode):
         self.get_logger().info(f"map of {len(self._map)} splats, with {p}")
 
     def destroy_node(self) -> None:
-        """End the thread that renders ahead with the node."""
+        """Stop the background rendering thread with the node."""
         if self._views is not None:
             self._views.close()
         super().destroy_node()
@@ -113,7 +113,7 @@ class LocalizerNode(ConfiguredNode):
         self._wall_s += time.perf_counter() - begin_s
 
     def _prepared(self, picture: Picture) -> BodyLocalizer:
-        """Return the localiser of the camera that took the first picture."""
+        """Return the localiser for the camera of the first image."""
         if self._localizer is None:
             poses = virtual_keyframes(self._map, self._path, picture.camera, self._settings)
             self._views = VirtualViews(self._map, picture.camera, poses, self._settings)
@@ -128,7 +128,7 @@ class LocalizerNode(ConfiguredNode):
         return self._localizer
 
     def _publish(self, stamp_ns: int, found: ImageLocalization, body: BodyEstimate | None) -> None:
-        """Publish the pose of the body, if there is one, and how it was found."""
+        """Publish the pose of the body, if there is one, and the status."""
         self._counts[found.status] += 1
         self._last = f"{found.status}: {found.reason}" if found.reason else str(found.status)
         if body is not None:
@@ -167,7 +167,7 @@ class LocalizerNode(ConfiguredNode):
         self._publish_correction()
 
     def _on_initial_pose(self, message: PoseWithCovarianceStamped) -> None:
-        """Begin anew where somebody says that the body is."""
+        """Restart at a pose from a client."""
         frame, p = message.header.frame_id, self._settings
         try:
             if frame not in ("", p.map_frame):
@@ -202,7 +202,7 @@ class LocalizerNode(ConfiguredNode):
 
 
 def level_pose(start: tuple[float, ...]) -> FloatArray | None:
-    """Return the transform of x, y, z [m] and yaw [deg]; None of nothing."""
+    """Return the transform of x, y, z [m] and yaw [deg]; None for an empty tuple."""
     if not start:
         return None
     return transform_from_pose(start[:3], quaternion_from_yaw(float(np.radians(start[3]))))

@@ -31,7 +31,7 @@ PROGRESS_PERIOD_S = 2.0
 
 
 class MapperNode(ConfiguredNode):
-    """Wires stereo pairs to a `MapRecorder`; ~/finish, or the end of the node, makes the map."""
+    """Connects stereo pairs to a `MapRecorder`; ~/finish, or shutdown, builds the map."""
 
     def __init__(self) -> None:
         super().__init__("mapper")
@@ -56,7 +56,7 @@ class MapperNode(ConfiguredNode):
         self.get_logger().info(f"maps into {p.map}, with {p}")
 
     def destroy_node(self) -> None:
-        """Make the map of what was seen, unless it is made."""
+        """Build the map if it is not built yet."""
         if self._is_recording and self._recorder is not None:
             self._finish()
         super().destroy_node()
@@ -107,7 +107,7 @@ class MapperNode(ConfiguredNode):
         return answer
 
     def _finish(self) -> RecordedMap | None:
-        """Make and save the map; return None, and go on recording, where that was not possible."""
+        """Build and save the map; return None, and continue recording, if that fails."""
         try:
             if self._recorder is None:
                 raise ValueError("there is no key-frame: no pair with a pose has come")
@@ -135,7 +135,7 @@ class MapperNode(ConfiguredNode):
             self._say(f"{what}: {share:.0%}")
 
     def _say(self, text: str) -> None:
-        """Log, or print where the end of the node has closed /rosout already."""
+        """Log, or print if shutdown has already closed /rosout."""
         (self.get_logger().info if self.context.ok() else say)(text)
 
     def _acknowledge(self, stamp_ns: int) -> None:

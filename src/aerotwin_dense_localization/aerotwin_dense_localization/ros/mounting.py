@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a camera sits on its body: by a parameter, or by /tf_static."""
+"""Pose of a camera on its body: from a parameter, or from /tf_static."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,18 +15,9 @@ _STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Mounting:
-    """Answers where optical frames sit on a body.
+    """Looks up poses of optical frames on a body; `on_change` is called when one may be new.
 
-    Parameters
-    ----------
-    node : Node
-        Whose subscription it is.
-    base_frame : str
-        Frame of the body.
-    given : sequence of float
-        x y z [m] and quaternion x y z w of the optical frame; empty for /tf_static.
-    on_change : callable
-        Called when more may be known.
+    `provided` is x y z [m] and quaternion x y z w of the optical frame; empty for /tf_static.
     """
 
     def __init__(

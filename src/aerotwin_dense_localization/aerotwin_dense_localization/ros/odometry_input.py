@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The pose that an odometry message tells, if it is sound and in the frame that is meant."""
+"""The validated pose of an odometry message."""
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -10,12 +10,12 @@ from aerotwin_core.ros.conversions import transform_from_pose_message
 
 
 def pose_of(message: Odometry, frame: str) -> FloatArray:
-    """Return T_frame_base (4, 4) of a message; its child's name may be any: who estimates, names.
+    """Return T_frame_base (4, 4) of a message; its child frame may have any name.
 
     Raises
     ------
     ValueError
-        If it is of another frame, not finite, or no rotation.
+        If it is in another frame, not finite, or no rotation.
     """
     found = message.header.frame_id
     if found not in ("", frame):

@@ -21,15 +21,9 @@ _LEVELS = {Status.RELOCALIZED: DiagnosticStatus.WARN, Status.LOST: DiagnosticSta
 def odometry_message(
     stamp_ns: int, found: BodyEstimate, of_map: FloatArray, frames: tuple[str, str]
 ) -> Odometry:
-    """Return pose and twist in `frames` (map, base); a twist that is not known is all zero.
+    """Return pose and twist in `frames` (map, base); an unknown twist is all zero.
 
-    Parameters
-    ----------
-    stamp_ns : int
-    found : BodyEstimate
-    of_map : (6, 6) array
-        What the map itself may be off by, added to the covariance of the pose.
-    frames : (str, str)
+    `of_map` (6, 6) is the uncertainty of the map itself, added to the covariance of the pose.
     """
     message = Odometry(child_frame_id=frames[1])
     message.header.stamp, message.header.frame_id = stamp_from_ns(stamp_ns), frames[0]

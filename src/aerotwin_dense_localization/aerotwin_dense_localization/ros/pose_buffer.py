@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a body was at the stamp of an image, by odometry that comes at stamps of its own."""
+"""Pose of a body at the stamp of an image, interpolated from odometry at other stamps."""
 
 from collections import deque
 
@@ -14,13 +14,7 @@ N_RETAINED = 1000
 
 
 class PoseBuffer:
-    """Keeps the last poses and interpolates between them.
-
-    Parameters
-    ----------
-    max_gap_s : float
-        Between neighbouring poses; nothing is told across wider gaps [s].
-    """
+    """Buffers the last poses; interpolates between them, except across gaps above `max_gap_s`."""
 
     def __init__(self, max_gap_s: float) -> None:
         self._max_gap_ns = from_seconds(max_gap_s)
@@ -32,13 +26,13 @@ class PoseBuffer:
         return self._poses[-1][0] if self._poses else None
 
     def add(self, stamp_ns: int, T_odom_base: FloatArray) -> None:
-        """Take a pose (4, 4); when time goes back, all before are forgotten."""
+        """Add a pose (4, 4); if time goes back, all earlier ones are dropped."""
         if self._poses and stamp_ns <= self._poses[-1][0]:
             self._poses.clear()
         self._poses.append((stamp_ns, T_odom_base))
 
     def has_passed(self, stamp_ns: int) -> bool:
-        """Tell whether a pose of this time or a later one has come."""
+        """Return whether a pose of this time or a later one was received."""
         return self.newest_ns is not None and self.newest_ns >= stamp_ns
 
     def at(self, stamp_ns: int) -> FloatArray | None:
@@ -53,7 +47,7 @@ class PoseBuffer:
         return None
 
     def near(self, stamp_ns: int) -> FloatArray | None:
-        """Return the pose at a time, or the last one before it if that is not long ago."""
+        """Return the pose at a time, or the last one before it if that is recent."""
         if self._poses and 0 < stamp_ns - self._poses[-1][0] <= self._max_gap_ns:
             return self._poses[-1][1]
         return self.at(stamp_ns)

@@ -26,19 +26,17 @@ from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
 
 MAX_PENDING = 10
-"""Pairs kept until camera_info, mounting and pose are there: 6 MB each, of 1280x800 in colour."""
+"""Pairs queued until camera_info, mounting and pose are known: 6 MB each at 1280x800 in colour."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacedPair:
-    """A rectified pair and where it was taken.
+    """A rectified pair with its pose.
 
     Attributes
     ----------
-    stamp_ns : int
     left, right : (h, w) or (h, w, 3) uint8 arrays
-        Grey, or red, green, blue.
-    rig : StereoRig
+        Grey or RGB.
     T_map_optical : (4, 4) array
         Pose of the ideal left camera.
     """
@@ -51,25 +49,22 @@ class PlacedPair:
 
 
 class StereoIntake:
-    """Subscribes for a node and calls back with the pairs that it wants, when they are placed.
+    """Subscribes to a stereo rig and odometry; delivers requested pairs with their pose.
 
     Parameters
     ----------
-    node : Node
-        Whose subscriptions they are.
-    parameters : MountedCameraParameters
     is_wanted : callable
-        Asked with the stamp [ns] of each pair.
+        Returns whether a pair is requested, by its stamp [ns].
     on_pair : callable
         Called with a `PlacedPair`.
     on_done : callable
-        Called with the stamp [ns] of every pair that came, when the node is ready for the next.
+        Called with the stamp [ns] of every received pair, when the node is ready for the next.
 
     Attributes
     ----------
     counters : dict
-        `n_pairs` that were handed out, `n_pairs_skipped` that were wanted but not,
-        `n_odom_refused` of poses that are none, or in another frame than the first.
+        `n_pairs` delivered; `n_pairs_skipped` requested but not delivered; `n_odom_refused` poses
+        that are invalid or in another frame than the first.
     map_frame : str
         Frame of the poses.
     """
@@ -113,7 +108,7 @@ class StereoIntake:
                 )  # fmt: skip
 
     def skip(self, reason: str) -> None:
-        """Count a pair that is of no use, and say why."""
+        """Count an unusable pair and log the reason."""
         self.counters["n_pairs_skipped"] += 1
         self._node.get_logger().warning(f"stereo pair skipped: {reason}", throttle_duration_sec=5.0)
 
@@ -149,7 +144,7 @@ class StereoIntake:
         self._on_done(pair.stamp_ns)
 
     def _lack(self, pair: Pair) -> str:
-        """Return what is not known yet of the cameras of a pair."""
+        """Return what is still unknown of the cameras of a pair."""
         for side, refusal in self._calibration.refusals.items():
             return f"camera_info of stereo/{side}: {refusal}"
         if self._calibration.rig is None:
@@ -158,7 +153,7 @@ class StereoIntake:
         return "" if self._mounting.find(frame_id) is not None else f"no /tf_static of {frame_id!r}"
 
     def _process(self) -> None:
-        """Hand out the pairs that odometry has passed."""
+        """Deliver the pairs that odometry has passed."""
         while self._pending and not self._lack(self._pending[0]):
             if not self._poses.has_passed(self._pending[0].stamp_ns):
                 return

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Points that stand for a piece of surface each: where it is, how it looks, how far it extends."""
+"""Splats: points that each represent a piece of surface by position, colour and extent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class SplatCloud:
     points : (n, 3) float32 array
         Centres [m].
     colours : (n, c) float32 array
-        c is 1 (grey) or 3 (red, green, blue), 0 to 255 [DN]; or whatever else is to be averaged.
+        c is 1 (grey) or 3 (RGB), 0 to 255 [DN]; or other values to be averaged.
     covariances : (n, 6) float32 array
         Extent of each: xx xy xz yy yz zz [m^2].
 

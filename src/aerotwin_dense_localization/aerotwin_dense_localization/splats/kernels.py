@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled parts of the splat rasteriser: projection, the nearest surface, and the weighted mean.
 
-Each function works on a range of splats, or on a band of rows that no other writes: the pictures
-have the same bytes whatever the number of threads.
+Each function works on a range of splats, or on a band of rows of its own: images have the same
+bytes for any number of threads.
 """
 
 import math
@@ -41,13 +41,12 @@ def project_splats(
     start, stop, points, covariances, T, pixels, lens, centre, near, deepest, low_pass, cutoff,
     record,
 ):  # fmt: skip
-    """Project splats, eq. (1): T (3, 4) takes them to the optical frame.
+    """Project splats, eq. (1): T (3, 4) maps them to the optical frame.
 
-    `pixels` are the images of their centres and `lens` the derivative of the pixel by x/z and y/z
-    at every pixel; for a camera without distortion there are no `pixels`, one derivative is for
-    all, and `centre` is its principal point. A record is u v z, the conic Q (uu, uv, vv), the
-    slope of depth along u and v, the variance of depth at a pixel, and the reach in v; a reach of
-    -1: not seen.
+    `pixels` are the projections of their centres and `lens` the derivative of the pixel by x/z and
+    y/z at every pixel; a camera without distortion has no `pixels`, a single derivative, and
+    `centre` is its principal point. A record is u v z, the conic Q (uu, uv, vv), the slope of depth
+    along u and v, the variance of depth at a pixel, and the reach in v; a reach of -1: not visible.
     """
     rows, columns = lens.shape[0], lens.shape[1]
     for i in range(start, stop):

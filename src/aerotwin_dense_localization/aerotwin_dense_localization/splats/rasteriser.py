@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elliptical weighted averages of splats: image, depth, weight and variance of a camera's view.
 
-After Zwicker et al. (2001), as Navarro et al. (2025) use it: the covariance of every splat is
-projected by a projection that is linear about its centre (eq. 1), a table of the radial distance
-(eq. 2) gives its weight at each pixel, and the weighted mean of what lies in front is the image
-(eq. 3).
+After Zwicker et al. (2001), as used by Navarro et al. (2025): each splat's covariance is projected
+with a projection linearised about its centre (eq. 1), a table of the radial distance (eq. 2) gives
+its weight at each pixel, and the weighted mean of the front surface is the image (eq. 3).
 
 References
 ----------
@@ -40,18 +39,17 @@ _BANDS = 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SplatView:
-    """What a camera sees of splats.
+    """Splats as rendered for a camera.
 
     Attributes
     ----------
     image : (h, w, c) float32 array
         [DN]; NaN where no splat reaches.
-    depth : (h, w) float32 array
-        z in the optical frame [m]; NaN where no splat reaches.
+    depth, variance : (h, w) float32 arrays
+        z in the optical frame [m], and its variance, of the splats themselves and between them
+        [m^2]; NaN where no splat reaches.
     weight : (h, w) float32 array
         Sum of the weights; 0 where no splat reaches.
-    variance : (h, w) float32 array
-        Of the depth: of the splats themselves and between them [m^2].
     """
 
     image: np.ndarray
@@ -68,15 +66,9 @@ class SplatView:
 
 
 class SplatRasteriser:
-    """Renders splats for one camera.
+    """Renders splats for any one camera; its distortion is linearised over each splat.
 
-    Parameters
-    ----------
-    camera : CameraModel
-        Any; what its lens does to a splat is taken as linear over the splat.
-    parameters : SplatParameters, optional
-    n_threads : int, optional
-        The cores of this process, four at most, by default.
+    `n_threads` defaults to the cores of this process, at most four.
     """
 
     def __init__(
@@ -94,7 +86,7 @@ class SplatRasteriser:
         self._table = np.exp(-self.parameters.decay * r).astype(np.float32)
 
     def render(self, cloud: SplatCloud, T_cloud_optical: FloatArray) -> SplatView:
-        """Return the view of splats from a pose of the optical frame in theirs (4, 4)."""
+        """Return the view from pose T_cloud_optical (4, 4)."""
         p, shape = self.parameters, (self.camera.height, self.camera.width)
         n_channels = cloud.colours.shape[1]
         record = self._project(cloud, np.asarray(T_cloud_optical, dtype=np.float64))
@@ -131,10 +123,10 @@ class SplatRasteriser:
 
 
 def _lens_derivative(camera: CameraModel) -> np.ndarray:
-    """Return d(u, v)/d(x/z, y/z), (h, w, 2, 2) float32; (1, 1, 2, 2) where it is everywhere alike.
+    """Return d(u, v)/d(x/z, y/z), (h, w, 2, 2) float32; (1, 1, 2, 2) where it is constant.
 
-    Where the rays of neighbouring pixels are not known, at the rim of a lens's field, it is taken
-    from the matrix alone.
+    At the rim of a lens's field, where rays of neighbouring pixels are unknown, it is that of the
+    camera matrix alone.
     """
     K = camera.matrix[:2, :2]
     if isinstance(camera, PinholeCamera):
