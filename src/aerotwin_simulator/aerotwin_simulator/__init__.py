@@ -3,9 +3,9 @@
 """The composer: one loop that owns time, steps vehicles, samples their sensors and records.
 
 Everything is a direct call (motor commands -> dynamics -> sensors -> controller) in steps of 4 ms
-of integer nanoseconds; ROS topics and the bag are outlets of the loop. Frames: `map` (ENU) for
-truth, `base_link` (FLU) for the body, `imu_link`, `stereo_left_optical`, `stereo_right_optical` for
-its sensors, prefixed by the vehicle's name in a fleet.
+of integer nanoseconds; ROS topics and the bag are sinks of the loop. Frames: `map` (ENU) for truth,
+`base_link` (FLU) for the body, `imu_link`, `stereo_left_optical`, `stereo_right_optical` for its
+sensors, prefixed by the vehicle's name in a fleet.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a vehicle's battery reports, once a second."""
+"""Reports of a vehicle's battery, once a second."""
 
 from dataclasses import dataclass
 
@@ -17,16 +17,9 @@ REPORT_RATE_HZ = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class BatteryReport:
-    """The battery now.
+    """State of the battery.
 
-    Attributes
-    ----------
-    charge : float
-        What is left, 0 to 1.
-    voltage_v, current_a : float
-        At its terminals, out of it.
-    cells : int
-        In series.
+    Remaining charge, 0 to 1; voltage at the terminals and current out of them; cells in series.
     """
 
     charge: float
@@ -36,18 +29,9 @@ class BatteryReport:
 
 
 class BatteryMonitor:
-    """Reports the battery of an airframe that models one; is silent for others.
+    """Publishes the topic `battery` of an airframe that models one; is silent for others.
 
-    Parameters
-    ----------
-    airframe : Airframe
-        Whose battery.
-    outlets : Outlets
-        Who gets the topic `battery`.
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    start_ns : int
-        When it is switched on [ns].
+    `vehicle` is the name in a fleet, "" for a single vehicle.
     """
 
     def __init__(
@@ -61,7 +45,7 @@ class BatteryMonitor:
         self.is_there = airframe.battery.capacity_ah > 0.0
 
     def report(self, end_ns: int, state: np.ndarray) -> BatteryReport | None:
-        """Return, and hand out, a report if one is due by the end of a step."""
+        """Return, and publish, a report if one is due by the end of a step."""
         if not self.is_there or not self._due.until(end_ns):
             return None
         report = BatteryReport(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cameras on a body: rendered at their exact due times, spoiled as their preset says."""
+"""Cameras on a body: rendered at their exact due times, degraded as in their preset."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -22,18 +22,18 @@ MONO, RGB, DEPTH, IDS = "mono", "rgb", "depth", "ids"
 _ENCODINGS = {MONO: "mono8", RGB: "rgb8"}
 _BAND_ROWS = 16
 """Rows of a rolling shutter that are rendered at one pose: at 2 rad/s, 30 ms of readout and 458 px
-of focal length the picture moves by 0.9 px from one band to the next."""
+of focal length the image moves by 0.9 px from one band to the next."""
 _NEAREST_M = 0.05
-"""Near clip, unless depth is measured from nearer on. The range of depth is none of the picture's:
-what lies beside it is seen, and what is nearer hides what is behind."""
+"""Near clip, unless the range of depth begins nearer. The range of depth does not limit the image:
+surfaces outside it are visible, and nearer ones hide those behind."""
 
 
 class Motion(Protocol):
-    """Where the body is, up to an instant."""
+    """Poses of the body, up to an instant."""
 
     @property
     def end_ns(self) -> int:
-        """The instant up to which it is known [ns]."""
+        """The last instant with a known pose."""
 
     def pose(self, stamp_ns: int) -> np.ndarray:
         """Return T_map_body (4, 4) at an instant since the last `end_ns`."""
@@ -41,7 +41,7 @@ class Motion(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CameraTopics:
-    """Where one kind of picture goes."""
+    """Topics of one kind of image."""
 
     image: Topic
     info: Topic
@@ -53,18 +53,16 @@ class Eye:
 
     Attributes
     ----------
-    name : str
-        Its frame, which looks along x; `<name>_optical` looks along z.
-    frame_id : str
-        Optical frame of its messages.
+    name, frame_id : str
+        Its frame, which looks along x, and that of its messages, `<name>_optical`, along z.
     T_body_optical : (4, 4) array
-        Where it is mounted.
+        Mounting.
     camera_index : int
-        What sets its noise apart from that of others.
-    outlets : dict
-        Kinds of picture (mono or rgb, depth, ids) and where each goes.
+        Selects a noise stream of its own.
+    sinks : dict
+        Topics by kind of image (mono or rgb, depth, ids).
     baseline_m : float
-        Distance from the left eye of its pair, 0 for that one itself and for one alone [m].
+        Distance from the left eye of its pair, 0 for that one itself and for a single camera.
     """
 
     name: str
@@ -84,25 +82,19 @@ class _Shot:
 
 
 class BodyCamera:
-    """One camera, or a pair whose pictures are taken at the same instants.
+    """One camera, or a pair whose images are taken at the same instants.
 
     Parameters
     ----------
     parameters : CameraParameters
-        Lens, range, readout, noise: those of every eye.
-    eyes : sequence of Eye
-        Where they look from.
+        Lens, range, readout and noise of every eye.
     rate_hz : float
-        Frames per second; frame k is due at k / rate.
-    renderer : Renderer
-        What makes the perfect pictures.
+        Frame k is due at k / rate.
     seed : int
         Seed of the noise.
 
     Attributes
     ----------
-    eyes : tuple of Eye
-    rate_hz : float
     infos : list of sensor_msgs/CameraInfo
         Of each eye, without a stamp.
     """
@@ -131,7 +123,7 @@ class BodyCamera:
 
     @property
     def topics(self) -> list[Topic]:
-        """What it publishes, in the order of the messages of a frame."""
+        """Its topics, in the order of the messages of a frame."""
         sinks = [sink for eye in self.eyes for sink in eye.sinks.values()]
         return [topic for sink in sinks for topic in (sink.info, sink.image)]
 
@@ -140,15 +132,15 @@ class BodyCamera:
         self.render([np.eye(4)] * len(self._bands))
 
     def restart(self, after_ns: int) -> None:
-        """Forget frames that are not complete; the next one is due after an instant [ns]."""
+        """Discard incomplete frames; the next one is due after an instant [ns]."""
         self._shots.clear()
         self._schedule = Schedule(self.rate_hz, after_ns)
 
     def frames(self, motion: Motion) -> Iterator[tuple[int, list[tuple[Topic, bytes]]]]:
         """Yield (stamp_ns, messages) for each frame that is complete at the end of the motion.
 
-        The stamp is the due time: the exposure of the first row. With a rolling shutter the frame
-        is complete, and comes, when the last band of rows was exposed.
+        The stamp is the due time: the exposure of the first row. With a rolling shutter a frame is
+        complete when its last band of rows was exposed.
         """
         self._shots.extend(_Shot(stamp_ns) for stamp_ns in self._schedule.until(motion.end_ns))
         for shot in self._shots:
@@ -164,7 +156,7 @@ class BodyCamera:
             shot.T_map_body.append(motion.pose(shot.stamp_ns + offset_ns))
 
     def render(self, T_map_body: Sequence[np.ndarray]) -> list[RenderedFrame]:
-        """Return the perfect picture of each eye, of body poses (4, 4), one for each band."""
+        """Return the ideal image of each eye, from body poses (4, 4), one for each band."""
         parameters, views = self._parameters, []
         for eye in self.eyes:
             encoding = next((_ENCODINGS[kind] for kind in (RGB, MONO) if kind in eye.sinks), "")
@@ -192,7 +184,7 @@ class BodyCamera:
         return whole
 
     def _develop(self, shot: _Shot) -> list[tuple[Topic, bytes]]:
-        """Return the messages of a frame; its pictures are measured side by side."""
+        """Return the messages of a frame; its images are measured in parallel."""
         frames, found = self.render(shot.T_map_body), []
         requested = [
             (kind, frame, shot.stamp_ns, eye.camera_index)
@@ -221,7 +213,7 @@ class BodyCamera:
 
 
 def _bands(parameters: CameraParameters) -> list[tuple[tuple[int, int] | None, int]]:
-    """Return which rows are exposed together, and how long after the first [ns]."""
+    """Return the rows that are exposed together, and their delay after the first [ns]."""
     if parameters.readout_s == 0.0:
         return [(None, 0)]
     height = parameters.height

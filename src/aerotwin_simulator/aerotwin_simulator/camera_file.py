@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Further cameras of a vehicle, from a file that names each."""
+"""Further cameras of a vehicle, from a file."""
 
 import re
 import zlib
@@ -25,7 +25,7 @@ _TAKEN = (
 )
 _KINDS = (RGB, MONO, DEPTH, IDS)
 _FIRST_INDEX = 2**32
-"""Noise of these cameras is set apart from that of stereo pairs, which count from 0."""
+"""Noise streams of these cameras differ from those of stereo pairs, which count from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,10 +134,10 @@ def _eye(mounted: MountedCamera, preset: CameraParameters, vehicle: str, instanc
 def _sinks(
     mounted: MountedCamera, preset: CameraParameters, vehicle: str, kind: str
 ) -> CameraTopics:
-    """Return where one kind of picture goes.
+    """Return the topics of one kind of image.
 
-    The picture, or the only kind there is, stands below the camera's name, depth and ids beside a
-    picture one level deeper. Depth of a pinhole camera is rectified, and named so (REP 118).
+    The image, or the only kind there is, is below the camera's name, depth and ids beside an image
+    one level deeper. Depth of a pinhole camera is rectified, and named so (REP 118).
     """
     first = next(k for k in _KINDS if k in mounted.outputs)
     folder = mounted.name if kind == first else f"{mounted.name}/{kind}"

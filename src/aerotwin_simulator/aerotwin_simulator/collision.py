@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Walls, overhangs, branches: what a vehicle hits that is not the ground it stands on.
+"""Collisions of a vehicle with anything but the ground it stands on: walls, overhangs, branches.
 
 The contact model of the dynamics knows one plane below the vehicle. Everything else is a crash: the
 outline of the vehicle is a frame of straight lines, and none of them may pass through a surface.
-So that this costs next to nothing in free flight, the distance to the nearest surface tells for how
-long no line can reach one.
+To cost next to nothing in free flight, the distance to the nearest surface gives the number of
+steps in which no line can reach it.
 """
 
 import math
@@ -22,30 +22,20 @@ N_DIRECTIONS = 16
 LARGEST_ACCELERATION = 40.0
 """More than a multirotor with a thrust of four times its weight gains in a step [m/s^2]."""
 NEAR_M = 0.01
-"""Way between two looks once the nearest surface is within reach: landed, hovering low."""
+"""Distance between two checks once the nearest surface is within reach: landed, hovering low."""
 LONGEST_S = 0.2
-"""Between two looks, however far away everything is: a world that streams changes meanwhile."""
+"""Limit between two checks at any distance: a streamed world changes meanwhile."""
 STANDING_SPEED, STANDING_S = 0.2, 0.1
-"""A vehicle on its feet that is slower [m/s] is looked at this often [s]."""
+"""A vehicle on its feet that is slower [m/s] is checked at this interval [s]."""
 IN_PLANE_M = 0.05
-"""What is this near to the plane of the ground is the ground: its feet press into it."""
+"""Surfaces this near to the plane of the ground are the ground: its feet press into it."""
 ROUGH_M, ALIKE = 0.25, math.cos(math.radians(60.0))
-"""So is what lies less far off it and is inclined to it by less than 60 degrees: rough ground."""
+"""So are surfaces nearer than ROUGH_M and inclined to it by less than 60 degrees: rough ground."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collision:
-    """What was hit.
-
-    Attributes
-    ----------
-    what : str
-        Name of the mesh.
-    p_map : (3,) array
-        Where [m].
-    speed_m_s : float
-        Of the centre of mass, in any direction.
-    """
+    """A collision: name of the mesh, position (3,) [m], speed of the centre of mass."""
 
     what: str
     p_map: np.ndarray
@@ -57,18 +47,10 @@ class Collision:
 
 
 class CollisionWatch:
-    """Looks whether a vehicle touches anything but the ground below it.
+    """Detects when a vehicle touches anything but the ground below it.
 
-    Parameters
-    ----------
-    queries : WorldQueries
-        The world's surface.
-    airframe : Airframe
-        Whose contact points and rotors make the outline.
-    inputs : (m,) array
-        Inputs of the dynamics, for the plane of the ground.
-    step_s : float
-        Time of a step [s].
+    Contact points and rotors of the airframe make the outline; the inputs (m,) of the dynamics have
+    the plane of the ground.
     """
 
     def __init__(
@@ -83,7 +65,7 @@ class CollisionWatch:
         self._last_p_map: np.ndarray | None = None
 
     def check_state(self, state: np.ndarray) -> Collision | None:
-        """Return what the vehicle hits in a state, None for nothing; call it at every step."""
+        """Return the collision of the vehicle in a state, None for none; call it at every step."""
         self._n_steps_free -= 1
         if self._n_steps_free > 0:
             return None
@@ -96,7 +78,7 @@ class CollisionWatch:
         return None
 
     def _steps_free(self, clearance: float, state: np.ndarray) -> int:
-        """Return after how many steps a surface may be met: v t + a t^2 / 2 = clearance."""
+        """Return the number of steps until a surface may be hit: v t + a t^2 / 2 = clearance."""
         speed = float(np.linalg.norm(state[layout.VELOCITY]))
         a, way = LARGEST_ACCELERATION, max(clearance, NEAR_M)
         time = (math.sqrt(speed * speed + 2.0 * a * way) - speed) / a
@@ -105,7 +87,7 @@ class CollisionWatch:
         return max(1, int(min(time, LONGEST_S) / self._step_s))
 
     def _touched(self, state: np.ndarray) -> Collision | None:
-        """Return the first surface that a line of the frame, or the way here, passes through."""
+        """Return the first surface that a line of the frame, or the last motion, passes through."""
         p_map, R_map_body = state[layout.POSITION], state[layout.ROTATION].reshape(3, 3)
         starts, ends = (points @ R_map_body.T + p_map for points in (self._starts, self._ends))
         if self._last_p_map is not None:
@@ -128,7 +110,7 @@ class CollisionWatch:
         )
 
     def _is_ground(self, places: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """Return which places (n, 3) on surfaces with normals (n, 3) the contact model knows."""
+        """Return which points (n, 3) on surfaces with normals (n, 3) the contact model covers."""
         if not np.isfinite(self._ground_point).all():
             return np.zeros(len(places), bool)
         off = np.abs((places - self._ground_point) @ self._ground_normal)
@@ -171,7 +153,7 @@ def _name(queries: WorldQueries, mesh: int) -> str:
 
 
 def describe_ground_crash(queries: WorldQueries, state: np.ndarray, crash_speed_m_s: float) -> str:
-    """Return in words how a vehicle of this state array came to grief on the ground."""
+    """Return as text how a vehicle of this state array crashed on the ground."""
     impact, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
     ground = f"the ground ({mesh_at(queries, p_map)})"
     x, y, z = p_map
@@ -183,6 +165,6 @@ def describe_ground_crash(queries: WorldQueries, state: np.ndarray, crash_speed_
 
 
 def mesh_at(queries: WorldQueries, p_map: Sequence[float] | np.ndarray) -> str:
-    """Return the name of the mesh that is nearest to a place in map."""
+    """Return the name of the mesh nearest to a position in map."""
     _, hits = queries.nearest(np.asarray(p_map, np.float64)[None])
     return _name(queries, int(hits.mesh[0]))

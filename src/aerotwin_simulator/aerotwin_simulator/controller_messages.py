@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The messages about who flies a vehicle, serialised by their fixed layout."""
+"""The messages about a vehicle's controller, serialised by their fixed layout."""
 
 from collections.abc import Sequence
 from math import cos, sin
@@ -17,13 +17,7 @@ AUTOPILOT_FRAME = "base_link_autopilot"
 
 
 class ControllerMessages:
-    """Serialises autopilot/odom and command/pose of one vehicle.
-
-    Parameters
-    ----------
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    """
+    """Serialises autopilot/odom and command/pose of one vehicle; "" names a single one."""
 
     def __init__(self, vehicle: str = "") -> None:
         frame = topics.frame(vehicle, AUTOPILOT_FRAME)
@@ -45,7 +39,7 @@ class ControllerMessages:
     def odometry(self, estimate: AutopilotEstimate) -> bytes:
         """Return the autopilot's own estimate, stamped by its own clock; twist in body axes.
 
-        Covariances that the autopilot does not tell are zero, as the message has it.
+        Covariances that the autopilot does not report are zero, as the message defines.
         """
         q_map_body = estimate.q_map_body
         assert q_map_body is not None

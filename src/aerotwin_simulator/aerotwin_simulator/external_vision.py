@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses from outside for the autopilot: simulated, from somebody else's topic, or none."""
+"""External poses for the autopilot: simulated, from another node's topic, or none."""
 
 from collections import deque
 from typing import Any, Protocol
@@ -26,14 +26,14 @@ _UNIT_TOLERANCE = 0.01
 
 
 class Vision(Protocol):
-    """Where poses come from."""
+    """Source of poses."""
 
     def collect(self, step: TruthStep) -> list[VisionPose]:
-        """Return what was delivered in a step."""
+        """Return the poses delivered in a step."""
 
 
 class NoVision:
-    """Nobody tells a pose."""
+    """No poses."""
 
     def collect(self, step: TruthStep) -> list[VisionPose]:
         """Return nothing."""
@@ -41,13 +41,10 @@ class NoVision:
 
 
 class VisionTopic:
-    """Passes on nav_msgs/Odometry as it comes, its pose in `map`, its twist in body axes.
+    """Passes on nav_msgs/Odometry as received, its pose in `map`, its twist in body axes.
 
-    Attributes
-    ----------
-    n_refused : int
-        Messages whose pose was not finite, no rotation, or in another frame than `map`; an empty
-        frame is taken for it.
+    `n_refused` counts messages whose pose was not finite, no rotation, or in another frame than
+    `map`; an empty frame is read as `map`.
     """
 
     def __init__(self) -> None:
@@ -55,7 +52,7 @@ class VisionTopic:
         self.n_refused = 0
 
     def on_odometry_message(self, message: Any) -> None:
-        """Take one message."""
+        """Convert and store one message."""
         pose = _from_odometry(message)
         if pose is None:
             self.n_refused += 1
@@ -63,11 +60,11 @@ class VisionTopic:
             self.on_pose(pose)
 
     def on_pose(self, pose: VisionPose) -> None:
-        """Take one pose from somebody in this process."""
+        """Store one pose from this process."""
         self._waiting.append(pose)
 
     def collect(self, step: TruthStep) -> list[VisionPose]:
-        """Return what has come since the last step."""
+        """Return the poses received since the last step."""
         came, self._waiting = self._waiting, []
         return came
 
@@ -75,16 +72,8 @@ class VisionTopic:
 class SimulatedVision:
     """A motion capture or visual odometry: truth at its due times with noise, drift and delay.
 
-    Parameters
-    ----------
-    parameters : SimulatorParameters
-        Preset and seed.
-    outlets : Outlets
-        Who gets the topic `external_odom`.
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    start_ns : int
-        When it is switched on [ns].
+    It publishes the topic `external_odom`; `vehicle` is the name in a fleet, "" for a single
+    vehicle.
     """
 
     def __init__(
@@ -103,7 +92,7 @@ class SimulatedVision:
         sinks.add([self._topic])
 
     def collect(self, step: TruthStep) -> list[VisionPose]:
-        """Measure at the due time; hand over when the delay has passed."""
+        """Measure at the due time; deliver after the delay."""
         for stamp in self._due.until(step.end_ns):
             truth = step.at(stamp)
             elapsed_s, self._last_ns = to_seconds(stamp - self._last_ns), stamp
@@ -148,14 +137,14 @@ class SimulatedVision:
 def make_vision(
     parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str = "", start_ns: int = 0
 ) -> Vision:
-    """Return what the parameters ask for."""
+    """Return the source of poses that the parameters select."""
     if parameters.external_vision == "simulated":
         return SimulatedVision(parameters, sinks, vehicle, start_ns)
     return VisionTopic() if parameters.external_vision == "topic" else NoVision()
 
 
 def _from_odometry(message: Any) -> VisionPose | None:
-    """Return the pose of a nav_msgs/Odometry; None if it is not sound or not in map."""
+    """Return the pose of a nav_msgs/Odometry; None if it is invalid or not in map."""
     if message.header.frame_id not in ("", "map"):
         return None
     p, q = message.pose.pose.position, message.pose.pose.orientation

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors beside the inertial ones, packaged or a user's: sampled at their exact due times."""
+"""Sensors besides the inertial ones, packaged or a user's: sampled at their exact due times."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
-"""A part of a relative topic name: as ROS has it, but without hidden (`_x`) parts."""
+"""A part of a relative topic name, as in ROS but without hidden (`_x`) parts."""
 _TAKEN = frozenset(
     topic.name
     for topic in (
@@ -49,22 +49,12 @@ PACKAGED: dict[str, Callable[..., Any]] = {
     "optical_flow": OpticalFlow,
     "airspeed": Airspeed,
 }
-"""Parameter that names a preset -> the sensor that it puts on the vehicle."""
+"""Parameter that names a preset -> the sensor that it mounts on the vehicle."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraReading:
-    """One sample of a sensor, as an autopilot may want it.
-
-    Attributes
-    ----------
-    sensor : ExtraSensor
-        Which.
-    stamp_ns : int
-        When [ns].
-    fields : mapping
-        Fields of its message.
-    """
+    """One sample of a sensor, for the autopilot; `fields` are those of its message."""
 
     sensor: ExtraSensor
     stamp_ns: int
@@ -72,7 +62,7 @@ class ExtraReading:
 
 
 class SensorFailed(Exception):
-    """A sensor of a user's own raised, or gave what is no message; the flight ends."""
+    """A user's sensor raised, or returned an invalid message; the flight ends."""
 
 
 class ExtraSensors:
@@ -81,24 +71,17 @@ class ExtraSensors:
     Parameters
     ----------
     parameters : SimulatorParameters
-        Which sensors, and the seed.
+        Names of the sensors, and the seed.
     origin_altitude_m : float
-        Altitude of the origin of map above mean sea level [m].
+        Altitude of the origin of map above mean sea level.
     inputs : (m,) array
         Inputs of the dynamics, for the wind.
     cast : callable
         As `SensorTruth.cast`.
-    outlets : Outlets
-        Who gets the messages.
     vehicle : str
         Name in a fleet, "" for a single vehicle.
     start_ns : int
-        When they are switched on [ns].
-
-    Attributes
-    ----------
-    topics : list of Topic
-        Theirs.
+        Time at which they are switched on.
 
     Raises
     ------
@@ -130,12 +113,12 @@ class ExtraSensors:
         self._entries = list(zip(sensors, self.topics, dues, strict=True))
 
     def sample(self, step: TruthStep) -> list[ExtraReading]:
-        """Sample what is due in a step, hand it out and return it.
+        """Sample all sensors due in a step, publish the readings and return them.
 
         Raises
         ------
         SensorFailed
-            If a sensor raises, or returns what is not the fields of its message.
+            If a sensor raises, or does not return the fields of its message.
         """
         readings: list[ExtraReading] = []
         for sensor, topic, due in self._entries:
@@ -166,7 +149,7 @@ def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]
     Raises
     ------
     UserError
-        If one cannot be found or made, or its topic is no relative name of its own.
+        If a sensor cannot be found or made, or its topic is not relative and its own.
     """
     seed, vehicle = parameters.seed, parameters.instance
     sensors = _packaged(parameters)
@@ -217,7 +200,7 @@ def _message(sensor: ExtraSensor, stamp_ns: int, fields: Mapping[str, Any]) -> b
 
 
 def _failed(sensor: ExtraSensor, stamp_ns: int, error: Exception) -> SensorFailed:
-    """Return what is said when a user's class raises, or its fields are not those of a message."""
+    """Return the error for a user's class that raises or returns invalid fields."""
     return SensorFailed(
         f"extra sensor {type(sensor).__name__} failed at t = {stamp_ns * 1e-9:.3f} s: "
         f"{type(error).__name__}: {error}"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which vehicles fly: one, several alike, or those of a fleet file.
+"""The vehicles of a flight: one, several identical ones, or those of a fleet file.
 
-Every vehicle has the parameters of a flight of its own; a fleet file says what differs.
+Every vehicle has the parameters of a flight of its own; a fleet file lists the differences.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ _PLACE = ("name", "instance", "start_east_m", "start_north_m", "start_yaw_deg")
 
 @dataclass(frozen=True, kw_only=True)
 class FleetVehicle:
-    """One vehicle of a fleet file: its place, and which parameters differ from the flight's."""
+    """One vehicle of a fleet file: its start, and the parameters that differ from the flight's."""
 
     name: str = parameter(text="namespace and frame prefix")
     instance: int | None = parameter(
@@ -80,14 +80,13 @@ class VehiclePlan:
     ----------
     name : str
         Namespace of its topics and prefix of its frames; "" for a single vehicle.
-    parameters : SimulatorParameters
-        Those of a flight of its own.
     start_east_m, start_north_m : float
-        Its start from the world's start, along map x and y [m].
+        Its start from the world's start, along map x and y.
     start_yaw_deg : float or None
-        Its yaw [deg], None for the world's.
+        None for the world's.
     is_alike : bool
-        One of several like vehicles: they fly one mission side by side, each from its own start.
+        One of several identical vehicles: they fly one mission side by side, each from its own
+        start.
     """
 
     name: str
@@ -99,15 +98,15 @@ class VehiclePlan:
 
 
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
-    """Return the vehicles that the parameters ask for.
+    """Return the vehicles of the parameters.
 
-    Like vehicles all start where the world says: `place_side_by_side` finds room for them in it.
+    Identical vehicles all start at the world's start: `place_side_by_side` separates them.
 
     Raises
     ------
     ParameterError
         If the fleet file is wrong, two vehicles share a name or an instance, or both `fleet` and
-        `instances` are given.
+        `instances` are set.
     """
     if parameters.fleet == "none" and parameters.instances == 1:
         return [VehiclePlan(name="", parameters=parameters)]
@@ -127,7 +126,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
 
 
 def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
-    """Return the mission as a vehicle flies it: like vehicles each from their own start.
+    """Return the mission of a vehicle: identical vehicles fly it from their own starts.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where like vehicles start: side by side, as far as ground and obstacles leave room.
+"""Starts of identical vehicles: side by side, as far as ground and obstacles leave room.
 
 The mission of each is moved as its start is, so a start counts only where the moved mission keeps
 clear of the world, too.
@@ -24,7 +24,7 @@ from aerotwin_simulator.fleet import SPACING_M, VehiclePlan, side_by_side
 from aerotwin_worlds import World
 
 CLEAR_M = 2.0
-"""Way that a vehicle keeps from everything: its span and twice the metre that gusts push it off."""
+"""Clearance of a vehicle: its span and twice the metre that gusts push it off its path."""
 SHARE_OF_FRICTION = 0.5
 """Ground bears a vehicle up to this share of the slope on which it would slide."""
 _SAMPLE_M = 0.5
@@ -33,11 +33,11 @@ _SAMPLE_M = 0.5
 def place_side_by_side(
     plans: Sequence[VehiclePlan], world: World, queries: WorldQueries
 ) -> list[VehiclePlan]:
-    """Return the plans with a start for each of several like vehicles; others as they are.
+    """Return the plans with a start for each of several identical vehicles; others unchanged.
 
-    The first starts where the world says. The others stand on a grid of `SPACING_M` around it, in a
+    The first starts at the world's start. The others are on a grid of `SPACING_M` around it, in a
     line to the north as far as there is room, then to the south, then in the next lines to east
-    and west: there, the ground is level and even enough to stand on, and the way of the mission is
+    and west: there, the ground is level and even enough to stand on, and the path of the mission is
     `CLEAR_M` from every surface, or as far as the first vehicle's, if that is less.
 
     Raises
@@ -70,7 +70,7 @@ def place_side_by_side(
 
 
 def _offsets(n: int) -> Iterator[tuple[float, float]]:
-    """Yield places of the grid but its middle, east and north [m], the preferred first."""
+    """Yield offsets of the grid without its centre, east and north [m], the preferred first."""
     steps = [*range(1, n + 1), *range(-1, -n - 1, -1)]
     lines = sorted(range(-n, n + 1), key=lambda k: (abs(k), -k))
     for line in lines:
@@ -79,7 +79,7 @@ def _offsets(n: int) -> Iterator[tuple[float, float]]:
 
 
 class _Room:
-    """Tells what is in the way of a vehicle that starts beside the first one."""
+    """Finds obstacles for a vehicle that starts beside the first one."""
 
     def __init__(self, first: VehiclePlan, world: World, queries: WorldQueries) -> None:
         self._world, self._queries = world, queries
@@ -87,7 +87,7 @@ class _Room:
         self._reach_m = float(np.linalg.norm(frame_lines(airframe)[1], axis=1).max())
         self._steepest = SHARE_OF_FRICTION * airframe.contact.friction
         self._path = self._first_path(first)
-        # At CLEAR_M above it the ground itself is nearer by its slope and roughness; a way that
+        # At CLEAR_M above it the ground itself is nearer by its slope and roughness; a path that
         # keeps half a sample from every surface passes through none.
         clear_m = CLEAR_M * cos(atan(self._steepest)) - ROUGH_M
         own_m = float(queries.distance(self._way(first)).min())
@@ -96,7 +96,7 @@ class _Room:
     def obstacle(self, plan: VehiclePlan) -> str:
         """Return why a vehicle cannot fly from there; empty if it can."""
         way = self._way(plan)
-        for place in way[[0, -1]]:  # it starts below the one and lands below the other
+        for place in way[[0, -1]]:  # start and landing
             if not self._bears(place):
                 return "not on level, even ground"
         near = self._queries.distance(way)
@@ -140,7 +140,7 @@ class _Room:
         return _spaced(np.vstack([start, path, self._above_ground(path[-1])]))
 
     def _above_ground(self, p_map: FloatArray) -> FloatArray:
-        """Return the place above the ground below a point; beside the world, above the point."""
+        """Return the point above the ground below a position; outside the world, above itself."""
         point, _ = self._queries.ground_plane(p_map)
         return (point if isfinite(point[2]) else p_map) + np.array([0.0, 0.0, CLEAR_M])
 

@@ -17,14 +17,10 @@ from aerotwin_simulator.topics import Topic
 
 
 class InertialMessages:
-    """Serialises the readings of one vehicle.
+    """Serialises the readings of one vehicle; "" names a single one.
 
-    Parameters
-    ----------
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    specific_force_std, angular_velocity_std, field_std, pressure_std : float
-        White noise of one sample, for the covariances [m/s^2], [rad/s], [T], [Pa].
+    The standard deviations are the white noise of one sample, for the covariances [m/s^2],
+    [rad/s], [T], [Pa].
     """
 
     def __init__(

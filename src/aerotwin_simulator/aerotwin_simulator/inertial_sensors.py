@@ -37,7 +37,7 @@ from aerotwin_simulator.truth import TruthStep, rotation
 
 
 class _Due:
-    """When a sensor with a rate of its own is due, and how long ago its last sample was."""
+    """Due times of a sensor with its own rate, and the time since its last sample."""
 
     def __init__(self, rate_hz: float, start_ns: int) -> None:
         self._schedule = Schedule(rate_hz, start_ns)
@@ -52,34 +52,19 @@ class _Due:
 
 
 class InertialSensors:
-    """The sensors that the controller flies by.
+    """The sensors used by the controller.
 
     IMU, magnetometer and barometer that are due once per step are sampled by the compiled step
-    itself (`unit`, `in_step`); those with another rate, and the GNSS, here.
-
-    Parameters
-    ----------
-    parameters : SimulatorParameters
-        Presets, rates and seed.
-    origin : GeodeticPoint
-        Origin of map; its magnetic field holds for the whole flight.
-    outlets : Outlets
-        Who gets the messages.
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    start_ns : int
-        When the sensors are switched on [ns].
-    airframe : Airframe, optional
-        Whose rotors shake the IMU.
+    itself (`unit`, `in_step`); those with another rate, and the GNSS, here. The magnetic field at
+    `origin`, that of map, holds for the whole flight; `vehicle` is the name in a fleet, "" for a
+    single vehicle; the rotors of `airframe` vibrate the IMU.
 
     Attributes
     ----------
     unit : InertialUnit
         IMU, magnetometer and barometer.
     in_step : int
-        Which of them are sampled at every step: a sum of `aerotwin_sensor_models.layout.IMU` etc.
-    imu_rate_hz : float
-        How often the IMU is sampled [Hz].
+        Sensors sampled at every step: a sum of `aerotwin_sensor_models.layout.IMU` etc.
     """
 
     def __init__(
@@ -135,7 +120,7 @@ class InertialSensors:
         )
 
     def on(self, body: Multirotor) -> InertialVehicle:
-        """Return a body with those sensors on it that are sampled at every step."""
+        """Return a body with the sensors that are sampled at every step."""
         return InertialVehicle(
             body,
             self.unit,
@@ -151,7 +136,7 @@ class InertialSensors:
         return Readings(step, self.unit.readings, R_body_imu if is_turned else None)
 
     def collect(self, readings: Readings) -> None:
-        """Take what the step has sampled, sample the rest that was due in it, and emit it all."""
+        """Read the samples of the step, sample the others due in it, and publish them all."""
         step, in_step = readings.step, self.in_step
         if in_step & sensed.MAGNETOMETER:
             readings.has_field = True
@@ -198,7 +183,7 @@ class InertialSensors:
             self._publish_imu(stamp_ns, readings)
 
     def _felt(self, elapsed_s: float, truth: np.ndarray) -> Sequence[np.ndarray]:
-        """Return specific force, angular velocity and its rate as the IMU feels them."""
+        """Return specific force, angular velocity and its rate at the IMU, with vibration."""
         if self._vibration is not None:
             return list(self._vibration.felt(elapsed_s, truth).reshape(3, 3))
         places = layout.SPECIFIC_FORCE, layout.ANGULAR_VELOCITY, layout.ANGULAR_ACCELERATION
@@ -224,7 +209,7 @@ class InertialSensors:
             self._publish_pressure(stamp_ns, readings)
 
     def _sample_gnss(self, step: TruthStep, readings: Readings, gnss: Gnss) -> None:
-        """Measure at the due time; hand over when the receiver's delay has passed."""
+        """Measure at the due time; deliver after the receiver's delay."""
         for stamp_ns in self._gnss_due.times(step):
             truth = step.at(stamp_ns)
             elapsed = self._gnss_due.elapsed_s(stamp_ns)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A multirotor and its inertial sensors in one array, advanced by one compiled call.
 
-State, inputs, constants, sensors and readings of a vehicle stand side by side in one flat array,
-the *arena*, because every array that a compiled function is given costs as much as a quarter of the
-step. The numbers are the same to the last bit as those of the models one by one.
+State, inputs, constants, sensors and readings of a vehicle lie side by side in one flat array,
+the *arena*, because every array argument of a compiled function costs as much as a quarter of the
+step. The numbers equal those of the separate models to the last bit.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ from aerotwin_sensor_models import InertialUnit, TruthPlaces, sample_inertial
 from aerotwin_sensor_models import layout as sensed
 
 DT, DUE, STATE, INPUTS, CONSTANTS, UNIT, VIBRATION = range(7)
-"""Head of the arena: the step [s], which sensors it samples, and where each part starts. The state
-before the step stands between STATE and INPUTS, behind the state itself; VIBRATION is 0 without."""
+"""Head of the arena: the step [s], the sampled sensors, and the start index of each part. The state
+before the step lies between the state and the inputs; VIBRATION is 0 without one."""
 N_HEAD = 7
 NOT_FINITE = 16
 """Added to the status when the state is not finite."""
@@ -29,10 +29,7 @@ NOT_FINITE = 16
 def step_and_sample(arena):
     """Advance the vehicle of an arena by one step and sample its sensors at the end.
 
-    Returns
-    -------
-    int
-        What `sample_inertial` returns, or `NOT_FINITE`.
+    Return the status of `sample_inertial`, or `NOT_FINITE`.
     """
     state, inputs = int64(arena[STATE]), int64(arena[INPUTS])
     constants, unit = int64(arena[CONSTANTS]), int64(arena[UNIT])
@@ -52,19 +49,15 @@ def step_and_sample(arena):
 class InertialVehicle:
     """A multirotor with IMU, magnetometer and barometer that are sampled at every step.
 
+    State, inputs and constants of the body, its sensors and its vibration move into the arena: the
+    body is stepped here from now on, not by its own `step`.
+
     Parameters
     ----------
-    body : Multirotor
-        What moves. Its state, inputs and constants move into the arena: it is stepped here from
-        now on, not by its own `step`.
-    unit : InertialUnit
-        Its sensors; they move, too.
-    step_s : float
-        Time of a step [s].
     due : int
-        Which sensors are sampled: a sum of `aerotwin_sensor_models.layout.IMU` and so on.
+        The sampled sensors: a sum of `aerotwin_sensor_models.layout.IMU` and so on.
     vibration : RotorVibration, optional
-        What the IMU feels beside the motion, if it is sampled at every step; it moves, too.
+        Vibration measured by the IMU, if it is sampled at every step.
 
     Attributes
     ----------
@@ -72,10 +65,9 @@ class InertialVehicle:
         The state after and before the last step, laid out as
         `aerotwin_multirotor_dynamics.layout`; views.
     inputs : (m,) array
-        What acts on it: wind, ground, motors; a view to be written to.
+        Wind, ground, motors; a view to be written to.
     readings : (11,) array
-        What the sensors read last: specific force, angular velocity, field, pressure, temperature;
-        a view.
+        Last readings: specific force, angular velocity, field, pressure, temperature; a view.
     """
 
     def __init__(
@@ -129,7 +121,7 @@ class InertialVehicle:
             self._attend(status)
 
     def _step_then_sample(self, arena: np.ndarray) -> int:
-        """Do what `step_and_sample` does with the user's own thrust or drag model."""
+        """As `step_and_sample`, with the user's own thrust or drag model."""
         body = self.body
         self.previous[:] = self.state
         if not body.step_state(self.state, self.inputs, body.constants, arena[DT]):
@@ -147,7 +139,7 @@ class InertialVehicle:
 
 
 def _places(state: int, vibration: int) -> TruthPlaces:
-    """Return where the sensors find the truth of a state, and of a vibration if there is one."""
+    """Return the indices of the truth of a state, and of a vibration if there is one."""
     felt = vibration + FELT
     force, rate, turning = felt, felt + 3, felt + 6
     if not vibration:

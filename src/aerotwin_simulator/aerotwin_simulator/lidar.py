@@ -23,16 +23,10 @@ LIDAR_FRAME = "lidar"
 
 
 class Turns:
-    """Collects the motion of the body and tells it, turn by turn, as that of the lidar.
+    """Collects the motion of the body and returns that of the lidar, turn by turn.
 
-    Turn k begins at k / rate; the first one is the first that begins at or after the first pose.
-
-    Parameters
-    ----------
-    rate_hz : float
-        Turns per second.
-    T_body_lidar : (4, 4) array
-        The mounting.
+    Turn k begins at k / `rate_hz`; the first one is the first that begins at or after the first
+    pose. The mounting `T_body_lidar` is (4, 4).
     """
 
     def __init__(self, rate_hz: float, T_body_lidar: np.ndarray) -> None:
@@ -42,7 +36,7 @@ class Turns:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as after a jump in time."""
+        """Restart, as after a jump in time."""
         self._stamps: list[int] = []
         self._poses: list[np.ndarray] = []
         self._schedule: Schedule | None = None
@@ -51,7 +45,7 @@ class Turns:
     def add(
         self, stamp_ns: int, p_map_body: np.ndarray, q_map_body: np.ndarray
     ) -> Iterator[tuple[int, int, Trajectory]]:
-        """Take a pose; yield (begin, end, T_map_lidar) of each turn [ns] that is over with it.
+        """Add a pose; yield (begin, end, T_map_lidar) of each turn [ns] that it completes.
 
         Stamps increase from call to call.
         """
@@ -73,7 +67,7 @@ class Turns:
         return Trajectory(np.array(self._stamps), p_map_lidar, q_map_lidar)
 
     def _drop_before(self, begin_ns: int) -> None:
-        """Keep the last pose at or before an instant, and all after it."""
+        """Drop all poses before the last one at or before an instant."""
         n = max(sum(stamp <= begin_ns for stamp in self._stamps) - 1, 0)
         del self._stamps[:n], self._poses[:n]
 
@@ -81,18 +75,8 @@ class Turns:
 class BodyLidar:
     """The lidar on the body of a vehicle.
 
-    Parameters
-    ----------
-    sensor : LidarParameters
-        What it is.
-    T_body_lidar : (4, 4) array
-        Where it is mounted.
-    queries : WorldQueries
-        What its rays meet.
-    seed, instance : int
-        Of its noise.
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
+    The mounting `T_body_lidar` is (4, 4); `seed` and `instance` select its noise; `vehicle` is the
+    name in a fleet, "" for a single vehicle.
     """
 
     def __init__(
@@ -121,7 +105,7 @@ class BodyLidar:
     def clouds(self, step: TruthStep) -> Iterator[tuple[int, int, bytes]]:
         """Yield (begin, end, message) of the turns that end in a step [ns].
 
-        The header says when the turn began.
+        The header has the start of the turn.
         """
         if self._last_ns < 0:
             yield from self.scan_to_pose(step.start_ns, step.start[layout.POSITION], _q(step.start))
@@ -130,7 +114,7 @@ class BodyLidar:
     def scan_to_pose(
         self, stamp_ns: int, p_map_body: np.ndarray, q_map_body: np.ndarray
     ) -> Iterator[tuple[int, int, bytes]]:
-        """Take a pose, later than the last; yield (begin, end, message) of turns that are over."""
+        """Add a pose, later than the last; yield (begin, end, message) of the completed turns."""
         self._last_ns = stamp_ns
         for begin_ns, end_ns, motion in self._turns.add(stamp_ns, p_map_body, q_map_body):
             scan = self._lidar.scan(self._queries.beams, motion, begin_ns)
@@ -156,7 +140,7 @@ def make_lidar(
 
 
 def lidar_mounting(parameters: SimulatorParameters) -> np.ndarray:
-    """Return T_body_lidar as the parameters say."""
+    """Return T_body_lidar of the parameters."""
     return T_body_sensor(
         [parameters.lidar_x_m, parameters.lidar_y_m, parameters.lidar_z_m],
         roll_deg=parameters.lidar_roll_deg,

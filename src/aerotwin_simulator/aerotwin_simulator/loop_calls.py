@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that other threads hand to the thread of the loop, which runs them between its steps."""
+"""Calls from other threads to the thread of the loop, which runs them between its steps."""
 
 import threading
 from collections import deque
@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 MAX_WAITING = 200
-"""Calls that may wait; whoever has one more waits, too, so that a slow loop holds back its input
+"""Calls that may wait; the caller of one more blocks, so that a slow loop holds back its input
 rather than fill memory. As many as a subscription of depth `IMU_DEPTH` holds."""
 
 
 class LoopCalls:
-    """Runs what other threads ask for on the thread of the loop, in the order in which it came.
+    """Runs calls of other threads on the thread of the loop, in the order of arrival.
 
-    The state of a simulation is touched by one thread only; asking whether anything waits costs a
-    step less than a microsecond.
+    The state of a simulation is touched by one thread only; checking for calls costs a step less
+    than a microsecond.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class LoopCalls:
     # -- other threads ------------------------------------------------------------------------
 
     def schedule(self, call: Callable[[], None], answer: "Future[Any] | None" = None) -> None:
-        """Have a call made, and do not wait for it.
+        """Schedule a call without waiting for it.
 
         Raises
         ------
@@ -44,7 +44,7 @@ class LoopCalls:
             self._changed.notify_all()
 
     def ask(self, function: Callable[..., T], *arguments: object) -> T:
-        """Have a call made and return what it returns.
+        """Schedule a call and return its result.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class LoopCalls:
             try:
                 answer.set_result(function(*arguments))
             finally:
-                answer.cancel()  # without effect on one that is set
+                answer.cancel()  # without effect if it is set
 
         self.schedule(call, answer)
         return answer.result()
@@ -65,7 +65,7 @@ class LoopCalls:
     # -- the loop -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Make the calls that wait, not those that come meanwhile; what one raises is raised."""
+        """Run the waiting calls, not those that arrive meanwhile; their exceptions propagate."""
         for _ in range(len(self._waiting)):
             with self._changed:
                 call, _ = self._waiting.popleft()
@@ -73,19 +73,13 @@ class LoopCalls:
             call()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for calls at most this long, and make those that came.
-
-        Parameters
-        ----------
-        timeout_s : float
-            Wall time [s].
-        """
+        """Wait for calls at most this wall time, and run those that arrived."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting, timeout_s)
         self.run()
 
     def close(self) -> None:
-        """Make no more calls; whoever waits for one is told. Safe to call twice."""
+        """Run no more calls; waiting callers get CancelledError. Safe to call twice."""
         with self._changed:
             self._is_closed = True
             for _, answer in self._waiting:

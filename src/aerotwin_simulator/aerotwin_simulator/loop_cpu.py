@@ -33,10 +33,10 @@ def loop_cpu(parameters: SimulatorParameters) -> int | None:
 
 
 def cpu_of_instance(instance: int) -> int:
-    """Return the processor of a simulator that is left to choose.
+    """Return the automatic choice of a simulator's processor.
 
-    Those that are started beside each other have different instances (their ports follow from it):
-    from the last allowed processor on, each takes the one before.
+    Simulators on one machine have different instances (their ports follow from it): from the last
+    allowed processor on, each uses the one before.
     """
     allowed = sorted(os.sched_getaffinity(0))
     return allowed[-1 - instance % len(allowed)]

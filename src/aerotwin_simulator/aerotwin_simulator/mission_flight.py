@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A mission flown by an autopilot without ROS, faster than real time, only watched."""
+"""A mission flown by an autopilot without ROS, faster than real time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +14,9 @@ from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_worlds import World
 
 Positioning = Literal["gnss", "tracker", "given"]
-"""How the autopilot knows its place: by GNSS; by a tracker on the ground, such as a motion capture;
-or by poses passed to `SimulatedVehicle.on_external_odometry`, in whose frame the mission is flown.
-With the last two there is no GNSS, from the first moment to the last."""
+"""Position source of the autopilot: GNSS; a tracker on the ground, such as a motion capture; or
+poses passed to `SimulatedVehicle.on_external_odometry`, in whose frame the mission is flown. The
+last two are without GNSS from beginning to end."""
 _CHOICES: dict[Positioning, dict[str, Any]] = {
     "gnss": {},
     "tracker": {"gnss": "none", "external_vision": "simulated", "anchor_mission": False},
@@ -24,7 +24,7 @@ _CHOICES: dict[Positioning, dict[str, Any]] = {
         "gnss": "none",
         "external_vision": "topic",
         "anchor_mission": False,
-        "pin_cpu": -2,  # who makes the poses works in the same thread, and needs all processors
+        "pin_cpu": -2,  # the source of the poses runs in the same thread, and needs all processors
     },
 }
 
@@ -54,22 +54,9 @@ def mission_flight(
 ) -> Iterator[Simulation]:
     """Start a flight without cameras and recording; end it with the block.
 
-    Parameters
-    ----------
-    world : World
-    mission : Path
-        Its file.
-    folder : Path
-        Where the autopilot's log goes.
-    seed : int
-        Of all noise in flight.
-    instance : int
-        Number of the vehicle: its ports on this machine.
-    positioning : str
-        How the autopilot knows its place: see `Positioning`.
-    vision_delay_s : float
-        Age of the poses that the caller gives, when they are given [s].
-    autopilot : AutopilotChoice
+    `folder` is that of the autopilot's log, `seed` that of all noise in flight, and the ports on
+    this machine follow from `instance`. For `positioning` see `Positioning`; `vision_delay_s` is
+    the age of the caller's poses when they are passed.
     """
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
@@ -87,9 +74,9 @@ def mission_flight(
 def flown(
     simulation: Simulation, rate_hz: float, on_progress: Callable[[float], object]
 ) -> Iterator[Simulation]:
-    """Fly to the end; yield the simulation at a rate, and tell which share of the mission is flown.
+    """Fly to the end; yield the simulation at a rate, and report the flown share of the mission.
 
-    Whether it came to its end well is `Simulation.is_success`.
+    `Simulation.is_success` is whether the mission succeeded.
     """
     due = Schedule(rate_hz)
     while simulation.outcome is None:

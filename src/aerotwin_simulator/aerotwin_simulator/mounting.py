@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where sensors are mounted on the body, and how tf tells it."""
+"""Mountings of sensors on the body, and their tf transforms."""
 
 from collections.abc import Sequence
 
@@ -21,16 +21,17 @@ def T_body_sensor(
     pitch_deg: float = 0.0,
     yaw_deg: float = 0.0,
 ) -> np.ndarray:
-    """Return the mounting of a sensor that stands at p_body (3,) [m] and is turned by R_z R_y R_x.
+    """Return the mounting of a sensor at p_body (3,) [m], rotated by R_z R_y R_x.
 
-    Unturned its axes are the body's; a positive pitch is downwards, a positive yaw to the left.
+    Without rotation its axes are the body's; a positive pitch is downwards, a positive yaw to the
+    left.
     """
     R_body_sensor = Rotation.from_euler("ZYX", [yaw_deg, pitch_deg, roll_deg], degrees=True)
     return make_transform(R_body_sensor.as_matrix(), np.asarray(p_body, float))
 
 
 def T_body_optical(p_body: Sequence[float], **turns_deg: float) -> np.ndarray:
-    """Return where a camera looks that is mounted as `T_body_sensor` says; unturned, forward."""
+    """Return the optical frame of a camera mounted as in `T_body_sensor`; unrotated, forward."""
     T = T_body_sensor(p_body, **turns_deg)
     return make_transform(T[:3, :3] @ R_CAM_OPTICAL, T[:3, 3])
 
@@ -38,8 +39,8 @@ def T_body_optical(p_body: Sequence[float], **turns_deg: float) -> np.ndarray:
 def imu_transform(preset: str, vehicle: str = "") -> object:
     """Return the mounting of an IMU preset as TransformStamped.
 
-    `imu_link` stands where the preset puts it: its lever arm from `base_link`, which is the centre
-    of mass, turned by its mounting.
+    The preset has the pose of `imu_link`: its lever arm from `base_link`, which is the centre of
+    mass, and its rotation.
     """
     imu = load_preset("imu", preset)
     return _fixed(vehicle, "base_link", "imu_link", np.array(imu.lever_arm_m), imu.R_body_imu)

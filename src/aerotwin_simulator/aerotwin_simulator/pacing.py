@@ -6,19 +6,14 @@ import time
 from collections.abc import Callable
 
 LONGEST_SLEEP_S = 0.05
-"""Sleeps are cut so that Ctrl-C is answered."""
+"""Longer sleeps are split so that Ctrl-C is handled."""
 
 
 class Pacer:
     """Holds the loop back to `speed` times real time; 0 lets it run freely.
 
-    Parameters
-    ----------
-    speed : float
-        Simulated over wall time.
-    clock, sleep : callable
-        Monotonic wall clock [s], and what passes wall time [s]. A sleep may end early and may set
-        the speed: what is due is reckoned anew after each.
+    `clock` is a monotonic wall clock [s], `sleep` lets wall time [s] pass: it may return early and
+    may set the speed, as the due time is computed anew after each.
     """
 
     def __init__(
@@ -38,23 +33,23 @@ class Pacer:
         return self._speed
 
     def set_speed(self, speed: float) -> None:
-        """Go at another speed from here on."""
+        """Continue at another speed."""
         self._speed = speed
         self._anchor = None
 
     def restart(self) -> None:
-        """Forget the past (after a pause or a wait), so that lost time is not caught up."""
+        """Restart after a pause or a wait, so that lost time is not caught up."""
         self._anchor = None
 
     def wait_until_due(self, stamp_ns: int) -> None:
         """Sleep until simulated time stamp_ns is due."""
         while (ahead := self._ahead_s(stamp_ns)) > 0.0:
             self._sleep(min(ahead, LONGEST_SLEEP_S))
-        if ahead < -1.0:  # more than a second late: run on from here rather than race
+        if ahead < -1.0:  # more than a second late: continue from here without catching up
             self._anchor = None
 
     def _ahead_s(self, stamp_ns: int) -> float:
-        """Return how much wall time is left until simulated time stamp_ns [s]."""
+        """Return the wall time left until simulated time stamp_ns [s]."""
         if self._speed <= 0.0:
             return 0.0
         now = self._clock()
@@ -65,7 +60,7 @@ class Pacer:
 
 
 class RealTimeFactor:
-    """Simulated over wall time, over the last seconds and in all."""
+    """Simulated over wall time, over the last seconds and in total."""
 
     WINDOW_S = 2.0
 
@@ -77,7 +72,7 @@ class RealTimeFactor:
         self.overall = 0.0
 
     def update(self, stamp_ns: int) -> None:
-        """Take note that simulated time has reached stamp_ns."""
+        """Record that simulated time has reached stamp_ns."""
         now = self._clock()
         if self._start is None or self._window is None:
             self._start = self._window = (now, stamp_ns)

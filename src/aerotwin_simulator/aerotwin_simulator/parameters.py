@@ -25,7 +25,7 @@ MAX_INSTANCE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorParameters:
-    """What is flown, where, with which sensors, and what is recorded."""
+    """The vehicle and its sensors, the world, the flight, and the recording."""
 
     world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
     airframe: str = parameter("iris", text="airframe by name")
@@ -246,12 +246,12 @@ class SimulatorParameters:
 
     @property
     def is_mavlink(self) -> bool:
-        """Whether an autopilot behind a MAVLink HIL link flies."""
+        """Whether the controller is an autopilot behind a MAVLink HIL link."""
         return self.controller in MAVLINK or self.is_serial
 
     @property
     def is_serial(self) -> bool:
-        """Whether that is a flight controller at the end of a serial line."""
+        """Whether that is a flight controller on a serial line."""
         return self.controller.startswith(SERIAL)
 
     @property

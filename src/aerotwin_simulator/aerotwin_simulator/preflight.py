@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused before a world is loaded or a process started."""
+"""Checks before a world is loaded or a process started."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,13 +22,13 @@ from aerotwin_worlds.loading import find_world
 
 
 def check_before_flight(parameters: SimulatorParameters) -> None:
-    """Refuse, before anything slow begins, what would end the flight at its start.
+    """Reject, before anything slow begins, errors that would end the flight at its start.
 
     Raises
     ------
     UserError
         If the world, a mission, an airframe, a camera, a lidar or a controller does not exist or is
-        wrong, PX4 was not built, or a port is taken.
+        wrong, PX4 was not built, or a port is in use.
     """
     find_world(parameters.world.partition("@")[0])
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
@@ -59,9 +59,9 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
 
 
 def _check_unused_mission(parameters: SimulatorParameters) -> None:
-    """Refuse a mission that nobody flies and that is not there: a mistake, not a default.
+    """Reject an unused mission that does not exist: a mistake, not a default.
 
-    Launch files name a default mission whatever flies; one that is there is told in the result.
+    Launch files name a default mission for any controller; an existing one is in the result.
     """
     is_used = parameters.mission == "none" or parameters.is_mavlink
     if not is_used and not Path(parameters.mission).is_file():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the sensors of one vehicle read in one step, as the controllers get it."""
+"""Sensor readings of one vehicle in one step, as input of the controllers."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ PRESSURE, TEMPERATURE = 9, 10
 
 @dataclass(slots=True)
 class Readings:
-    """The readings of one step; one object serves all steps, so copy what is to be kept.
+    """The readings of one step; one object serves all steps, so copy what outlives a step.
 
     Attributes
     ----------
@@ -28,20 +28,17 @@ class Readings:
         Specific force [m/s^2] and angular velocity [rad/s] in the axes of the IMU, magnetic field
         in body axes [T], pressure [Pa] and temperature [K], as last read.
     R_body_imu : (3, 3) array or None
-        How the IMU is mounted; None if its axes are those of the body.
+        Mounting of the IMU; None if its axes are those of the body.
     has_imu, has_field, has_pressure : bool
-        What of the values is new in this step.
+        Which values are new in this step.
     imu_ns : int
-        Stamp of the latest reading of the IMU [ns]; an IMU slower than the steps, or at a rate that
-        does not divide theirs, reads within a step or not at all.
-    fixes : list of GnssSample
-        What the GNSS receiver delivered in this step: measured `delay_s` ago.
+        Stamp of the latest reading of the IMU; an IMU slower than the steps, or at a rate that does
+        not divide theirs, reads within a step or not at all.
+    fixes, vision, extra : list of GnssSample, VisionPose, ExtraReading
+        Delivered in this step by the GNSS receiver (measured `delay_s` ago), by external vision,
+        and by other sensors: range finder, optical flow, airspeed, a user's own.
     battery : BatteryReport or None
-        The battery's report, when one is due.
-    vision : list of VisionPose
-        What external vision delivered in this step.
-    extra : list of ExtraReading
-        What other sensors read in this step: range finder, optical flow, airspeed, a user's own.
+        The battery's report, when due.
     """
 
     step: TruthStep

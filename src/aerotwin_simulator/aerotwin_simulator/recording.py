@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The bag as an outlet of the loop."""
+"""The bag as a sink of the loop."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,17 +11,11 @@ from aerotwin_simulator.topics import Topic, resolve
 
 
 class BagSink:
-    """Records what the loop emits and what other nodes publish, in one writer.
+    """Records the messages of the loop and of other nodes, in one writer.
 
     Names in the bag are those below the vehicle's namespace, whatever it is; only a fleet's begin
-    with the names of its vehicles.
-
-    Parameters
-    ----------
-    path : path
-        The bag folder to make.
-    record : str
-        "all", or "inertial" for everything but images and clouds.
+    with the names of its vehicles. `record` is "all", or "inertial" for everything but images and
+    clouds.
     """
 
     def __init__(self, path: Path, *, record: str = "all") -> None:
@@ -37,7 +31,7 @@ class BagSink:
         self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
-        """Write one message; a topic that is not recorded is passed over."""
+        """Write one message; a topic that is not recorded is ignored."""
         name = self._names.get(topic.name)
         if name is not None:
             self.writer.write(name, stamp_ns, cdr)
@@ -49,5 +43,5 @@ class BagSink:
             self.writer.add_metadata(name, flat(setup))
 
     def close(self) -> None:
-        """End the bag whole."""
+        """Close the bag."""
         self.writer.close()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration in the folder of a run, which repeats it."""
+"""The configuration in the folder of a run, from which it can be repeated."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ from aerotwin_worlds import World
 
 
 def run_configuration(parameters: dict[str, Any], world: World) -> str:
-    """Return the YAML text that repeats a run: every parameter, the place and the versions."""
+    """Return the YAML text that repeats a run: every parameter, the world and the versions."""
     mission, fleet = parameters.get("mission", "none"), parameters.get("fleet", "none")
     content = {
         "parameters": parameters,
@@ -39,7 +39,7 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
 def add_sensors(folder: Path, setups: Mapping[str, Setup]) -> None:
     """Add the sensors of vehicles by name to the configuration in a run folder, if there is one.
 
-    A single vehicle has no name: its sensors stand below `sensors` themselves.
+    A single vehicle has no name: its sensors are directly below `sensors`.
     """
     path = folder / "config.yaml"
     if path.is_file():

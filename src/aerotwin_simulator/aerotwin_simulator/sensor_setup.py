@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a visual-inertial estimator must know before it starts: noise, biases, mountings.
+"""Data that a visual-inertial estimator needs at its start: noise, biases, mountings.
 
-It stands in a run's `config.yaml` and, flat, in a metadata record of its bag, so that a bag can be
+It is part of a run's `config.yaml` and, flat, of a metadata record of its bag, so that a bag can be
 used without the simulator.
 """
 
@@ -34,14 +34,8 @@ def sensor_setup(
 ) -> Setup:
     """Return IMU, gravity and cameras of a vehicle, as plain numbers and texts.
 
-    Parameters
-    ----------
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    imu : Imu
-        As switched on: its true biases and matrices are those of this flight.
-    imu_rate_hz : float
-    cameras : iterable of BodyCamera
+    The name in a fleet is "" for a single vehicle; the IMU is as switched on: its true biases and
+    matrices are those of this flight.
     """
     parameters = imu.parameters
     T_base_imu = make_transform(parameters.R_body_imu, np.array(parameters.lever_arm_m, float))
@@ -79,9 +73,9 @@ def sensor_setup(
 
 
 def flat(setup: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return a setup as names with texts, as metadata of MCAP are: levels joined by dots.
+    """Return a setup as names with texts, like the metadata of MCAP: levels joined by dots.
 
-    Numbers and lists are JSON, texts stand as they are.
+    Numbers and lists are JSON, texts are unchanged.
 
     Examples
     --------

@@ -3,8 +3,8 @@
 """One flight of one vehicle or a fleet: the loop that owns time.
 
 `motor commands -> dynamics -> sensors -> controller`, in direct calls. The caller drives it step by
-step and decides about pace, pauses and the end. All vehicles move and hand over their readings
-before any answer is waited for: their autopilots compute side by side.
+step and decides about pace, pauses and the end. All vehicles move and send their readings before
+any answer is waited for: their autopilots compute in parallel.
 """
 
 import os
@@ -39,39 +39,33 @@ CLOCK_RATE_HZ = 100.0
 class Simulation:
     """The vehicles in a world, on one clock.
 
-    The flight ends when every vehicle with a task that ends has done it, when the wanted time is
-    over, or when any vehicle crashes or is lost; what became of each is in its own `outcome`.
+    The flight ends when every vehicle with a task that ends has finished it, when the requested
+    time is over, or when any vehicle crashes or is lost; each vehicle has an `outcome` of its own.
 
     Parameters
     ----------
-    parameters : SimulatorParameters
-        What to fly.
-    world : World
-        Where.
     folder : path
-        Where logs of the autopilots go.
-    outlets : sequence of Outlet
-        Who gets the messages.
+        Folder of the autopilots' logs.
+    sinks : sequence of MessageSink
+        Receivers of the messages.
     before_frame : callable, optional
         Called with the stamp [ns] before a frame of the first camera (the stereo pair, if there is
-        one) of the first vehicle with cameras is handed out, or, if there is no camera, at the
+        one) of the first vehicle with cameras is published, or, if there is no camera, at the
         stereo rate: the place to wait for nodes that must keep pace.
     before_scan : callable, optional
         The same before a turn of the lidar of the first vehicle with one.
     spin : callable, optional
-        Delivers messages of other nodes for at most the given wall time [s]; called while a
+        Delivers messages of other nodes for at most the requested wall time [s]; called while a
         vehicle waits for commands from a topic.
 
     Attributes
     ----------
     vehicles : list of SimulatedVehicle
-        Who flies, in the order in which they are stepped.
+        In the order in which they are stepped.
     stamp_ns : int
-        Simulated time [ns].
-    outcome : str or None
-        How the flight ended, None while it lasts.
-    is_success : bool
-        Whether it ended as it was meant to.
+        Simulated time.
+    outcome, is_success : str or None, bool
+        How the flight ended, None while it lasts, and whether that is the intended end.
     """
 
     def __init__(
@@ -132,19 +126,19 @@ class Simulation:
 
     @property
     def leader(self) -> SimulatedVehicle:
-        """Whose frames nodes are waited for: the first vehicle with cameras, or the first."""
+        """The vehicle at whose frames nodes are awaited: the first with cameras, or the first."""
         with_cameras = (v for v in self.vehicles if v.parameters.has_cameras)
         return next(with_cameras, self.vehicles[0])
 
     @property
     def scanner(self) -> SimulatedVehicle:
-        """Whose scans nodes are waited for: the first vehicle with a lidar, or the first."""
+        """The vehicle at whose scans nodes are awaited: the first with a lidar, or the first."""
         with_lidar = (v for v in self.vehicles if v.parameters.has_lidar)
         return next(with_lidar, self.vehicles[0])
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether no wait for a command ran out; otherwise the run cannot be repeated exactly."""
+        """Whether no wait for a command timed out; otherwise the run cannot be repeated exactly."""
         return self.n_missed == 0
 
     @property
@@ -154,28 +148,28 @@ class Simulation:
 
     @property
     def phase(self) -> str:
-        """What the vehicles do, in words."""
+        """Phases of the vehicles, as text."""
         if len(self.vehicles) == 1:
             return self.vehicles[0].backend.phase
         return ", ".join(f"{v.name} {v.backend.phase}" for v in self.vehicles)
 
     @property
     def progress(self) -> float | None:
-        """Share of the slowest vehicle's task that is done; None if no vehicle says."""
+        """Finished share of the slowest vehicle's task; None if no vehicle reports it."""
         shares = [v.backend.progress for v in self.vehicles if v.backend.progress is not None]
         return min(shares, default=None)
 
     # -- life ---------------------------------------------------------------------------------
 
     def start(self, on_wait: Callable[[float], None] | None = None) -> None:
-        """Start the autopilots, wait for their connections and hand out the static transforms.
+        """Start the autopilots, wait for their connections and publish the static transforms.
 
         Raises
         ------
         AutopilotLost
             If an autopilot does not connect in time.
         UserError
-            If one cannot be started.
+            If an autopilot cannot be started.
         """
         for vehicle in self.vehicles:
             vehicle.warm_up()
@@ -202,7 +196,7 @@ class Simulation:
             self._free_cpus = set()
 
     def reset(self, on_wait: Callable[[float], None] | None = None) -> None:
-        """Put the vehicles back at their starts, with fresh controllers; time goes on."""
+        """Reset the vehicles to their starts, with fresh controllers; time goes on."""
         self._unpin()
         self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
@@ -213,7 +207,7 @@ class Simulation:
     def close(self) -> None:
         """End the autopilots and free the ports; safe to call twice.
 
-        One that fails to end keeps no other from it; its error is raised when all are through.
+        All are ended even if one fails to; its error is raised afterwards.
         """
         with ExitStack() as stack:
             stack.callback(self._unpin)

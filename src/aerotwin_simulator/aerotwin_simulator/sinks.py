@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""All outlets of the loop behind one call."""
+"""All sinks of the loop behind one call."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,7 @@ from aerotwin_simulator.topics import MessageSink, Topic
 
 
 class SinkGroup:
-    """Hands every message to every outlet.
-
-    Parameters
-    ----------
-    outlets : sequence of Outlet
-        Who gets the messages.
-
-    Attributes
-    ----------
-    is_empty : bool
-        Nobody gets any: messages need not be made.
-    """
+    """Publishes every message to every sink; if it `is_empty`, messages need not be made."""
 
     def __init__(self, sinks: Sequence[MessageSink]) -> None:
         self._sinks = tuple(sinks)
@@ -32,6 +21,6 @@ class SinkGroup:
                 sink.add(topic)
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
-        """Hand out one message."""
+        """Publish one message."""
         for sink in self._sinks:
             sink.publish_cdr(topic, stamp_ns, cdr)

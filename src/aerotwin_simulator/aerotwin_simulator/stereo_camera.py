@@ -33,13 +33,13 @@ def make_stereo_camera(
 
 
 def stereo_preset(parameters: SimulatorParameters) -> CameraParameters:
-    """Return what each camera of the pair is: a preset, or rectified as the parameters say.
+    """Return the parameters of each camera of the pair: a preset, or a rectified camera.
 
     Raises
     ------
     ParameterError
         If the preset does not exist, is no pair or slower than camera_rate_hz, or a parameter
-        that it replaces is given, too.
+        that it replaces is set, too.
     """
     if parameters.camera_preset != NO_PRESET:
         return _named_preset(parameters)

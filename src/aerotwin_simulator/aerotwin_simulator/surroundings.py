@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is around a vehicle: the world it shares with others, the ground below it, the air."""
+"""Environment of a vehicle: the world it shares with others, the ground below it, the air."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,36 +19,26 @@ from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_worlds import World
 
 CLEAR_M = 2.0
-"""Height above the last ground from which on it is asked for less often."""
+"""Height above the last ground from which on it is queried less often."""
 STEPS_WHEN_CLEAR = 4
-"""At 20 m/s a vehicle comes 0.3 m further in these; a wall is met that much later."""
+"""At 20 m/s a vehicle moves 0.3 m in these; a wall is noticed that much later."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What the vehicles of one simulation share.
+    """Shared environment of the vehicles of one simulation.
 
     Attributes
     ----------
-    world : World
-        Where they fly.
-    queries : WorldQueries
-        Its surface.
-    renderer : Renderer
-        What its cameras see.
     plane : LocalTangentPlane
         The map frame.
     folder : Path
-        Where logs go.
-    outlets : Outlets
-        Who gets the messages.
-    before_frame : callable, optional
-        Called with the stamp [ns] before a frame of its first camera is handed out, or at the
-        stereo rate if it has none; None where nobody is waited for.
-    before_scan : callable, optional
-        Called with the stamp [ns] before a turn of its lidar is handed out.
+        Folder of the logs.
+    before_frame, before_scan : callable, optional
+        Called with the stamp [ns] before a frame of its first camera is published, or at the
+        stereo rate if it has none, and before a turn of its lidar; None if no node is waited for.
     spin : callable
-        Delivers messages of other nodes for at most the given wall time [s].
+        Delivers messages of other nodes for at most the requested wall time [s].
     """
 
     world: World
@@ -63,15 +53,7 @@ class Surroundings:
 
 
 class GroundTracker:
-    """Keeps the ground plane in the inputs of a vehicle up to date.
-
-    Parameters
-    ----------
-    queries : WorldQueries
-        The world's surface.
-    inputs : (m,) array
-        Inputs of the dynamics, written to.
-    """
+    """Updates the ground plane in the inputs (m,) of a vehicle's dynamics."""
 
     def __init__(self, queries: WorldQueries, inputs: np.ndarray) -> None:
         self._queries = queries
@@ -81,7 +63,7 @@ class GroundTracker:
         self._n_skipped = STEPS_WHEN_CLEAR
 
     def update_ground(self, state: np.ndarray) -> None:
-        """Ask for the ground below a state: at every step near it, else at every fourth."""
+        """Query the ground below a state: at every step near it, else at every fourth."""
         self._n_skipped += 1
         if self._n_skipped < STEPS_WHEN_CLEAR:
             return
@@ -92,16 +74,9 @@ class GroundTracker:
 
 
 class Air:
-    """Keeps the wind in the inputs of a vehicle up to date.
+    """Updates the wind in the inputs (m,) of a vehicle's dynamics.
 
-    Every vehicle meets gusts of its own; they do not depend on its motion but for its airspeed.
-
-    Parameters
-    ----------
-    parameters : SimulatorParameters
-        What blows, and the seed.
-    inputs : (m,) array
-        Inputs of the dynamics, written to.
+    Every vehicle has gusts of its own; they do not depend on its motion but for its airspeed.
     """
 
     def __init__(self, parameters: SimulatorParameters, inputs: np.ndarray) -> None:
@@ -121,7 +96,7 @@ class Air:
         inputs[self._place] = (wind.east_m_s, wind.north_m_s, wind.up_m_s)
 
     def blow(self, state: np.ndarray) -> None:
-        """Bring the wind to the next step, at a vehicle's height and airspeed."""
+        """Advance the wind to the next step, at a vehicle's height and airspeed."""
         if self._is_steady:
             return
         place, inputs = self._place, self._inputs

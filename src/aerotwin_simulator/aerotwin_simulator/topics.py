@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of a vehicle: names relative to its namespace, types, and who keeps them."""
+"""The topics of a vehicle: names relative to its namespace, types, and recording."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,21 +11,10 @@ from typing import Protocol
 class Topic:
     """A topic that the simulator publishes and records.
 
-    Attributes
-    ----------
-    name : str
-        Relative to the vehicle's namespace, absolute if it starts with a slash. In a fleet it
-        begins with the vehicle's name.
-    msgtype : str
-        Standard message type.
-    rate_hz : float
-        Nominal rate, above which publishing is thinned when the run is faster than real time.
-    is_latched : bool
-        Transient local.
-    is_image : bool
-        Left out of inertial recordings.
-    is_cloud : bool
-        Left out of them, too.
+    The name is relative to the vehicle's namespace, absolute if it starts with a slash; in a fleet
+    it begins with the vehicle's name. Above the nominal `rate_hz` publishing is thinned when the
+    run is faster than real time. Latched is transient local; images and clouds are left out of
+    inertial recordings.
     """
 
     name: str
@@ -37,13 +26,13 @@ class Topic:
 
 
 class MessageSink(Protocol):
-    """Where messages go: the bag, ROS, a test."""
+    """Receiver of messages: the bag, ROS, a test."""
 
     def add(self, topic: Topic) -> None:
         """Prepare for a topic; called once for each before its first message."""
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
-        """Take one serialised message of simulated time stamp_ns."""
+        """Publish one serialised message of simulated time stamp_ns."""
 
 
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)
@@ -69,7 +58,7 @@ RIGHT_INFO = Topic("stereo/right/camera_info", "sensor_msgs/msg/CameraInfo", 20.
 LIDAR_POINTS = Topic("lidar/points", "sensor_msgs/msg/PointCloud2", 10.0, is_cloud=True)
 
 OF_THE_WORLD = (CLOCK, TF_STATIC, DIAGNOSTICS)
-"""What there is once, however many vehicles fly."""
+"""Topics that exist once for any number of vehicles."""
 OF_A_VEHICLE = (
     IMU,
     MAGNETIC_FIELD,
@@ -82,7 +71,7 @@ OF_A_VEHICLE = (
     AUTOPILOT_STATUS,
     SETPOINT,
 )
-"""What every vehicle has."""
+"""Topics of every vehicle."""
 OF_A_GNSS = (GNSS_FIX, GNSS_VELOCITY)
 OF_A_STEREO_PAIR = (LEFT_IMAGE, RIGHT_IMAGE, LEFT_INFO, RIGHT_INFO)
 ALL = (*OF_THE_WORLD, *OF_A_VEHICLE, *OF_A_GNSS, BATTERY, *OF_A_STEREO_PAIR, LIDAR_POINTS)
@@ -98,7 +87,7 @@ SENSORS = (
     RIGHT_INFO,
     LIDAR_POINTS,
 )
-"""What one seed repeats byte for byte."""
+"""Topics that one seed repeats byte for byte."""
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
 STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")
 ANSWERS = {topic.name: topic for topic in (SLAM_ODOM, STEP_ACK)}
@@ -111,13 +100,13 @@ FROM_SLAM = (
     Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True),
     Topic("/tf", "tf2_msgs/msg/TFMessage"),
 )
-"""Topics of a SLAM that are recorded as they come."""
+"""Topics of a SLAM that are recorded as received."""
 Place = Callable[[Topic], Topic]
-"""Puts a topic below its vehicle's name."""
+"""Prefixes a topic with its vehicle's name."""
 
 
 def below(vehicle: str) -> Place:
-    """Return what puts a topic below the name of a vehicle of a fleet; "" leaves it as it is."""
+    """Return a function that prefixes a topic with the name of a vehicle of a fleet, if any."""
 
     def place(topic: Topic) -> Topic:
         if not vehicle or topic.name.startswith("/"):

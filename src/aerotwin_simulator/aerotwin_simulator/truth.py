@@ -20,15 +20,10 @@ TRUTH_FRAME = "base_link_truth"
 
 @dataclass(slots=True)
 class TruthStep:
-    """The vehicle's motion over one simulation step; one object serves all steps.
+    """The vehicle's motion over one simulation step (start, end]; one object serves all steps.
 
-    Attributes
-    ----------
-    start_ns, end_ns : int
-        The step (start, end] [ns].
-    start, end : (k,) array
-        State arrays at both ends, laid out as `aerotwin_multirotor_dynamics.layout` says; views
-        that the next step writes over.
+    `start` and `end` are (k,) state arrays at both ends, laid out as in
+    `aerotwin_multirotor_dynamics.layout`; views that the next step overwrites.
     """
 
     start_ns: int
@@ -62,12 +57,7 @@ def transform(state: np.ndarray) -> np.ndarray:
 class SimulatorTruthMessages:
     """Serialises truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias.
 
-    Parameters
-    ----------
-    n_rotors : int
-        Number of rotors of the airframe.
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
+    `vehicle` is the name in a fleet, "" for a single vehicle.
     """
 
     def __init__(self, n_rotors: int, vehicle: str = "") -> None:
@@ -122,9 +112,9 @@ class SimulatorTruthMessages:
         return list(zip(self._topics, cdr, strict=True))
 
     def imu_bias(self, stamp_ns: int, imu: Imu) -> tuple[topics.Topic, bytes]:
-        """Return what the biases of an IMU are now, in its axes, as a reading of nothing else.
+        """Return the present biases of an IMU, in its axes, as a reading of only the biases.
 
-        They are those of its last sample, which a stamp is at most one step before.
+        They are those of its last sample, which is at most one step older than the stamp.
         """
         biases = [*imu.accelerometer_bias.tolist(), *imu.gyroscope_bias.tolist()]
         return self._bias_topic, self._imu_bias.pack(stamp_ns, biases)

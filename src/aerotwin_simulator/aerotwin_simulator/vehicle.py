@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One vehicle of a simulation: its body, its sensors, its cameras, and who flies it."""
+"""One vehicle of a simulation: its body, its sensors, its cameras, and its controller."""
 
 from collections.abc import Callable
 from math import isfinite, radians
@@ -43,32 +43,13 @@ Status = tuple[str, int, str, dict[str, str]]
 class SimulatedVehicle:
     """A vehicle that is stepped by a simulation.
 
-    Parameters
-    ----------
-    plan : VehiclePlan
-        Which one.
-    surroundings : Surroundings
-        Where.
-
-    Attributes
-    ----------
-    name : str
-        Its name in a fleet, "" for a single vehicle.
-    parameters : SimulatorParameters
-        Its own.
-    body : Multirotor
-        What moves.
-    backend : Backend
-        Who flies it.
-    outcome : str or None
-        How its flight ended, None while it lasts.
-    is_success : bool
-        Its task is done.
+    `name` is "" for a single vehicle, `parameters` are its own; `outcome` is how its flight ended,
+    None while it lasts, and `is_success` whether its task is done.
 
     Raises
     ------
     UserError
-        If its start lies beside the world, or its parameters name what is not there.
+        If its start lies outside the world, or its parameters name something that does not exist.
     """
 
     def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:
@@ -96,7 +77,7 @@ class SimulatedVehicle:
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return self.name or f"vehicle {self.parameters.instance}"
 
     @property
@@ -105,12 +86,12 @@ class SimulatedVehicle:
         return self._n_missed_before + self.backend.n_missed
 
     def on_external_odometry_message(self, message: Any) -> None:
-        """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
+        """Pass a nav_msgs/Odometry of `external_odom` to the autopilot."""
         if isinstance(self._vision, VisionTopic):
             self._vision.on_odometry_message(message)
 
     def on_external_odometry(self, pose: VisionPose) -> None:
-        """Take a pose for the autopilot from somebody in this process, as if from the topic.
+        """Pass a pose from this process to the autopilot, as if from the topic.
 
         Raises
         ------
@@ -126,12 +107,12 @@ class SimulatedVehicle:
 
     @property
     def p_map_body(self) -> np.ndarray:
-        """Where it is (3,) [m]."""
+        """Position (3,) [m]."""
         return self._mover.state[layout.POSITION]
 
     @property
     def home(self) -> GeodeticPoint:
-        """Where it starts."""
+        """Start position."""
         latitude, longitude, altitude = self._surroundings.plane.to_geodetic(self._p_map_start)
         return GeodeticPoint(
             latitude_deg=latitude, longitude_deg=longitude, altitude_m=float(altitude)
@@ -140,7 +121,7 @@ class SimulatedVehicle:
     # -- life ---------------------------------------------------------------------------------
 
     def _reset_to_start(self, stamp_ns: int) -> None:
-        """Put it at rest on the ground of its start, with fresh sensors and controller."""
+        """Reset it to rest on the ground of its start, with fresh sensors and controller."""
         plan, around, parameters = self._plan, self._surroundings, self.parameters
         x, y = around.world.start_p_map[:2] + np.array([plan.start_east_m, plan.start_north_m])
         height = float(around.queries.height(x, y))
@@ -212,7 +193,7 @@ class SimulatedVehicle:
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
 
     def ask_for_commander(self, has_commander: Callable[[], bool]) -> None:
-        """Set what tells whether somebody publishes rotor commands for the vehicle."""
+        """Set the function that returns whether a node publishes rotor commands for the vehicle."""
         self._has_commander = has_commander
 
     def _refuse_touching_start(self, x: float, y: float) -> None:
@@ -226,7 +207,7 @@ class SimulatedVehicle:
             )
 
     def reset(self, stamp_ns: int) -> None:
-        """Put it back at its start, with a fresh controller; `start` and `wait` follow."""
+        """Reset it to its start, with a fresh controller; `start` and `wait` follow."""
         self.close()
         self._n_missed_before = self.n_missed
         for camera in self._cameras:
@@ -234,7 +215,7 @@ class SimulatedVehicle:
         self._reset_to_start(stamp_ns)
 
     def warm_up(self) -> None:
-        """Render and look around once, so that no step of the flight pays for what that takes."""
+        """Render and cast rays once, so that no step of the flight pays for compilation."""
         self._surroundings.queries.warm_up()
         for camera in self._cameras:
             camera.warm_up()
@@ -250,7 +231,7 @@ class SimulatedVehicle:
         return edges
 
     def sensor_setup(self) -> Setup:
-        """Return what an estimator must know of its IMU and cameras, true biases among it."""
+        """Return the IMU and camera data that an estimator needs, with the true biases."""
         sensors = self._sensors
         return sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, self._cameras)
 
@@ -261,7 +242,7 @@ class SimulatedVehicle:
 
     @property
     def published(self) -> list[topics.Topic]:
-        """The topics of what it has on board, those of sensors of one's own apart."""
+        """The topics of its own equipment, without `extra_sensors`."""
         found = list(topics.OF_A_VEHICLE)
         if self.parameters.gnss != NO_GNSS:
             found += topics.OF_A_GNSS
@@ -280,7 +261,7 @@ class SimulatedVehicle:
     # -- one step -----------------------------------------------------------------------------
 
     def advance(self, begin_ns: int, end_ns: int) -> None:
-        """Move by one step, hand out what its sensors saw, and give it to its controller."""
+        """Move by one step, publish the sensor readings, and send them to the controller."""
         step = self._step
         step.start_ns, step.end_ns = begin_ns, end_ns
         try:
@@ -327,7 +308,7 @@ class SimulatedVehicle:
             self.end(str(error), is_success=False)
 
     def _publish_frames(self, step: TruthStep) -> None:
-        """Hand out the frames that are complete; nodes are waited for at those of the first."""
+        """Publish the complete frames; nodes are waited for at those of the first camera."""
         wait = self._surroundings.before_frame
         if wait is not None and not self._cameras:
             for stamp_ns in self._frame_due.until(step.end_ns):
@@ -340,7 +321,7 @@ class SimulatedVehicle:
                     self._sinks.publish_cdr(topic, stamp_ns, cdr)
 
     def receive_command(self, end_ns: int) -> None:
-        """Take the controller's answer to the step, and see whether the flight is over."""
+        """Receive the controller's answer to the step, and check whether the flight is over."""
         try:
             if self.outcome is None or self.is_success:
                 self.backend.receive_command()
@@ -368,11 +349,11 @@ class SimulatedVehicle:
         return describe_ground_crash(self._surroundings.queries, self._mover.state, crash_speed_m_s)
 
     def end(self, outcome: str, *, is_success: bool) -> None:
-        """Take note of how its flight ended; the first note stands."""
+        """Set the outcome of its flight; the first one stays."""
         if self.outcome is None or self.is_success:
             self.outcome, self.is_success = outcome, is_success
 
-    # -- what is said of its controller ---------------------------------------------------------
+    # -- status of its controller --------------------------------------------------------------
 
     def _publish_estimate(self, end_ns: int) -> None:
         for stamp_ns in self._estimate_due.until(end_ns):
@@ -385,7 +366,7 @@ class SimulatedVehicle:
                 self._sinks.publish_cdr(self._place(topics.SETPOINT), stamp_ns, cdr)
 
     def publish_status(self, stamp_ns: int) -> Status:
-        """Hand out the status of its controller, and return it."""
+        """Publish the status of its controller, and return it."""
         status = self._status()
         cdr = serialize(diagnostics_message(stamp_ns, [status]))
         self._sinks.publish_cdr(self._place(topics.AUTOPILOT_STATUS), stamp_ns, cdr)

@@ -12,7 +12,7 @@ from aerotwin_simulator.stereo_camera import make_stereo_camera, stereo_preset
 def make_vehicle_cameras(
     parameters: SimulatorParameters, renderer: Renderer, vehicle: str = ""
 ) -> list[BodyCamera]:
-    """Return the cameras that the parameters ask for, the stereo pair first."""
+    """Return the cameras of the parameters, the stereo pair first."""
     cameras = [make_stereo_camera(parameters, renderer, vehicle)] if parameters.camera else []
     if parameters.cameras != NO_FILE:
         cameras += make_cameras(parameters, renderer, vehicle)
@@ -20,12 +20,12 @@ def make_vehicle_cameras(
 
 
 def check_vehicle_cameras(parameters: SimulatorParameters) -> None:
-    """Refuse presets and files that do not exist or are wrong.
+    """Reject presets and files that do not exist or are wrong.
 
     Raises
     ------
     ParameterError
-        Naming what is wrong.
+        Naming the error.
     """
     if parameters.camera:
         stereo_preset(parameters)

@@ -12,27 +12,20 @@ from aerotwin_meshes import TexturedMesh
 from aerotwin_worlds import World
 
 CHECK_RATE_HZ = 5.0
-"""At 20 m/s a vehicle comes 4 m further between two checks."""
+"""At 20 m/s a vehicle moves 4 m between two checks."""
 
 
 class MeshConsumer(Protocol):
-    """Who must be told of other meshes: renderer, queries."""
+    """A user of the meshes: renderer, queries."""
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
-        """Show, or answer about, these meshes from now on."""
+        """Use these meshes from now on."""
 
 
 class WorldFollower:
-    """Keeps what is seen and met of a world near its vehicles; does nothing if it is not streamed.
+    """Keeps the loaded tiles of a streamed world near its vehicles; does nothing for other worlds.
 
-    It works in the loop's own time and by simulated time alone, so that a flight can be repeated.
-
-    Parameters
-    ----------
-    world : World
-        Which one.
-    consumers : sequence of MeshConsumer
-        Who is told.
+    It works in the loop and by simulated time alone, so that a flight can be repeated.
     """
 
     def __init__(self, world: World, consumers: Sequence[MeshConsumer]) -> None:
@@ -41,16 +34,16 @@ class WorldFollower:
         self.follow(world.start_p_map)
 
     def restart(self, stamp_ns: int, p_map: np.ndarray) -> None:
-        """Begin anew at an instant [ns] and places, as after a jump in time."""
+        """Restart at an instant [ns] and positions, as after a jump in time."""
         self._due = Schedule(CHECK_RATE_HZ, stamp_ns)
         self.follow(p_map)
 
     def is_due(self, stamp_ns: int) -> bool:
-        """Return whether it is time to look where the vehicles are."""
+        """Return whether the next check of the vehicles' positions is due."""
         return self._stream is not None and bool(self._due.until(stamp_ns))
 
     def follow(self, p_map: np.ndarray) -> None:
-        """Choose the tiles about the vehicles at p_map (3,) or (n, 3) [m]."""
+        """Select the tiles around the vehicles at p_map (3,) or (n, 3) [m]."""
         if self._stream is not None and self._stream.update(p_map):
             for consumer in self._consumers:
                 consumer.replace(self._stream.meshes)

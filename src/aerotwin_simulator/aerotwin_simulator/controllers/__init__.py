@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who flies a vehicle: one small module per back-end, all with the same face.
+"""Controllers of a vehicle: one small module per back-end, all with the same interface.
 
 `mavlink_autopilot` is PX4 or the embedded autopilot behind its HIL link, `python_class` a class in
-this process, `topic_commands` somebody on the topic `command/rotors`. Readings go in after each
-step, motor commands come out for the next.
+this process, `topic_commands` a node on the topic `command/rotors`. Readings are sent after each
+step, motor commands received for the next.
 """
 
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup, Motors

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The autopilot process that a vehicle asks for, and the processor it shares with the loop."""
+"""The autopilot process of a vehicle, and the processor it shares with the loop."""
 
 import dataclasses
 from pathlib import Path
@@ -34,20 +34,20 @@ from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import NO_GNSS, NO_PRESET, SimulatorParameters
 
 _OUTSIDE_LINKS = ("ground", "offboard")
-"""What PX4 opens for outside clients when no mission flies it."""
+"""Links that PX4 opens for outside clients when no mission flies it."""
 
 
 class NoProcess:
-    """A flight controller at the end of a serial line: nothing to start, to watch or to stop."""
+    """A flight controller on a serial line: there is no process to start, check or stop."""
 
     def start(self) -> None:
-        """Do nothing; it runs."""
+        """Do nothing."""
 
     def check(self) -> None:
-        """Do nothing; its silence is the link's matter."""
+        """Do nothing; the link detects its silence."""
 
     def stop(self) -> None:
-        """Do nothing; it goes on."""
+        """Do nothing."""
 
 
 def hil_endpoint(parameters: SimulatorParameters) -> int | str:
@@ -56,16 +56,15 @@ def hil_endpoint(parameters: SimulatorParameters) -> int | str:
 
 
 def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
-    """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
+    """Return the process of PX4 or the embedded autopilot, not yet started, logging to the folder.
 
-    Both are told what they fly: mass properties or hover thrust, and the geometry of the rotors;
-    and the delay of the GNSS receiver.
+    Both get the vehicle's mass properties or hover thrust, the geometry of the rotors, and the
+    delay of the GNSS receiver.
 
     Raises
     ------
     UserError
-        If PX4 is asked for and its folder holds no built SITL, or the run folder cannot be
-        written to.
+        If PX4 is requested and its folder holds no built SITL, or the run folder is not writable.
     """
     if setup.parameters.is_serial:
         return NoProcess()
@@ -92,7 +91,7 @@ def _autopilot_parameters(parameters: SimulatorParameters) -> AutopilotParameter
     Raises
     ------
     ParameterError
-        If the estimator cannot look back that far.
+        If the estimator's history is shorter than that.
     """
     packaged = load_autopilot_parameters()
     if parameters.gnss == NO_GNSS:
@@ -104,7 +103,7 @@ def _autopilot_parameters(parameters: SimulatorParameters) -> AutopilotParameter
 
 
 def believed_airframe(airframe: Airframe) -> AirframeParameters:
-    """Return what the embedded autopilot believes to fly: the airframe without its aerodynamics."""
+    """Return the embedded autopilot's model: the airframe without its aerodynamics."""
     rotors, propeller, motor = airframe.rotors, airframe.propeller, airframe.motor
     return AirframeParameters(
         name=airframe.name,

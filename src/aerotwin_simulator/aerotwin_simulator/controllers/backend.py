@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The face of every back-end, and what each is made from."""
+"""The interface of every back-end, and its inputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 
 OFF, THROTTLES, SPEEDS = 0.0, 1.0, 2.0
-"""Kinds of motor commands, as `aerotwin_multirotor_dynamics.layout.IS_ARMED` takes them."""
+"""Kinds of motor commands, as in `aerotwin_multirotor_dynamics.layout.IS_ARMED`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BackendSetup:
-    """What a back-end is made from.
+    """Inputs of a back-end.
 
     Attributes
     ----------
@@ -29,22 +29,18 @@ class BackendSetup:
         Name of the vehicle in a fleet, "" for a single one.
     parameters : SimulatorParameters
         Those of the vehicle.
-    airframe : Airframe
-        What is flown.
     plane : LocalTangentPlane
         The map frame.
-    home : GeodeticPoint
-        Where the vehicle starts.
-    p_map_start : (3,) array
-        The same in map [m].
+    home, p_map_start : GeodeticPoint, (3,) array
+        Start of the vehicle, the latter in map [m].
     mission : MissionPlan or None
-        What an autopilot is to fly; None leaves that to an outside client.
+        Mission of an autopilot; None leaves it to an outside client.
     folder : Path
-        Where logs go.
+        Folder of the logs.
     spin : callable
-        Delivers messages of other nodes for at most the given wall time [s].
+        Delivers messages of other nodes for at most the requested wall time [s].
     has_commander : callable
-        Tells whether somebody publishes rotor commands.
+        Returns whether a node publishes rotor commands.
     """
 
     vehicle: str
@@ -60,20 +56,16 @@ class BackendSetup:
 
     @property
     def title(self) -> str:
-        """How messages call the vehicle."""
+        """Name of the vehicle in messages."""
         return self.vehicle or f"vehicle {self.parameters.instance}"
 
 
 @dataclass(slots=True)
 class Motors:
-    """What the motors are asked for until the next command.
+    """Motor command until the next one.
 
-    Attributes
-    ----------
-    values : (n,) array
-        Throttles in [0, 1] or rotor speeds [rad/s], by `kind`.
-    kind : float
-        `OFF`, `THROTTLES` or `SPEEDS`.
+    `values` (n,) are throttles in [0, 1] or rotor speeds [rad/s]; `kind` is `OFF`, `THROTTLES` or
+    `SPEEDS`.
     """
 
     values: np.ndarray
@@ -81,7 +73,7 @@ class Motors:
 
 
 class Backend(Protocol):
-    """Who flies one vehicle."""
+    """The controller of one vehicle."""
 
     motors: Motors
     """The present command."""
@@ -91,15 +83,15 @@ class Backend(Protocol):
 
     @property
     def phase(self) -> str:
-        """What it does, in words."""
+        """Its phase, as text."""
 
     @property
     def progress(self) -> float | None:
-        """Share of its task done, in [0, 1]; None if it does not say."""
+        """Finished share of its task, in [0, 1]; None if not reported."""
 
     @property
     def failure(self) -> str | None:
-        """Why it gave up."""
+        """Reason of its failure."""
 
     @property
     def is_finished(self) -> bool:
@@ -107,7 +99,7 @@ class Backend(Protocol):
 
     @property
     def has_end(self) -> bool:
-        """Whether there is a task that ends: the flight lasts until all of these are finished."""
+        """Whether its task ends: the flight lasts until all of these are finished."""
 
     @property
     def n_missed(self) -> int:
@@ -115,26 +107,26 @@ class Backend(Protocol):
 
     @property
     def estimate(self) -> AutopilotEstimate | None:
-        """Where an autopilot believes to be."""
+        """Estimate of an autopilot."""
 
     @property
     def setpoint(self) -> Any:
-        """Where the vehicle should be: `p_map`, `yaw`; None if nobody says."""
+        """Desired state: `p_map`, `yaw`; None if there is none."""
 
     def start(self) -> None:
-        """Begin what takes time (a process); `wait` follows."""
+        """Begin slow work (start a process); `wait` follows."""
 
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """Wait until it is there; `on_wait` gets the seconds waited and may raise."""
+        """Wait until it is ready; `on_wait` gets the seconds waited and may raise."""
 
     def send_readings(self, readings: Readings) -> None:
-        """Pass on what was read in a step, without waiting for an answer."""
+        """Send the readings of a step, without waiting for an answer."""
 
     def receive_command(self) -> None:
         """Wait, within limits, for the answer, and set `motors`; raise AutopilotLost at the end."""
 
     def counters(self) -> dict[str, str]:
-        """Return what a diagnosis shows."""
+        """Return values for diagnostics."""
 
     def close(self) -> None:
         """End it; safe to call twice, or without a start."""

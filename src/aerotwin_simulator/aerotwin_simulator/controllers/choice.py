@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which back-end the parameter `controller` names."""
+"""The back-end that the parameter `controller` names."""
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, hover_command
@@ -18,7 +18,7 @@ MAX_ROTORS = 16
 
 
 def make_backend(setup: BackendSetup) -> Backend:
-    """Return who flies this vehicle.
+    """Return the back-end of this vehicle.
 
     Raises
     ------
@@ -34,12 +34,12 @@ def make_backend(setup: BackendSetup) -> Backend:
 
 
 def check_controller(setup: BackendSetup) -> None:
-    """Refuse, before anything slow begins, what would end the flight at its start.
+    """Reject, before anything slow begins, errors that would end the flight at its start.
 
     Raises
     ------
     UserError
-        If PX4 was not built, a port is taken, an autopilot cannot fly the airframe, or a class or
+        If PX4 was not built, a port is in use, an autopilot cannot fly the airframe, or a class or
         its options cannot be loaded.
     """
     parameters = setup.parameters

@@ -40,8 +40,8 @@ from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
 
 CLIENT_PERIOD_NS = 20_000_000
-"""How often the mission client looks at its link, in simulated time: a look costs a system call,
-and nothing it hears comes faster than at 20 Hz."""
+"""Period, in simulated time, at which the mission client polls its link: a poll costs a system
+call, and no message comes faster than at 20 Hz."""
 
 ORIGIN_PERIOD_NS = 1_000_000_000
 START_FIX_PERIOD_NS = 100_000_000
@@ -56,15 +56,10 @@ _RATIOS = (
 class MavlinkAutopilot:
     """A flight controller behind MAVLink.
 
-    Parameters
-    ----------
-    setup : BackendSetup
-        Whose it is.
-
     Raises
     ------
     UserError
-        If one of its ports is taken, or PX4 is asked for and was not built.
+        If one of its ports is in use, or PX4 is requested and was not built.
     """
 
     has_end: bool
@@ -107,7 +102,7 @@ class MavlinkAutopilot:
         self.process.start()
 
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """Wait for its connection.
+        """Wait for the connection.
 
         Raises
         ------
@@ -125,7 +120,7 @@ class MavlinkAutopilot:
         self.link.accept(self._setup.parameters.autopilot_wait_s, on_wait=check)
 
     def send_readings(self, readings: Readings) -> None:
-        """Let the mission client speak, then send the readings; HIL_SENSOR last: it is answered."""
+        """Poll the mission client, then send the readings; HIL_SENSOR last: it is answered."""
         stamp_ns = readings.step.end_ns
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
@@ -145,7 +140,7 @@ class MavlinkAutopilot:
         self.link.send(time_us, frames)
 
     def _battery_frames(self, battery: BatteryReport) -> list[bytes]:
-        """Return what tells an autopilot of its battery; PX4 is told on its onboard link."""
+        """Return the frames of a battery report; PX4 gets it on its onboard link instead."""
         report = battery.charge, battery.voltage_v, battery.current_a
         if self._setup.parameters.controller == "px4":
             self.client.link.send_battery(*report, cells=battery.cells)
@@ -153,9 +148,9 @@ class MavlinkAutopilot:
         return [pack_battery_status(*report, cells=battery.cells)]
 
     def _send_origin(self, stamp_ns: int) -> None:
-        """Tell an embedded autopilot without GNSS once a second where map lies, until it is ready.
+        """Send an embedded autopilot without GNSS the origin of map every second until it is ready.
 
-        PX4 makes nothing of it: see `_start_frames`.
+        PX4 ignores it: see `_start_frames`.
         """
         link = self.client.link
         is_waiting = link.state.heartbeat_ns is not None and not link.state.is_ready
@@ -165,9 +160,9 @@ class MavlinkAutopilot:
             link.send_global_origin()
 
     def _start_frames(self, stamp_ns: int) -> list[bytes]:
-        """Show PX4 without GNSS where it stands, until it knows where map lies.
+        """Send PX4 without GNSS its position until it knows the origin of map.
 
-        That is its surveyed mark, or where vision sees it if the mission is in the frame of that.
+        That is its surveyed mark, or its vision pose if the mission is in the frame of vision.
         """
         parameters = self._setup.parameters
         is_requested = self._is_blind and parameters.controller == "px4"
@@ -195,7 +190,7 @@ class MavlinkAutopilot:
         return self._frame_bytes[:length]
 
     def _in_body_axes(self, values: np.ndarray, R_body_imu: np.ndarray) -> np.ndarray:
-        """Return readings as an autopilot expects them that knows how its IMU is mounted."""
+        """Return readings in body axes, for an autopilot that knows how its IMU is mounted."""
         turned = values.copy()
         turned[FORCE], turned[RATE] = R_body_imu @ values[FORCE], R_body_imu @ values[RATE]
         return turned
@@ -209,7 +204,7 @@ class MavlinkAutopilot:
             motors.kind = THROTTLES if answer.is_armed else OFF
 
     def hold(self) -> None:
-        """Hover here: the mission waits, or whoever commands the autopilot loses it to HOLD.
+        """Hover here: the mission waits, or an outside client loses control to HOLD.
 
         Raises
         ------
@@ -219,7 +214,7 @@ class MavlinkAutopilot:
         self.client.hold()
 
     def resume(self) -> None:
-        """Go on with the mission after `hold`.
+        """Continue the mission after `hold`.
 
         Raises
         ------
@@ -229,7 +224,7 @@ class MavlinkAutopilot:
         self.client.resume()
 
     def land(self) -> None:
-        """Land here; a mission is given up.
+        """Land here; a mission is abandoned.
 
         Raises
         ------
@@ -240,12 +235,12 @@ class MavlinkAutopilot:
 
     @property
     def phase(self) -> str:
-        """What the mission client does."""
+        """Phase of the mission client."""
         return self.client.phase
 
     @property
     def progress(self) -> float | None:
-        """Share of the mission's path flown."""
+        """Flown share of the mission's path."""
         return self.client.progress
 
     @property
@@ -260,17 +255,17 @@ class MavlinkAutopilot:
 
     @property
     def estimate(self) -> AutopilotEstimate | None:
-        """The autopilot's own estimate as last received."""
+        """The autopilot's last received estimate."""
         return self.client.estimate
 
     @property
     def setpoint(self) -> Any:
-        """Where the mission wants the vehicle to be."""
+        """Desired state of the mission."""
         return self.client.setpoint
 
     @property
     def n_missed(self) -> int:
-        """Lockstep answers whose wait ran out."""
+        """Lockstep answers whose wait timed out."""
         return self.link.n_missed
 
     def _find_commanders(self) -> None:
@@ -280,7 +275,7 @@ class MavlinkAutopilot:
         )
 
     def counters(self) -> dict[str, str]:
-        """Return the link's counters, and what the autopilot says of its estimator."""
+        """Return the link's counters, and the reported state of the estimator."""
         counters = self.link.counters
         return {
             **self._estimator(),
@@ -294,7 +289,7 @@ class MavlinkAutopilot:
         }
 
     def _estimator(self) -> dict[str, str]:
-        """Return innovations over their gates, and the numbers that it sends by name (NIS)."""
+        """Return innovations over their gates, and the numbers sent by name (NIS)."""
         state = self.client.link.state
         values = {name: f"{value:.3f}" for name, value in sorted(state.named_values.items())}
         if state.estimator is not None:
@@ -303,8 +298,8 @@ class MavlinkAutopilot:
         return values
 
     def close(self) -> None:
-        """Close both links and end the process; PX4's log is put beside the bag."""
-        with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
+        """Close both links and end the process; PX4's log is copied beside the bag."""
+        with ExitStack() as stack:  # the last entry first, each even if others fail
             stack.callback(self._find_commanders)
             if self._setup.parameters.controller == "px4":
                 stack.callback(collect_ulogs, self._setup.folder, self._setup.parameters.instance)
@@ -314,7 +309,7 @@ class MavlinkAutopilot:
 
 
 def _hil_gps(time_us: int, fix: GnssSample) -> bytes:
-    """Return what the receiver says as HIL_GPS; without a fix it says just that."""
+    """Return the receiver's sample as HIL_GPS, of fix type 0 without a fix."""
     if not fix.has_fix:
         return pack_hil_gps(time_us, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0), n_satellites=0, fix_type=0)
     return pack_hil_gps(

@@ -11,12 +11,12 @@ from aerotwin_px4_bridge import OnboardLink
 
 
 def send_arm(link: OnboardLink, arm: bool) -> None:
-    """Ask the autopilot to arm or disarm."""
+    """Command the autopilot to arm or disarm."""
     link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(arm))
 
 
 def send_takeoff(link: OnboardLink, height_m: float) -> None:
-    """Ask for a take-off to a height [m] above the present altitude."""
+    """Command a take-off to a height [m] above the present altitude."""
     if link.state.altitude_amsl_m is None:
         raise UserError("the autopilot has not said its altitude yet; try again when it is ready")
     altitude = link.state.altitude_amsl_m + height_m

@@ -23,24 +23,19 @@ from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
 
 
 class PositionSetpoint(NamedTuple):
-    """Where a controller wants the vehicle to be: position in map [m], yaw from east [rad]."""
+    """Position desired by a controller in map [m], yaw from east [rad]."""
 
     p_map: np.ndarray
     yaw: float
 
 
 class PythonController:
-    """Asks an object of a user's class for rotor speeds, once per step.
-
-    Parameters
-    ----------
-    setup : BackendSetup
-        Whose it is.
+    """Calls an object of a user's class for rotor speeds, once per step.
 
     Raises
     ------
     UserError
-        If the class cannot be loaded or made.
+        If the class cannot be loaded or instantiated.
     """
 
     estimate = None
@@ -79,13 +74,13 @@ class PythonController:
             ) from error
 
     def start(self) -> None:
-        """Nothing takes time here."""
+        """Do nothing."""
 
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """It is there."""
+        """Return at once."""
 
     def send_readings(self, readings: Readings) -> None:
-        """Keep what the controller will see."""
+        """Store the input of the controller."""
         state = readings.step.end.view()
         state.flags.writeable = False
         values = readings.values.view()
@@ -109,13 +104,13 @@ class PythonController:
         )
 
     def receive_command(self) -> None:
-        """Ask the controller; what it raises or returns wrongly ends the flight.
+        """Call the controller; an exception or an invalid result ends the flight.
 
         Raises
         ------
         AutopilotLost
-            If it raises, does not return one finite speed per rotor, none negative, or says what
-            is not of the kind that `aerotwin_core.interfaces.Controller` names.
+            If it raises, does not return one finite speed per rotor, none negative, or an attribute
+            is of another type than in `aerotwin_core.interfaces.Controller`.
         """
         sample = self._sample
         assert sample is not None
@@ -134,7 +129,7 @@ class PythonController:
         self._listen()
 
     def _listen(self) -> None:
-        """Take note of what the controller says of itself after a step."""
+        """Read the controller's attributes after a step."""
         self.phase = self._ask("phase", str, "a text", "flying")
         self.progress = self._ask("progress", Real, "a number or None", None)
         if self.progress is not None and not isfinite(self.progress):
@@ -159,7 +154,7 @@ class PythonController:
 
     @property
     def setpoint(self) -> Any:
-        """Where the controller wants the vehicle to be.
+        """State desired by the controller.
 
         Raises
         ------
@@ -181,17 +176,17 @@ class PythonController:
         return PositionSetpoint(p_map, yaw)
 
     def _title(self) -> str:
-        """Return how messages name the controller and the time."""
+        """Return the controller's name and the time, for messages."""
         sample = self._sample
         time_s = 0.0 if sample is None else sample.stamp_ns * 1e-9
         return f"controller {self._name} at t = {time_s:.3f} s"
 
     def counters(self) -> dict[str, str]:
-        """Return who flies."""
+        """Return the controller's name and whether it is armed."""
         return {"controller": self._name, "armed": str(self.motors.kind != OFF).lower()}
 
     def close(self) -> None:
-        """Let go of the controller, if it wants to know.
+        """Call the controller's `close`, if it has one.
 
         Raises
         ------
@@ -237,7 +232,7 @@ def load_class(name: str) -> Callable[[ControllerContext], Any]:
 
 
 def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
-    """Return the content of the file that `controller_options` names, {} if it names none.
+    """Return the content of the file `controller_options`, {} without a file.
 
     Raises
     ------
@@ -254,7 +249,7 @@ def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
 
 
 def _as_text(error: BaseException) -> str:
-    """Return what was raised, and where."""
+    """Return an exception as text, with its location."""
     frames = extract_tb(error.__traceback__)
     own = [f for f in frames if f.filename != __file__ and not f.filename.startswith(sys.prefix)]
     place = f" ({own[-1].filename}:{own[-1].lineno})" if own else ""

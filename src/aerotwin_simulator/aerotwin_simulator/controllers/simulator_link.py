@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What PX4 gets on its simulator link beside IMU, barometer, magnetometer and GNSS."""
+"""Messages to PX4 on its simulator link besides IMU, barometer, magnetometer and GNSS."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,22 +19,16 @@ from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.truth import TruthStep
 
 TRUTH_PERIOD_NS = 20_000_000
-"""At this interval PX4 v1.14 logs the true position (logged_topics.cpp); more is not kept."""
+"""At this interval PX4 v1.14 logs the true position (logged_topics.cpp); more is not saved."""
 RC_PERIOD_NS = 20_000_000
 """A common receiver sends a frame each 20 ms."""
 RC_SILENCE_NS = 500_000_000
-"""A transmitter that says nothing for so long is out of reach; COM_RC_LOSS_T of PX4."""
+"""A transmitter that is silent for so long is out of range; COM_RC_LOSS_T of PX4."""
 RANGE = "sensor_msgs/msg/Range"
 
 
 class SimulatorLink:
-    """Packs what is due of truth, further sensors and radio control.
-
-    Parameters
-    ----------
-    plane : LocalTangentPlane
-        The map frame.
-    """
+    """Packs due messages of truth, further sensors and radio control."""
 
     def __init__(self, plane: LocalTangentPlane) -> None:
         self._plane = plane
@@ -49,7 +43,7 @@ class SimulatorLink:
         Raises
         ------
         ValueError
-            If they are none.
+            If they are invalid.
         """
         pack_rc_channels(0, sticks)
         self._sticks, self._sticks_ns = list(sticks), self._now_ns
@@ -79,7 +73,7 @@ class SimulatorLink:
         )
 
     def _sensor_frames(self, reading: ExtraReading) -> Iterator[bytes]:
-        """Return what PX4 reads of a sensor; any range finder that says where it looks counts."""
+        """Return a sensor's frames for PX4; any range finder with a direction counts."""
         sensor, fields, time_us = reading.sensor, reading.fields, reading.stamp_ns // 1000
         direction = getattr(sensor, "direction_body", None)
         if isinstance(sensor, OpticalFlow):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rotor speeds from a topic: somebody else's node flies.
+"""Rotor speeds from a topic: another node flies.
 
-With a wall limit per step it is lockstep: a step with a new IMU reading waits for the command that
-carries its stamp, and three waits in a row that run out end the flight. Without one the last
-command holds, and the flight runs at real time unless a speed is set.
+With a wall limit per step it is lockstep: a step with a new IMU reading waits for the command with
+its stamp, and three timeouts in a row end the flight. Without a limit the last command holds, and
+the flight runs at real time unless a speed is set.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,13 +23,7 @@ _WAIT_SLICE_S = 0.1
 
 
 class TopicCommands:
-    """Takes rotor speeds as they come from `command/rotors`.
-
-    Parameters
-    ----------
-    setup : BackendSetup
-        Whose it is.
-    """
+    """Receives rotor speeds from `command/rotors`."""
 
     estimate = None
     setpoint = None
@@ -59,14 +53,14 @@ class TopicCommands:
 
     @property
     def phase(self) -> str:
-        """Whether somebody commands."""
+        """Whether a node commands."""
         return "flown by topic" if self.n_received else "waiting for command/rotors"
 
     def on_rotor_command(self, stamp_ns: int, speeds_rad_s: Sequence[float]) -> None:
-        """Take a command: wanted rotor speeds [rad/s], stamped as the readings it answers.
+        """Store desired rotor speeds [rad/s], stamped as the readings they answer.
 
-        One that is not finite, negative or of the wrong length is counted and passed over; so is,
-        in lockstep, one stamped later than the present step: no later step would wait.
+        A command that is not finite, negative or of the wrong length is counted and ignored; in
+        lockstep also one stamped later than the present step, as no later step would wait.
         """
         values = self.motors.values
         is_early = self.is_lockstep and stamp_ns > self._stamp_ns
@@ -79,15 +73,15 @@ class TopicCommands:
         self.motors.kind = SPEEDS if any(speeds_rad_s) else OFF
 
     def start(self) -> None:
-        """Nothing takes time here."""
+        """Do nothing."""
 
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """In lockstep, wait until somebody publishes.
+        """In lockstep, wait for a publisher.
 
         Raises
         ------
         AutopilotLost
-            If nobody does in time.
+            If no node publishes in time.
         """
         begin = monotonic()
         while self.is_lockstep and not self._setup.has_commander():
@@ -102,7 +96,7 @@ class TopicCommands:
                 on_wait(waited)
 
     def send_readings(self, readings: Readings) -> None:
-        """Take note of the step; the readings themselves go out as topics."""
+        """Store the stamps of the step; the readings themselves are published as topics."""
         self._stamp_ns = readings.step.end_ns
         if readings.has_imu:
             self._asked_ns = readings.imu_ns
@@ -113,7 +107,7 @@ class TopicCommands:
         Raises
         ------
         AutopilotLost
-            If too many waits in a row ran out.
+            If too many waits in a row timed out.
         """
         if not self.is_lockstep:
             return
@@ -137,7 +131,7 @@ class TopicCommands:
             )
 
     def counters(self) -> dict[str, str]:
-        """Return what came and what did not."""
+        """Return counts of received, refused and missed commands."""
         return {
             "armed": str(self.motors.kind != OFF).lower(),
             "commands_received": str(self.n_received),
@@ -146,7 +140,7 @@ class TopicCommands:
         }
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 def _are_speeds(speeds_rad_s: Sequence[float]) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a vehicle truly drove, as a file of poses: what a route is taught from."""
+"""The true path of a vehicle as a file of poses, from which a route is taught."""
 
 from pathlib import Path
 from typing import TextIO
@@ -12,21 +12,18 @@ from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transfo
 from aerotwin_core.tum import tum_line
 
 STEP_M, STEP_RAD = 0.05, 0.02
-"""A pose is written after so much of a way, or of a turn: six to a vertex of a route."""
+"""A pose is written after this distance, or turn: six to a vertex of a route."""
 
 
 class DrivenPath:
-    """Writes poses as they are driven: a drive that is cut short is there up to then.
+    """Writes poses as they are driven: an aborted drive is complete up to its end.
 
-    Parameters
-    ----------
-    path : Path
-        TUM file that is made: seconds, T_map_base as x y z qx qy qz qw.
+    The new file is TUM: seconds, T_map_base as x y z qx qy qz qw.
 
     Raises
     ------
     aerotwin_core.errors.UserError
-        If there is such a file already, or it cannot be made.
+        If there is such a file already, or it cannot be created.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A ground robot held to the wall clock, which stands when nobody commands it any more."""
+"""A ground robot in wall time, which stops when no client commands it any more."""
 
 from collections.abc import Callable
 
@@ -20,22 +20,14 @@ from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation
 from aerotwin_worlds import load_world
 
 MOST_STEPS = 10
-"""Steps that are made up for in one go; what is later than that is skipped: the run is late."""
+"""Late steps that are made up for at once; steps later than that are skipped: the run is late."""
 
 
 class PacedRobot:
     """Steps a `GroundSimulation` at a multiple of wall time.
 
-    Parameters
-    ----------
-    simulation : GroundSimulation
-        The robot.
-    speed : float
-        Simulated over wall time.
-    command_timeout_s : float
-        Simulated time after a command at which the robot is told to stand [s].
-    clock : callable
-        Monotonic wall clock [s].
+    `speed` is simulated over wall time, `command_timeout_s` the simulated time after a command at
+    which the robot stops, `clock` a monotonic wall clock [s].
     """
 
     def __init__(
@@ -56,7 +48,7 @@ class PacedRobot:
 
     @property
     def stamp_ns(self) -> int:
-        """Simulated time [ns]."""
+        """Simulated time."""
         return self._simulation.stamp_ns
 
     @property
@@ -65,13 +57,13 @@ class PacedRobot:
         return self._simulation.vehicle
 
     def set_command(self, command: VelocityCommand) -> None:
-        """Give a command now."""
+        """Set a command now."""
         self.counters["n_commands"] += 1
         self._commanded_ns = self.stamp_ns
         self._simulation.set_command(command)
 
     def n_steps_due(self) -> int:
-        """Return how many steps the wall clock is ahead by; time begins with the first call."""
+        """Return how many steps the wall clock is ahead; time begins with the first call."""
         now = self._clock()
         if self._start_s is None:
             self._start_s = now
@@ -82,7 +74,7 @@ class PacedRobot:
         return n_due - n_skipped
 
     def step(self) -> list[LidarTurn]:
-        """Make one step; return the scans that are over with it."""
+        """Make one step; return the scans that it completes."""
         if self._commanded_ns is not None and self.stamp_ns - self._commanded_ns > self._timeout_ns:
             self.counters["n_timeouts"] += 1
             self._commanded_ns = None
@@ -99,8 +91,8 @@ def robot_in_world(
 ) -> GroundSimulation[LidarTurn]:
     """Return a robot at x, y [m], heading [deg], or at the start point of its world.
 
-    Its ground is the highest surface there. What is wrong with the robot is said before the world
-    is loaded.
+    Its ground is the highest surface there. Errors of the robot are reported before the world is
+    loaded.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong on a drive: the lidar falls silent, its view is blocked, the robot is moved."""
+"""Faults of a drive: the lidar is silent, its view is blocked, the robot is moved."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from aerotwin_core.parameters import load_parameters, parameter
 
 @dataclass(frozen=True, kw_only=True)
 class LidarSilence:
-    """No scan is handed out that ends within a time."""
+    """Scans that end within a time are lost."""
 
     from_s: float = parameter(text="beginning", unit="s", minimum=0.0)
     until_s: float = parameter(text="end", unit="s", minimum=0.0)
@@ -23,7 +23,7 @@ class LidarSilence:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockedSector:
-    """Nothing comes back from a sector of azimuth, as from behind mud or a covered window."""
+    """No returns from a sector of azimuth, as from behind mud or a covered window."""
 
     from_s: float = parameter(text="beginning", unit="s", minimum=0.0)
     until_s: float = parameter(text="end", unit="s", minimum=0.0)
@@ -41,7 +41,7 @@ class BlockedSector:
 
 @dataclass(frozen=True, kw_only=True)
 class Kidnapping:
-    """The robot is lifted and put down elsewhere, at rest; its wheels notice nothing."""
+    """The robot is lifted and placed elsewhere, at rest; its wheels do not notice."""
 
     at_s: float = parameter(text="when", unit="s", minimum=0.0)
     ahead_m: float = parameter(0.0, text="moved ahead", unit="m", minimum=-1e4, maximum=1e4)
@@ -73,7 +73,7 @@ class GroundFaults:
         return any(fault.from_s <= time_s < fault.until_s for fault in self.silences)
 
     def seen(self, points: np.ndarray, time_s: float) -> np.ndarray | None:
-        """Return which points (n, 3) of a scan that ends at a time [s] come back; None: all."""
+        """Return which points (n, 3) of a scan that ends at a time [s] are returned; None: all."""
         acting = [fault for fault in self.blocked if fault.from_s <= time_s < fault.until_s]
         if not acting:
             return None
@@ -94,12 +94,12 @@ kidnapped:AT:AHEAD[:LEFT[:TURN]]  it is put down elsewhere: metres, degrees to t
 
 
 def faults_of(tokens: Sequence[str]) -> GroundFaults:
-    """Return the faults that words say, as `silent:20:5`; see `FAULT_TEXTS`.
+    """Return the faults of tokens such as `silent:20:5`; see `FAULT_TEXTS`.
 
     Raises
     ------
     aerotwin_core.errors.UserError
-        If a word is none of them.
+        If a token is no fault.
     aerotwin_core.errors.ParameterError
         If a value is out of range.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Driving by keys: what a terminal sends becomes a speed and a rate of turn."""
+"""Driving by keys: input of a terminal becomes a speed and a turn rate."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _KEY = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]|.", re.DOTALL)
 
 @dataclass(frozen=True, kw_only=True)
 class KeyParameters:
-    """How much a key changes, and how far."""
+    """Steps and limits of the keys."""
 
     speed_step_m_s: float = parameter(
         0.25, text="what a key changes of the speed", unit="m/s", minimum=0.01, maximum=5.0
@@ -36,14 +36,9 @@ class KeyParameters:
 
 
 class KeyDrive:
-    """A command that keys change and that holds between them: a terminal tells of no release.
+    """A command that keys change and that holds between them: a terminal reports no release.
 
-    Attributes
-    ----------
-    command : VelocityCommand
-        What is asked for now.
-    is_over : bool
-        Whether the driver has had enough.
+    `command` is the present one, `is_over` whether the driver has quit.
     """
 
     def __init__(self, parameters: KeyParameters) -> None:
@@ -51,7 +46,7 @@ class KeyDrive:
         self.command, self.is_over = VelocityCommand(0.0, 0.0), False
 
     def on_keys(self, data: bytes) -> None:
-        """Take what the terminal has sent; what is no key of ours changes nothing."""
+        """Process the input of the terminal; unknown keys change nothing."""
         for key in _KEY.findall(data):
             self._press(KEYS.get(key, ""))
 

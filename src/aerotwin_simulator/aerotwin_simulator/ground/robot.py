@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which robot drives where: vehicle file, lidar and mounting, start; made of parameters."""
+"""Parameters of a ground robot: vehicle file, lidar and mounting, start."""
 
 import dataclasses
 import math
@@ -28,7 +28,7 @@ KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class GroundRobotParameters:
-    """The robot, its lidar, and the latency of what commands it."""
+    """The robot, its lidar, and the latency of its commands."""
 
     vehicle: str = parameter(
         "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
@@ -53,7 +53,7 @@ class GroundRobotParameters:
 
     @property
     def T_base_lidar(self) -> np.ndarray:
-        """The mounting: at x y z, turned by R_z(yaw) R_y(pitch) R_x(roll)."""
+        """The mounting: at x y z, rotated by R_z(yaw) R_y(pitch) R_x(roll)."""
         return T_body_sensor(
             [self.lidar_x_m, self.lidar_y_m, self.lidar_z_m],
             roll_deg=self.lidar_roll_deg,
@@ -114,20 +114,9 @@ def make_simulation_with(
     *,
     faults: GroundFaults = NO_FAULTS,
 ) -> GroundSimulation[TurnT]:
-    """Return the simulation of a robot that carries another sensor where its lidar would be.
+    """Return the simulation of a robot with another sensor in the pose of its lidar.
 
-    Parameters
-    ----------
-    sensor : TurningSensor
-        The sensor.
-    parameters : GroundRobotParameters
-        The robot.
-    queries : WorldQueries
-        The world.
-    T_map_base : (4, 4) array
-        Where it stands; its z to 0.5 m.
-    faults : GroundFaults
-        What goes wrong.
+    The start `T_map_base` is (4, 4), its z to 0.5 m.
 
     Raises
     ------
@@ -144,5 +133,5 @@ def make_simulation_with(
 
 
 def pose_at(x: float, y: float, z: float, yaw_deg: float) -> np.ndarray:
-    """Return T_map_base at a place [m] and heading [deg] from east, counter-clockwise."""
+    """Return T_map_base at a position [m] and heading [deg] from east, counter-clockwise."""
     return transform_from_pose([x, y, z], quaternion_from_yaw(math.radians(yaw_deg)))

@@ -18,9 +18,9 @@ from aerotwin_simulator.ground.sensing import LidarTurn
 
 LIDAR_FRAME = "lidar"
 WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)
-"""Slip of 5 % at 1 m/s and of 15 % at 0.5 rad/s, with what else there is; sideways it has none."""
+"""Slip of 5 % at 1 m/s and of 15 % at 0.5 rad/s, with other errors; none sideways."""
 WHEEL_POSE_VARIANCES = (1.0, 1.0, 1.0, 0.1, 0.1, 1.0)
-"""They grow with the way; these are of some ten metres."""
+"""They grow with the distance; these are of some ten metres."""
 
 
 def clock(stamp_ns: int) -> bytes:
@@ -35,7 +35,7 @@ def truth_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
 
 
 def wheel_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
-    """Return odom: odom to base_link, as the wheels say."""
+    """Return odom: odom to base_link, as estimated from the wheels."""
     said = vehicle.wheel_odometry
     message = _odometry(
         stamp_ns,
@@ -59,7 +59,7 @@ def mounting_transform(T_base_lidar: np.ndarray) -> bytes:
 
 
 def cloud(scan: LidarTurn) -> bytes:
-    """Return lidar/points; its header says when the turn began."""
+    """Return lidar/points; its header has the start of the turn."""
     row = LidarScan(stamp_ns=scan.stamp_ns, cloud=scan.cloud[None], is_organised=False)
     return serialize(scan_message(row, LIDAR_FRAME))
 

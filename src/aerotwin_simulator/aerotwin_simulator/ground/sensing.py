@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a ground robot sees with: a lidar or a radar that turns, and what each turn brought."""
+"""Sensors of a ground robot: a lidar or a radar that turns, and the result of a turn."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -17,7 +17,7 @@ TurnT_co = TypeVar("TurnT_co", covariant=True)
 
 
 class TurningSensor(Protocol[TurnT_co]):
-    """A sensor that turns and is asked for one turn after the other."""
+    """A sensor that turns and returns one turn after the other."""
 
     @property
     def rate_hz(self) -> float:
@@ -31,16 +31,10 @@ class TurningSensor(Protocol[TurnT_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class LidarTurn:
-    """What a turn of the lidar brought.
+    """One turn of the lidar, from `stamp_ns` to `end_ns`.
 
-    Attributes
-    ----------
-    stamp_ns : int
-        When the turn began [ns].
-    end_ns : int
-        When it was over [ns].
-    cloud : (n,) array of aerotwin_sensor_models.lidar.POINT
-        Its returns, in the order of time, as measured: not de-skewed.
+    `cloud` (n,) of `aerotwin_sensor_models.lidar.POINT` holds its returns, in the order of time, as
+    measured: not de-skewed.
     """
 
     stamp_ns: int
@@ -49,7 +43,7 @@ class LidarTurn:
 
     @property
     def points_lidar(self) -> np.ndarray:
-        """Places (n, 3) float32 [m] in the lidar's frame at their own times."""
+        """Points (n, 3) float32 [m] in the lidar's frame at their own times."""
         return np.ascontiguousarray(_as_float32_rows(self.cloud)[:, :3])
 
     @property
@@ -71,7 +65,7 @@ class LidarSensing:
     def turn(
         self, cast: Cast, motion: Trajectory, begin_ns: int, end_ns: int, faults: GroundFaults
     ) -> LidarTurn:
-        """Return a scan without what is blocked."""
+        """Return a scan without blocked points."""
         scan = self._lidar.scan(cast, motion, begin_ns)
         is_seen = faults.seen(scan.points, to_seconds(end_ns))
         cloud = scan.cloud.reshape(-1)
@@ -91,7 +85,7 @@ class RadarSensing:
     def turn(
         self, cast: Cast, motion: Trajectory, begin_ns: int, end_ns: int, faults: GroundFaults
     ) -> RadarScan:
-        """Return the power of a turn; nothing comes in from blocked directions."""
+        """Return the power of a turn; zero in blocked directions."""
         scan = self._radar.scan(cast, motion, begin_ns)
         is_seen = faults.seen(self._directions, to_seconds(end_ns))
         if is_seen is not None:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulation of a ground robot that sees: its own loop on integer nanoseconds.
+"""The simulation of a ground robot with a sensor: its own loop on integer nanoseconds.
 
-Steps of 10 ms move the vehicle; at every turn of its lidar or radar the way through the turn is
-cast on the true mesh, each column from where the sensor then was. What an algorithm commands acts
-later, by its latency, which is a number here and not the time that it took: the same seed gives the
-same bytes on any machine, under any load.
+Steps of 10 ms move the vehicle; at every turn of its lidar or radar the motion during the turn is
+cast on the true mesh, each column from its own sensor pose. A command acts after a latency, which
+is a parameter and not the measured run time: the same seed gives the same bytes on any machine,
+under any load.
 """
 
 from typing import Generic, TypeVar
@@ -40,18 +40,9 @@ def stand_vehicle(
     seed: int,
     T_map_base: np.ndarray,
 ) -> GroundVehicle:
-    """Return a vehicle on the ground of a world.
+    """Return a vehicle on the ground of a world, with the seed of its slip.
 
-    Parameters
-    ----------
-    queries : WorldQueries
-        The world.
-    parameters : UnicycleParameters or BicycleParameters
-        The vehicle.
-    seed : int
-        Of its slip.
-    T_map_base : (4, 4) array
-        Where it stands; the ground there is the highest surface up to 0.5 m above its z.
+    The ground at the pose (4, 4) is the highest surface up to 0.5 m above its z.
 
     Raises
     ------
@@ -63,22 +54,11 @@ def stand_vehicle(
 
 
 class GroundSimulation(Generic[TurnT]):
-    """A ground robot with a sensor that turns, in a world.
+    """A ground robot with a turning sensor, in a world.
 
-    Parameters
-    ----------
-    queries : WorldQueries
-        What the sensor sees.
-    vehicle : GroundVehicle
-        See `stand_vehicle`.
-    sensor : TurningSensor
-        Lidar or radar; its turns are what the simulation returns.
-    T_base_sensor : (4, 4) array
-        The mounting.
-    latency_s : float
-        A command given at a time acts this much later [s]; the delay of the vehicle adds to it.
-    faults : GroundFaults
-        What goes wrong.
+    `vehicle` is made by `stand_vehicle`. The simulation returns the turns of `sensor`, lidar or
+    radar, mounted at `T_base_sensor` (4, 4). A command acts `latency_s` later; the delay of the
+    vehicle adds to it.
     """
 
     def __init__(
@@ -104,11 +84,11 @@ class GroundSimulation(Generic[TurnT]):
         self._note()
 
     def set_command(self, command: VelocityCommand) -> None:
-        """Give a command now; it acts after the latency."""
+        """Set a command now; it acts after the latency."""
         self._delay.set_command(self.stamp_ns, command)
 
     def advance_to(self, stamp_ns: int) -> list[TurnT]:
-        """Advance in steps of 10 ms until a time [ns] is reached; return the turns that are over.
+        """Advance in steps of 10 ms to a time [ns]; return the finished turns.
 
         Raises
         ------
@@ -138,7 +118,7 @@ class GroundSimulation(Generic[TurnT]):
         self._poses.append(self.vehicle.T_map_base)
 
     def _carry_away(self, fault: Kidnapping) -> None:
-        """Put the vehicle down elsewhere; the turn of the sensor meanwhile is lost."""
+        """Place the vehicle elsewhere; the turn of the sensor meanwhile is lost."""
         before = self._poses[-1]
         after = before @ fault.T_base_moved
         ground = self.vehicle.ground
@@ -148,7 +128,7 @@ class GroundSimulation(Generic[TurnT]):
         self._turns.forget()
 
     def _cast_turns(self) -> list[TurnT]:
-        """Return the scans of the turns that are over since the last call."""
+        """Return the scans of the turns finished since the last call."""
         scans = []
         fresh = _trajectory(self._stamps[self._n_cast :], self._poses[self._n_cast :])
         self._n_cast = len(self._poses)

@@ -1,26 +1,20 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The ground of a world as wheels meet it: below trees and roofs, over kerbs."""
+"""The ground of a world at the wheels: below trees and roofs, over kerbs."""
 
 import numpy as np
 
 from aerotwin_rendering import WorldQueries
 
 CARRY_M = 0.25
-"""Way between two looks at the ground while a vehicle is carried along it."""
+"""Distance between two queries of the ground while a vehicle is carried along it."""
 
 
 class TerrainBelow:
     """Height of the ground at x, y: the highest surface at most 0.5 m above the last answer.
 
-    What rises higher is no ground to drive on to, but a roof or a tree's crown.
-
-    Parameters
-    ----------
-    queries : WorldQueries
-        The world.
-    z_m : float
-        Height of the ground at the start, to 0.5 m [m].
+    Higher surfaces are no ground to drive on to, but a roof or a tree's crown. The height `z_m` at
+    the start is needed to 0.5 m.
     """
 
     def __init__(self, queries: WorldQueries, z_m: float) -> None:
@@ -28,7 +22,7 @@ class TerrainBelow:
         self._z = float(z_m)
 
     def __call__(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the heights (n,) [m] at x, y (n,) [m]; minus infinity beside the world."""
+        """Return the heights (n,) [m] at x, y (n,) [m]; minus infinity outside the world."""
         points = np.empty((len(x), 3))
         points[:, 0], points[:, 1], points[:, 2] = x, y, self._z
         heights = points[:, 2] - self._queries.height_above_ground(points)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The callbacks of a node on a thread of their own, beside a loop that must not wait for them.
 
-rclpy's executor builds a wait set from every entity of the node each time it is asked: some
-hundred microseconds for one vehicle, milliseconds for ten, where a step of the loop takes forty.
-A loop that polls it does little else. On its own thread the executor sleeps in the middleware,
-without Python's lock, until a request or a message comes; its callbacks touch nothing of the loop,
-but hand it what came as `LoopCalls`.
+rclpy's executor builds a wait set from every entity of the node at each call: some hundred
+microseconds for one vehicle, milliseconds for ten, where a step of the loop takes forty. A loop
+that polls it does little else. On its own thread the executor sleeps in the middleware, without
+Python's lock, until a request or a message arrives; its callbacks touch no state of the loop, but
+pass on the input as `LoopCalls`.
 """
 
 import threading
@@ -22,15 +22,7 @@ _JOIN_S = 5.0
 
 
 class CallbackThread:
-    """Spins a node until it is closed.
-
-    Parameters
-    ----------
-    node : Node
-        Whose callbacks hand their work to `calls`.
-    calls : LoopCalls
-        Closed together with the thread.
-    """
+    """Spins a node until it is closed; `calls` is closed together with the thread."""
 
     def __init__(self, node: Node, calls: LoopCalls) -> None:
         self._calls = calls
@@ -44,7 +36,7 @@ class CallbackThread:
             self._executor.spin()
 
     def close(self) -> None:
-        """End the thread; what it waits for is cancelled."""
+        """End the thread; pending calls are cancelled."""
         self._calls.close()
         self._executor.shutdown()
         self._thread.join(_JOIN_S)

@@ -25,11 +25,11 @@ from aerotwin_worlds import load_world
 
 OK, WARN = 0, 1
 LONGEST_GAP_NS = 1_000_000_000
-"""After a longer gap in the truth, or a step back, frames begin anew."""
+"""After a longer gap in the truth, or a step back, frames restart."""
 
 
 class CameraNode(ConfiguredNode):
-    """Wires topics to `BodyCamera`s; `step/ack` tells the stamps of the first one's frames."""
+    """Connects topics to `BodyCamera`s; `step/ack` has the stamps of the first one's frames."""
 
     def __init__(self) -> None:
         super().__init__("cameras")
@@ -66,7 +66,7 @@ class CameraNode(ConfiguredNode):
         self.create_subscription(Odometry, "truth/odom", self._on_truth, deep, **qos)
 
     def _on_truth(self, message: Odometry) -> None:
-        """Take one truth; publish the frames that are complete with it."""
+        """Add one truth; publish the frames that it completes."""
         self._watch.mark_received()
         try:
             motion = self._moved(message)

@@ -10,14 +10,14 @@ from aerotwin_simulator.parameters import SimulatorParameters
 
 
 def _same(name: str) -> Any:
-    """Declare a field as the composed simulator has it."""
+    """Declare a field as in the composed simulator."""
     field = SimulatorParameters.__dataclass_fields__[name]
     return dataclasses.field(default=field.default, metadata=field.metadata, kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CameraNodeParameters:
-    """Which cameras, where on the body, and what world they see."""
+    """The cameras, their mounting, and the rendered world."""
 
     world: str = _same("world")
     camera: bool = _same("camera")
@@ -42,7 +42,7 @@ class CameraNodeParameters:
 
     @property
     def flight(self) -> SimulatorParameters:
-        """The same cameras as the composed simulator names them."""
+        """The same cameras as parameters of the composed simulator."""
         own = {field.name for field in dataclasses.fields(SimulatorParameters)}
         values = dataclasses.asdict(self)
         return SimulatorParameters(**{name: values[name] for name in values if name in own})

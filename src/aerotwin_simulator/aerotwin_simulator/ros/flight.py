@@ -20,7 +20,7 @@ from aerotwin_simulator.simulation import Simulation
 from aerotwin_worlds import World
 
 LOOK_PERIOD_S = 0.05
-"""Wall time between two looks at the pace."""
+"""Wall time between two checks of the pace."""
 THINNED_ABOVE = 1.2
 """Real-time factor above which topics are thinned; a run held at real time stays below."""
 LAST_MESSAGES_S = 0.4
@@ -29,22 +29,11 @@ LAST_MESSAGES_S = 0.4
 
 @dataclass(frozen=True)
 class VehicleResult:
-    """What became of one vehicle.
+    """Result of one vehicle.
 
-    Attributes
-    ----------
-    name : str
-        Its name in a fleet, "" for a single vehicle.
-    instance : int
-        Its number.
-    outcome : str
-        One line.
-    is_success : bool
-        Its task is done, or nothing ended it before the flight did.
-    n_missed : int
-        Steps for which no command came in time.
-    commanders : tuple of Commander
-        Outside clients that commanded it.
+    `outcome` is one line; `is_success` means that its task is done, or that nothing ended it before
+    the flight; `n_missed` counts steps without a command in time; `commanders` are outside clients
+    that commanded it.
     """
 
     name: str
@@ -57,28 +46,11 @@ class VehicleResult:
 
 @dataclass(frozen=True)
 class FlightResult:
-    """How a flight went.
+    """Result of a flight.
 
-    Attributes
-    ----------
-    folder : Path
-        The run folder.
-    outcome : str
-        One line.
-    is_success : bool
-        The mission was flown or the desired time is over.
-    is_interrupted : bool
-        Somebody stopped it.
-    real_time_factor : float
-        Simulated over wall time of the whole flight.
-    duration_s : float
-        Simulated time [s].
-    warnings : tuple of str
-        What a reader of the results must know.
-    vehicles : tuple of VehicleResult
-        What became of each.
-    simulation : Simulation
-        As it ended.
+    `outcome` is one line; `is_success` means that the mission was flown or the desired time over,
+    `is_interrupted` that the user stopped it. `real_time_factor` is simulated over wall time of the
+    whole flight, `duration_s` simulated time, `warnings` are for the reader of the results.
     """
 
     folder: Path
@@ -93,7 +65,7 @@ class FlightResult:
 
 
 def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
-    """Fly one flight to its end and leave a whole bag, whatever happens on the way."""
+    """Fly one flight to its end and leave a complete bag in any case."""
     parameters, gate = node.parameters, node.gate
     status, factor = StatusLine(), RealTimeFactor()
     warnings: list[str] = []
@@ -120,7 +92,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)
         simulation.start(lambda _: _raise_if_stopped(node))
-        node.sink.recount()  # whoever the start waited for hears the first readings
+        node.sink.recount()  # the node that the start waited for gets the first readings
         if not node.wait_for_follower(status):
             warnings.append(f"nobody answered on {parameters.wait_for}; flown at real time")
         _run(node, simulation, factor, status)
@@ -136,7 +108,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         if simulation is not None:
             simulation.abort(str(error))
     finally:
-        with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
+        with ExitStack() as stack:  # the last entry first, each even if others fail
             stack.callback(status.close)
             if node.bag is not None:
                 stack.callback(node.bag.close)
@@ -147,7 +119,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
 
 
 def _close(simulation: Simulation, not_ended: list[str]) -> None:
-    """End the vehicles; what goes wrong there does not change how the flight ended, but is told."""
+    """End the vehicles; errors there do not change the outcome of the flight, but are reported."""
     try:
         simulation.close()
     except UserError as error:
@@ -172,7 +144,7 @@ def _run(
 
 
 def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor) -> None:
-    """Thin topics well above real time, unless somebody keeps pace.
+    """Thin topics well above real time, unless a node keeps pace.
 
     The run slows down to real time when a follower fell behind, or when a vehicle is flown by a
     topic without lockstep.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the simulator's node beside those of the flight itself."""
+"""Parameters of the simulator's node besides those of the flight itself."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from aerotwin_simulator.parameters import SimulatorParameters
 
 @dataclass(frozen=True, kw_only=True)
 class FlightNodeParameters(SimulatorParameters):
-    """A flight as a ROS node: where its results go and whom it waits for."""
+    """A flight as a ROS node: folder of its results and the nodes that it waits for."""
 
     runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
     name: str = parameter("flight", text="second part of the run folder's name")

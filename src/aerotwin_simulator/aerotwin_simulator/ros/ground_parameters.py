@@ -10,7 +10,7 @@ from aerotwin_simulator.ground.robot import GroundRobotParameters
 
 @dataclass(frozen=True, kw_only=True)
 class GroundSimulatorParameters(GroundRobotParameters):
-    """Which robot, in which world, from where, how fast."""
+    """The robot, its world, start and speed."""
 
     world: str = parameter("campus", text="name in worlds/, or path of a world file or folder")
     start_from_world: bool = parameter(

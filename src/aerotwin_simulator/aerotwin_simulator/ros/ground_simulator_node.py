@@ -32,7 +32,7 @@ OK, WARN = 0, 1
 
 
 class GroundSimulatorNode(ConfiguredNode):
-    """Wires topics to a `PacedRobot`."""
+    """Connects topics to a `PacedRobot`."""
 
     def __init__(self) -> None:
         super().__init__("ground_simulator")

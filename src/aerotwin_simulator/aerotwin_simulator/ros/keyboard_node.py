@@ -21,15 +21,7 @@ FRAME = "base_link"
 
 
 class KeyboardNode(Node):
-    """Wires a terminal to a `KeyDrive`.
-
-    Parameters
-    ----------
-    descriptor : int
-        Where the keys come from, a key at a time.
-    parameters : KeyParameters
-        How much a key changes.
-    """
+    """Connects a terminal, read key by key from its descriptor, to a `KeyDrive`."""
 
     def __init__(self, descriptor: int, parameters: KeyParameters) -> None:
         super().__init__("keyboard")
@@ -40,7 +32,7 @@ class KeyboardNode(Node):
         create_wall_timer(self, PERIOD_S, self._on_tick)
 
     def _on_tick(self) -> None:
-        """Publish ten times a second, so that the robot knows that somebody is there."""
+        """Publish ten times a second, so that the robot knows that the driver is there."""
         before = self._drive.command
         if select.select([self._descriptor], [], [], 0.0)[0]:
             self._drive.on_keys(os.read(self._descriptor, MAX_BYTES) or b"q")

@@ -25,11 +25,11 @@ from aerotwin_worlds import load_world
 
 OK, WARN = 0, 1
 LONGEST_GAP_NS = 1_000_000_000
-"""Truth that stays away for longer begins a new turn."""
+"""After a longer gap in the truth a new turn begins."""
 
 
 class LidarNode(ConfiguredNode):
-    """Wires topics to a `BodyLidar`."""
+    """Connects topics to a `BodyLidar`."""
 
     def __init__(self) -> None:
         super().__init__("lidar")
@@ -59,7 +59,7 @@ class LidarNode(ConfiguredNode):
         self.create_subscription(Odometry, "truth/odom", self._on_truth, reliable(IMU_DEPTH), **qos)
 
     def _on_truth(self, message: Odometry) -> None:
-        """Take one pose; publish the turn that is over with it."""
+        """Add one pose; publish the turn that it completes."""
         self._watch.mark_received()
         try:
             truth = truth_from_odometry(message)
@@ -70,7 +70,7 @@ class LidarNode(ConfiguredNode):
             self._look(truth)
 
     def _is_new(self, truth: Truth) -> bool:
-        """Return whether a truth tells something new; after a gap a new turn begins with it."""
+        """Return whether a truth is new; after a gap a new turn begins with it."""
         stamp_ns, last_ns = truth.stamp_ns, self._last_ns
         gap_ns = math.inf if last_ns is None else stamp_ns - last_ns
         if gap_ns == 0:

@@ -10,7 +10,7 @@ from aerotwin_simulator.parameters import MAX_INSTANCE, SimulatorParameters
 
 @dataclass(frozen=True, kw_only=True)
 class LidarNodeParameters:
-    """Which lidar, where on the body, and what world it sees."""
+    """The lidar, its mounting, and its world."""
 
     world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
     lidar: str = parameter("spinning_16", text="lidar preset, or path of a file like one")
@@ -42,7 +42,7 @@ class LidarNodeParameters:
 
     @property
     def flight(self) -> SimulatorParameters:
-        """The same lidar as the composed simulator names it."""
+        """The same lidar as parameters of the composed simulator."""
         return SimulatorParameters(
             lidar=self.lidar,
             lidar_x_m=self.x_m,

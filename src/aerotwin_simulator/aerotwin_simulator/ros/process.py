@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator as a process: signals, run folder, one flight, and what a scenario adds to it."""
+"""The simulator as a process: signals, run folder, one flight, and the scenario around it."""
 
 import sys
 from collections.abc import Callable
@@ -25,17 +25,17 @@ from aerotwin_worlds import World, load_world
 
 
 def exit_code(result: FlightResult) -> int:
-    """Return 0 for a flight that was flown, 130 for one that was stopped, else 1."""
+    """Return 0 for a successful flight, 130 for an interrupted one, else 1."""
     if result.is_interrupted:
         return EXIT_INTERRUPTED
     return 0 if result.is_success else EXIT_FAILURE
 
 
 class Scenario(Protocol):
-    """What happens around a flight: measuring while it lasts, reporting when it is over."""
+    """Actions around a flight: measuring while it lasts, reporting when it is over."""
 
     def begin(self, node: SimulatorNode) -> None:
-        """Start what accompanies the flight."""
+        """Start the measurements of the flight."""
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Report, and return the exit code of the process."""
@@ -56,7 +56,7 @@ def run_simulator(
     `check` gets the parameters before the world is loaded, to refuse what it would not change;
     `prepare` gets parameters, world and run folder before the flight and returns both as flown.
     SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made,
-    however long that takes. A second Ctrl-C gives it up.
+    however long that takes. A second Ctrl-C aborts that.
     """
     node: SimulatorNode | None = None
 
@@ -99,5 +99,5 @@ def run_simulator(
 
 
 def main() -> None:
-    """Fly what the parameters say, and nothing around it."""
+    """Fly with the parameters, without a scenario."""
     sys.exit(run_simulator())

@@ -3,9 +3,9 @@
 """The simulator as a node: topics, services, pace. `flight.fly` runs one flight to its end.
 
 The loop runs on the main thread and publishes from there. Requests and messages of other nodes are
-received on a `CallbackThread` and handed over as `LoopCalls`, which the loop makes between its
-steps and wherever it waits: nothing of a simulation is touched by two threads, and a flight that
-nobody talks to pays nothing for its services.
+received on a `CallbackThread` and passed on as `LoopCalls`, which the loop runs between its steps
+and wherever it waits: no state of a simulation is touched by two threads, and a flight without
+requests pays nothing for its services.
 """
 
 import time
@@ -37,7 +37,7 @@ _ANSWER_S = 0.005
 
 
 class SimulatorNode(ConfiguredNode):
-    """Wires one `Simulation` to ROS; `fly` drives it."""
+    """Connects one `Simulation` to ROS; `fly` drives it."""
 
     def __init__(self, parameters_type: type[FlightNodeParameters] = FlightNodeParameters) -> None:
         super().__init__("simulator")
@@ -68,7 +68,7 @@ class SimulatorNode(ConfiguredNode):
         self.create_service(Trigger, "~/reset", self._on_loop(self._reset))
 
     def fly_by(self, parameters: FlightNodeParameters) -> None:
-        """Take other parameters for the flight that follows; services and pace stay as they are."""
+        """Set the parameters of the next flight; services and pace stay as they are."""
         self.parameters = parameters
 
     def start_recording(self, path: Path) -> BagSink:
@@ -77,9 +77,9 @@ class SimulatorNode(ConfiguredNode):
         return self.bag
 
     def listen_for(self, simulation: Simulation) -> None:
-        """Offer the services of the vehicles of a simulation, and hear what concerns them.
+        """Offer the services of the vehicles of a simulation, and subscribe to their inputs.
 
-        From here on callbacks come, on a thread of their own; `calls` must be made.
+        From here on callbacks arrive on a thread of their own; `calls` must be run.
         """
         self._inputs = VehicleInputs(self, simulation.vehicles, self.parameters.wait_for)
         if self.bag is not None:
@@ -108,13 +108,13 @@ class SimulatorNode(ConfiguredNode):
         return self._is_stop_requested
 
     def request_stop(self) -> None:
-        """End the flight at the next step or look; safe in a signal handler."""
+        """End the flight at the next step or check; safe in a signal handler."""
         self._is_stop_requested = True
 
     # -- callbacks ----------------------------------------------------------------------------
 
     def _on_loop(self, callback: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a callback that is made on the loop and answered from there."""
+        """Return a callback that runs on the loop and is answered from there."""
         return lambda *arguments: self.calls.ask(callback, *arguments)
 
     def _set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
@@ -165,7 +165,7 @@ class SimulatorNode(ConfiguredNode):
     # -- the flight ---------------------------------------------------------------------------
 
     def wait_for_follower(self, status: StatusLine) -> bool:
-        """Wait until the node behind `wait_for` listens; return whether it came (or was not meant).
+        """Wait until the node behind `wait_for` subscribes; return whether it did (or is not set).
 
         The limit is wall time: this node is the source of simulated time.
         """

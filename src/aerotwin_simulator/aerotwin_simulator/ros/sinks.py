@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""ROS topics as outlets of the loop: already serialised bytes go out, foreign ones come in."""
+"""ROS topics as sinks of the loop: publishes serialised bytes, receives those of other nodes."""
 
 import struct
 import time
@@ -24,16 +24,11 @@ _ENCAPSULATION = 4
 
 
 class RosSink:
-    """Publishes what the loop emits.
+    """Publishes the messages of the loop, in the node's namespace.
 
     Topics without subscribers are not sent (latched ones always are). While the run is faster than
-    real time and nobody is waited for, each topic is thinned to its nominal rate in wall time;
+    real time and no node is waited for, each topic is thinned to its nominal rate in wall time;
     the bag is not.
-
-    Parameters
-    ----------
-    node : Node
-        Who publishes; its namespace is the vehicle's.
     """
 
     def __init__(self, node: Node) -> None:
@@ -45,7 +40,7 @@ class RosSink:
         self._is_thinned = False
 
     def add(self, topic: Topic) -> None:
-        """Make the publisher of a topic, once: a reset declares topics again."""
+        """Create the publisher of a topic, once: a reset declares topics again."""
         if topic.name in self._publishers:
             return
         depth = CLOUD_DEPTH if topic.is_cloud else IMAGE_DEPTH if topic.is_image else IMU_DEPTH
@@ -59,20 +54,20 @@ class RosSink:
         )
 
     def set_thinned(self, is_thinned: bool) -> None:
-        """Send each topic at its nominal rate in wall time at most, or whatever comes."""
+        """Set whether each topic is limited to its nominal rate in wall time."""
         self._is_thinned = is_thinned
 
     def n_subscribers(self, topic: Topic) -> int:
-        """Return how many subscriptions are matched; none of a topic that is not published."""
+        """Return the number of matched subscriptions; 0 for a topic that is not published."""
         publisher = self._publishers.get(topic.name)
         return 0 if publisher is None else int(publisher.get_subscription_count())
 
     def recount(self) -> None:
-        """Look at the next message, not within 0.2 s, who listens: somebody new is known to."""
+        """Count subscribers at the next message, not within 0.2 s: a new one is known to exist."""
         self._next_count = 0.0
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
-        """Publish one message, unless nobody listens or it is too soon."""
+        """Publish one message, unless there is no subscriber or it is too soon."""
         now = time.monotonic()
         if now > self._next_count:
             self._next_count = now + _COUNT_PERIOD_S
@@ -91,10 +86,8 @@ class RosSink:
 class ForeignTopics:
     """Receives other nodes' messages as bytes: for the bag, and for their stamps.
 
-    Attributes
-    ----------
-    n_lost : dict
-        Messages by topic that came faster than they were taken, as the middleware counts them.
+    `n_lost` counts, by topic, messages that arrived faster than they were read, as reported by the
+    middleware.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The motion that messages of truth/odom tell, at their instants and between the last two."""
+"""The motion in messages of truth/odom, at their instants and between the last two."""
 
 from typing import Any
 
@@ -12,12 +12,9 @@ from aerotwin_sensor_models.ros.truth import Truth, interpolate
 
 
 class TruthMotion:
-    """Where the body was between the last two truths; a `Motion` for cameras.
+    """Poses of the body between the last two truths; a `Motion` for cameras.
 
-    Attributes
-    ----------
-    start_ns, end_ns : int
-        The instants of the last two truths; the same after the first one [ns].
+    `start_ns` equals `end_ns` after the first truth.
     """
 
     def __init__(self, odometry: Any) -> None:
@@ -34,12 +31,12 @@ class TruthMotion:
         return self._after.stamp_ns
 
     def on_truth(self, odometry: Any) -> None:
-        """Take the next truth.
+        """Append the next truth.
 
         Raises
         ------
         ValueError
-            If the message is not sound or came before; the motion stays as it was.
+            If the message is invalid or a repetition; the motion stays as it was.
         """
         truth = truth_from_odometry(odometry)
         if truth.stamp_ns == self.end_ns:

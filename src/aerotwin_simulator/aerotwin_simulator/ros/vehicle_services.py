@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What other nodes can tell a vehicle: the services of its autopilot, and its input topics."""
+"""Interfaces of a vehicle for other nodes: the services of its autopilot, and its input topics."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,14 +26,7 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None:
     """Offer `arm`, `takeoff`, `land`, `hold` and `resume` of one vehicle.
 
-    Parameters
-    ----------
-    node : Node
-        Who offers them.
-    vehicle : SimulatedVehicle
-        Whom they command.
-    on_loop : callable
-        Makes a callback one that is run by the loop, to which the vehicle belongs.
+    `on_loop` wraps a callback to run in the loop, which owns the vehicle.
     """
     prefix = f"{vehicle.name}/" if vehicle.name else ""
 
@@ -72,21 +65,10 @@ def _command(vehicle: SimulatedVehicle, send: Send, reply: Any) -> Any:
 
 
 class VehicleInputs:
-    """Which topics of other nodes concern which vehicles, and what each does with them.
+    """Input topics from other nodes, the vehicles that use them, and their handlers.
 
-    Parameters
-    ----------
-    node : Node
-        Who looks for publishers.
-    vehicles : sequence of SimulatedVehicle
-        All of the simulation.
-    wait_for : str
-        Name of the topic that answers frames, "" for none.
-
-    Attributes
-    ----------
-    topics : list of Topic
-        What to subscribe to: for the vehicles, and for the bag.
+    `wait_for` is the name of the topic that answers frames, "" for none; `topics` are those to
+    subscribe to, for the vehicles and for the bag.
     """
 
     def __init__(
@@ -116,7 +98,7 @@ class VehicleInputs:
         self.topics = list(dict.fromkeys(required))
 
     def on_topic_message(self, topic: Topic, cdr: bytes) -> None:
-        """Take one message."""
+        """Pass one message to its vehicle."""
         if topic.name in self._seeing:
             self._seeing[topic.name].on_external_odometry_message(deserialize(cdr, topic.msgtype))
         elif topic.name in self._steered:
@@ -128,7 +110,7 @@ class VehicleInputs:
                 backend.on_rotor_command(stamp_ns(message), message.velocity.tolist())
 
     def _steer(self, backend: Backend, message: Any) -> None:
-        """Pass the axes of a sensor_msgs/Joy on; warn of those that are no stick positions."""
+        """Pass on the axes of a sensor_msgs/Joy; warn if they are no stick positions."""
         if not isinstance(backend, MavlinkAutopilot) or backend.simulator_link is None:
             return
         try:
