@@ -182,8 +182,8 @@ class FrameReader:
             return [frame]
         buffer = self._buffer + data if self._buffer else data
         frames: list[MavlinkFrame] = []
-        start = unread_from = 0  # kept: the first byte that may still belong to a frame
-        is_open = False  # a plausible but unfinished frame begins at kept
+        start = unread_from = 0  # the first byte that may still belong to a frame
+        is_open = False  # a plausible but unfinished frame begins at unread_from
         while (start := buffer.find(MAGIC, start)) >= 0:
             end = _frame_end(buffer, start)
             if end is None:

@@ -178,7 +178,7 @@ def external_vision_parameters(
     values: dict[str, float] = {
         "EKF2_EV_CTRL": 15,
         "EKF2_EV_DELAY": 1000.0 * delay_s,
-        "EKF2_EV_NOISE_MD": 0,  # the variances of the messages count
+        "EKF2_EV_NOISE_MD": 0,  # use the variances of the messages
     }
     if not with_gnss:
         values |= {"EKF2_GPS_CTRL": 0, "EKF2_HGT_REF": 3, "EKF2_GPS_CHECK": 0}
