@@ -64,7 +64,7 @@ def surface_beside(args: argparse.Namespace) -> MapInput | None:
 def points_of(estimate: MapInput, spacing_m: float) -> MapInput:
     """Return a map as points: the surface of a mesh is sampled evenly by area, and a note says so.
 
-    The samples are spacing_m apart [m]; more where that would give more than `MAX_SAMPLES`.
+    The samples are spacing_m apart [m], or wider where they would be more than `MAX_SAMPLES`.
     """
     if not isinstance(estimate.content, TriangleSurface):
         return estimate

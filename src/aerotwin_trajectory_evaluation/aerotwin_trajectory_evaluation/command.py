@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.judged_trajectories import JudgedTrajectories
 
 EXIT_NOT_DETERMINED = 1
-# Options of the command that take the place of the protocol's choice of the same name.
+# Options of the command that override the protocol's choice of the same name.
 _CHOICES = ("align", "n_to_align", "association", "max_gap_s", "duplicates", "rpe_m", "rpe_frames")
 _SWITCHES = ("rpe_all_pairs", "apply_time_offset", "apply_lever_arm")
 

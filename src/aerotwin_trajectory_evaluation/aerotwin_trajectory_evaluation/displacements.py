@@ -116,14 +116,8 @@ class Samples:
 class DisplacementFit:
     """Offset and lever arm that fit the displacements best.
 
-    Attributes
-    ----------
-    arm_m, arm_std_m : (3,) array or None
-        NaN along axes about which the flight did not rotate enough.
-    arm_share : float
-        Share of the squared errors that the arm explains.
-    arm_reason : str
-        Which of its axes are not observable, else empty.
+    `arm_m` and `arm_std_m` (3,) are NaN along axes about which the flight did not rotate enough;
+    `arm_reason` names those. `arm_share` is the share of the squared errors that the arm explains.
     """
 
     witness: OffsetEstimate

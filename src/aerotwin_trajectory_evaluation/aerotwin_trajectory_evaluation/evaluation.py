@@ -213,10 +213,8 @@ def evaluate_trajectory(
     ----------
     reference, estimate : Trajectory
         Poses of the same body.
-    protocol : Protocol or TrajectoryProtocol, optional
-        Default: evo's choices.
-    align, max_gap_s
-        Override those of the protocol.
+    protocol, align, max_gap_s : optional
+        Default: evo's choices; `align` and `max_gap_s` override those of the protocol.
     frame_stamps_ns : (n,) array, optional
         Stamps of all input frames of the estimator, for the share it tracked.
     T_reference_estimate : (4, 4) array, optional

@@ -89,7 +89,7 @@ def check_with_evo(evaluation: TrajectoryEvaluation) -> EvoCheck:
     for name, ours, metric, provided in scores:
         for kind, relation in _RELATIONS.items():
             theirs = metric(metrics.PoseRelation[relation], **provided)
-            if len(ours.at):  # evo refuses to choose no pair
+            if len(ours.at):  # evo rejects an empty selection of pairs
                 theirs.process_data((reference, estimate))
             differences[f"{name}.{kind}"] = _difference(ours, kind, theirs)
     return EvoCheck(version=version("evo"), differences=differences, is_aligned_by_evo=not is_ours)

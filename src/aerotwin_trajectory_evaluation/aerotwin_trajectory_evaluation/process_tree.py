@@ -34,8 +34,6 @@ class TreeSample:
     rss_bytes, pss_bytes : int, float
         Resident memory, and proportional set size, in which a shared page is split among its users.
         The latter is read less often and held in between; NaN where the kernel does not report it.
-    n_threads, n_processes : int
-        Alive.
     read_bytes, write_bytes : float
         From and to storage, since the same time as `cpu_s`; NaN where not reported.
     """

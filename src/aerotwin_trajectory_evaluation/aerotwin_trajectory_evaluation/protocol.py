@@ -121,7 +121,7 @@ class TrajectoryProtocol:
     )
 
     def __post_init__(self) -> None:
-        """Refuse a protocol without any segment."""
+        """Reject a protocol without any segment."""
         if not self.segment_lengths_m and not self.segment_shares:
             raise ValueError("segment_lengths_m: expected at least one length, found none")
 

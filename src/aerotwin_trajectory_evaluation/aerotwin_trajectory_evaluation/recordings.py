@@ -44,16 +44,14 @@ class FlightRecording:
 
     Attributes
     ----------
-    kind : str
-        Description of the source.
+    kind, notes : str, tuple of str
+        Description of the source, and remarks for the reader.
     t : (n,) array
         Seconds since the first sample, increasing.
     position : (n, 3) array
         Local: x, y, z, z up [m]; if `is_geodetic`: latitude, longitude [deg], altitude [m].
     yaw : (n,) array or None
         From x (east) counter-clockwise [rad], unwrapped; None if it was not recorded.
-    notes : tuple of str
-        Remarks for the reader.
     """
 
     path: Path

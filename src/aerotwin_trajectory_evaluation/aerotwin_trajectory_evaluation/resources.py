@@ -80,8 +80,8 @@ class ResourceUsage:
     ) -> dict[str, Any]:
         """Return the numbers for JSON.
 
-        Rates are per `n_frames` input frames (default: the outputs counted by `frame_done`); the
-        real-time factor uses the simulated time `simulated_s` that passed [s].
+        CPU time is also divided by `n_frames` input frames (default: the outputs counted by
+        `frame_done`); simulated time `simulated_s` that passed [s] gives the real-time factor.
         """
         n_frames = len(self.latency_s) if n_frames is None else n_frames
         cpu = float(self.cpu_s[-1]) if len(self.cpu_s) else 0.0
@@ -136,19 +136,9 @@ def next_due(due_s: float, now_s: float, interval_s: float) -> float:
 class ResourceRecorder:
     """Samples a process tree in its own thread until `stop`.
 
-    Exactly one of `pid`, `pattern` and `node` selects it.
-
-    Parameters
-    ----------
-    pid : int, optional
-        Root of the tree.
-    pattern : str, optional
-        Regular expression searched in command lines; all that match are roots, except this process
-        and its ancestors.
-    node : str, optional
-        Name of a ROS 2 node as in a launch file.
-    interval_s : float
-        Between samples [s].
+    Exactly one of `pid`, `pattern` and `node` selects it: the PID of the root; a regular expression
+    searched in command lines, where all that match are roots except this process and its ancestors;
+    or the name of a ROS 2 node as in a launch file. Samples are `interval_s` apart [s].
 
     Examples
     --------

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if not usage.n_processes.any():
         if args.command:
             print(f"{args.command[0]} ended with code {code} before it could be sampled")
-            return code or (EXIT_GATE if args.fail_if else 0)  # not judged is not passed
+            return code or (EXIT_GATE if args.fail_if else 0)  # not scored is not passed
         sought_s = min(_FIND_S, args.duration_s or _FIND_S)
         raise UserError(
             f"no process {_requested_process(args)} was seen within {sought_s:g} s; is it running? "
