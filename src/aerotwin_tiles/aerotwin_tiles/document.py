@@ -205,16 +205,10 @@ def read_document(
     up_axis: UpAxis = "y",
     links: tuple[str, ...] = (),
 ) -> Document:
-    """Read a tileset.json.
+    """Read a tileset.json and append its asset to ``assets``.
 
-    Parameters
-    ----------
-    assets : list of Asset
-        Receives the document's asset.
-    up_axis : str
-        That of the referring document, which holds unless this one states another.
-    links : tuple of str
-        The documents that led here.
+    ``up_axis`` is that of the referring document, which holds unless this one states another;
+    ``links`` are the documents that led here.
 
     Raises
     ------

@@ -42,10 +42,8 @@ class MapFrame:
     T_map_tileset : (4, 4) array
     origin : GeodeticPoint or None
         Geodetic position of the map's origin; None for a local tileset without one.
-    is_geocentric : bool
-        Whether the tileset's frame is ECEF.
-    notes : tuple of str
-        What was detected, and what to do if it is wrong.
+    is_geocentric, notes : bool, tuple of str
+        Whether the tileset's frame is ECEF; what was detected, and what to do if it is wrong.
     """
 
     T_map_tileset: np.ndarray
@@ -76,12 +74,8 @@ def find_frame(
 ) -> MapFrame:
     """Find the frame of a tileset and the pose of the map in it.
 
-    Parameters
-    ----------
-    origin : GeodeticPoint or None
-        Of the map; None: the middle of the region or of the tileset.
-    up_axis : "auto", "y" or "z"
-        Of a local tileset.
+    ``origin`` of the map is the middle of the region or of the tileset if None; ``up_axis`` is
+    "auto", "y" or "z", for a local tileset.
 
     Raises
     ------

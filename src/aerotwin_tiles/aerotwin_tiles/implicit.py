@@ -40,12 +40,10 @@ Cell = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class ImplicitTiling:
-    """The rule of one implicit tree.
+    """The rule of one implicit tree; addresses are relative to the document ``base_uri``.
 
     Attributes
     ----------
-    base_uri : str
-        Document that addresses are relative to.
     n_axes, subtree_levels, available_levels : int
         2 or 3; levels of a subtree; levels in all.
     subtrees, contents : str, tuple of str
@@ -134,14 +132,8 @@ class ImplicitRoot:
 class ImplicitBranch:
     """The children of a tile of an implicit tree.
 
-    Attributes
-    ----------
-    root : Tile
-        The tile that declares the rule: pose, error and refinement come from it.
-    level, cell
-        Position of the tile in the tree.
-    subtree : Subtree
-        The subtree that contains the tile.
+    ``root`` declares the rule: pose, error and refinement come from it. ``level`` and ``cell`` are
+    the tile's position in the tree, ``subtree`` contains it.
     """
 
     tiling: ImplicitTiling

@@ -42,14 +42,13 @@ class LoadedTiles:
         In the map frame, in the order of the tree.
     attributions : tuple of str
         Copyright holders to credit, those of most tiles first.
-    missing : tuple of str
-        One line for each tile that could not be loaded, with its replacement.
+    missing, notes : tuple of str
+        One line for each tile that could not be loaded, with its replacement; findings for the
+        user.
     origin : GeodeticPoint or None
         Geodetic position of the map's origin; None if unknown.
     stream : TileStream or None
         Set when the tiles follow a sensor; its meshes are then the current ones.
-    notes : tuple of str
-        Findings about the tileset for the user.
     n_bytes : int
         Memory of the meshes, including the renderer's and ray caster's copies.
     """
@@ -98,8 +97,6 @@ def load_tiles(
         Folder of the world, which a relative path of the tileset is relative to.
     origin : GeodeticPoint or None
         Of the map; None: the middle of the region or of the tileset.
-    show_progress : bool
-        Whether to show a progress bar (on a terminal).
 
     Raises
     ------

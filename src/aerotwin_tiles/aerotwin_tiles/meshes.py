@@ -35,16 +35,9 @@ _FACES = np.array(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedTile:
-    """The content of a tile.
+    """The content of a tile: meshes, empty without content in the region, and copyrights.
 
-    Attributes
-    ----------
-    meshes : tuple of TexturedMesh
-        Empty if it has no content, or none in the region.
-    n_bytes : int
-        Their memory, including the renderer's and ray caster's copies.
-    copyrights : tuple of str
-        As its contents state them.
+    ``n_bytes`` is the memory of the meshes, including the renderer's and ray caster's copies.
     """
 
     meshes: tuple[TexturedMesh, ...]

@@ -35,14 +35,8 @@ Each = Callable[[Callable[[Tile], T], list[Tile]], Iterable[T]]
 class Node:
     """A tile of a selection, and its state.
 
-    Attributes
-    ----------
-    children : list of Node or None
-        None while the tile itself is to be shown.
-    problem : str
-        Why its content, or its children, cannot be loaded.
-    is_broken : bool
-        Whether the problem is the content.
+    ``children`` is None while the tile itself is to be shown. ``problem`` is why its content, or
+    its children, cannot be loaded; ``is_broken``: whether it is the content.
     """
 
     tile: Tile

@@ -20,14 +20,8 @@ class DoesNotFitError(Exception):
 class TileStore:
     """Owns the loaded tiles of a stream.
 
-    Attributes
-    ----------
-    pinned : tuple of containers of paths
-        Tiles that must stay.
-    problems : dict
-        By path, why a tile cannot be loaded; it is not tried again.
-    peak_bytes : int
-        Largest memory used so far.
+    ``pinned`` tiles must stay; ``problems`` is, by path, why a tile cannot be loaded (it is not
+    tried again); ``peak_bytes`` is the largest memory used so far.
     """
 
     def __init__(self, reader: TileReader, workers: Workers, limit_bytes: int) -> None:

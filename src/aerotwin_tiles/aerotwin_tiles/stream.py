@@ -90,12 +90,8 @@ class _Task:
 class TileStream:
     """The tiles around a sensor, within a memory limit.
 
-    Parameters
-    ----------
-    workers : Workers
-        Threads that read; they live as long as the stream.
-    limit_bytes : int
-        Of meshes and textures, including the renderer's and ray caster's copies.
+    The ``workers`` live as long as the stream. ``limit_bytes`` counts meshes and textures,
+    including the renderer's and ray caster's copies.
 
     Attributes
     ----------
@@ -154,10 +150,7 @@ class TileStream:
     def update(self, p_map: np.ndarray) -> bool:
         """Select the tiles for a position of the sensor; tell whether `meshes` changed.
 
-        Parameters
-        ----------
-        p_map : (3,) or (n, 3) array
-            Position in the map [m]; of several sensors, the nearest one counts.
+        ``p_map`` is (3,) or (n, 3), in the map [m]; of several sensors, the nearest one counts.
 
         Raises
         ------

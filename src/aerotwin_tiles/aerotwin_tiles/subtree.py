@@ -77,16 +77,10 @@ def morton_index(cell: tuple[int, ...]) -> int:
 def read_subtree(
     data: bytes, where: str, *, n_axes: int, n_levels: int, resolve: Callable[[str], bytes]
 ) -> Subtree:
-    """Read a subtree file, binary or JSON.
+    """Read a subtree file, binary or JSON, of a quadtree (2 axes) or an octree (3).
 
-    Parameters
-    ----------
-    where : str
-        Its address, for messages.
-    n_axes, n_levels : int
-        2 for a quadtree, 3 for an octree; levels of one subtree.
-    resolve : callable
-        Returns the bytes of a buffer in a separate file.
+    ``where`` is its address, for messages; ``resolve`` returns the bytes of a buffer in a separate
+    file; ``n_levels`` are those of one subtree.
 
     Raises
     ------

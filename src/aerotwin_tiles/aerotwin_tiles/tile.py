@@ -60,10 +60,9 @@ class Tile:
 
     Attributes
     ----------
-    path : tuple of int
-        Child indices from the root; tiles sort by it.
-    name : str
-        For messages: the address of its content, or its path.
+    path, name : tuple of int, str
+        Child indices from the root, by which tiles sort; for messages, the content's address or
+        path.
     T_tileset_tile : (4, 4) array
         Product of the transforms from the root.
     volume : Volume
@@ -73,10 +72,8 @@ class Tile:
         tile is shown and its children are not.
     replaces : bool
         Whether its children replace it (REPLACE) or add to it (ADD).
-    contents : tuple of TileContentReference
-        May be empty.
-    branch : Branch or None
-        Makes its children.
+    contents, branch : tuple of TileContentReference, Branch or None
+        Its contents, which may be empty, and the maker of its children.
     up_axis : str
         Up axis of its glTF content, "x", "y" or "z" (asset.gltfUpAxis; y by the standard).
     flaw : str

@@ -202,7 +202,7 @@ def _print_selection(record: dict[str, Any], description: "TilesDescription") ->
 
 
 def _print_lines(label: str, lines: list[str]) -> None:
-    """Print what a tileset's files and servers had a part in: escaped, and not without end."""
+    """Print lines from a tileset's files and servers: escaped, and limited in length."""
     for line in lines[:_MOST_LINES]:
         print(f"{label:16} {printable(line)}")
     if len(lines) > _MOST_LINES:

@@ -19,19 +19,10 @@ open tileset with real photogrammetry that was found (10,467 files)."""
 
 
 class TileTree:
-    """A tileset, built as it is walked; thread-safe.
+    """A tileset of at most ``max_tiles``, built as it is walked; thread-safe.
 
-    Parameters
-    ----------
-    max_tiles : int
-        Limit of the number of tiles.
-
-    Attributes
-    ----------
-    assets : list of Asset
-        Of the documents read so far, that of the root first.
-    address : str
-        Of the root document, without query: for messages, free of keys and passwords.
+    ``assets`` are those of the documents read so far, that of the root first; ``address`` is that
+    of the root document, without query: for messages, free of keys and passwords.
 
     Raises
     ------

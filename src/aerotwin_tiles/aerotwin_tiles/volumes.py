@@ -163,11 +163,8 @@ def box_from_numbers(numbers: np.ndarray) -> Box:
 def region_box(region: np.ndarray, *, where: str = "region") -> Box:
     """Return a box around a part of the WGS84 ellipsoid, in ECEF.
 
-    Parameters
-    ----------
-    region : (6,) array
-        West, south, east, north [rad], lowest and highest height [m]; west may exceed east, across
-        the antimeridian.
+    ``region`` (6,): west, south, east, north [rad], lowest and highest height [m]; west may exceed
+    east, across the antimeridian.
 
     Raises
     ------

@@ -30,10 +30,9 @@ def open_source(
     ----------
     root : str or Path
         Path of a root document, or of a folder that holds ``tileset.json``; or a URL.
-    key : str, optional
-        The user's key at that server; a folder needs none.
-    cache_dir : Path, optional
-        Where a server's files are cached as far as it allows; by default the user's cache folder.
+    key, cache_dir : str, Path, optional
+        The user's key at a server; folder where a server's files are cached as far as it allows, by
+        default the user's cache folder.
 
     Raises
     ------

@@ -143,12 +143,8 @@ class _Controller(CacheController):
 class CachingAdapter(CacheControlAdapter):
     """Transport of a `requests` session whose answers are cached as their headers allow.
 
-    Parameters
-    ----------
-    connections : OpenConnections
-        Registers the connections, so that they can be ended.
-    hosts : PrivateHosts
-        Decides which hosts may be requested through a proxy.
+    ``connections`` registers its connections, so that they can be ended; ``hosts`` decides which
+    hosts may be requested through a proxy.
     """
 
     def __init__(

@@ -122,9 +122,9 @@ class OpenConnections:
         raise failure
 
     def _add(self, opened: socket.socket | None) -> None:
-        """Keep an eye on a socket.
+        """Register a socket.
 
-        On itself: its connection lets it go while the last body is still read from it.
+        The socket itself, as its connection releases it while the last body is still read from it.
         """
         if opened is None:
             return

@@ -14,14 +14,10 @@ from aerotwin_tiles.fetch.source import ROOT_FILE, FetchError, Traffic, TrafficC
 class FolderSource:
     """A folder whose documents refer to each other by relative addresses; see `Source`.
 
-    Nothing outside the folder is read: not by ``..``, by absolute paths, by percent-encoding, nor
-    through symbolic links. Query and fragment of a reference are removed. A backslash counts as a
-    slash, as in every browser.
-
-    Parameters
-    ----------
-    root : Path
-        The root document, or the folder that holds ``tileset.json``.
+    ``root`` is the root document, or the folder of its ``tileset.json``. Nothing outside the folder
+    is read: not by ``..``, by absolute paths, by percent-encoding, nor through symbolic links.
+    Query and fragment of a reference are removed. A backslash counts as a slash, as in every
+    browser.
 
     Raises
     ------

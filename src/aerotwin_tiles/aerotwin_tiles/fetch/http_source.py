@@ -63,10 +63,8 @@ class HttpSource:
     ----------
     root : str
         Address of the root document, http or https; a ``key=`` in it is used as the key.
-    key : str, optional
-        Value of the query parameter ``key``.
-    cache_dir : Path, optional
-        Folder of the cache; the user's cache folder if left out.
+    key, cache_dir : str, Path, optional
+        Value of the query parameter ``key``; folder of the cache, the user's one if left out.
 
     Raises
     ------

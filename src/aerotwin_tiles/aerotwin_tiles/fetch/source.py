@@ -23,14 +23,8 @@ class FetchError(UserError):
 class Traffic:
     """What a source has delivered so far; for progress bars and reports.
 
-    Parameters
-    ----------
-    n_read, n_bytes : int
-        Files delivered, and their bytes, unpacked.
-    n_from_cache : int
-        Files from the cache, revalidated ("304 Not Modified") or not.
-    n_retries : int
-        Requests repeated after a failure.
+    ``n_read`` files of ``n_bytes``, unpacked; of them ``n_from_cache``, revalidated ("304 Not
+    Modified") or not; and ``n_retries`` requests repeated after a failure.
     """
 
     n_read: int = 0

@@ -37,12 +37,12 @@ def read_content(
 ) -> list[TilePart]:
     """Return the meshes and points of a tile's content, in the frame of the tile.
 
+    The list may be empty, as for a glTF of lines alone.
+
     Parameters
     ----------
-    data : bytes
-        The whole file.
-    uri : str
-        Its name relative to the tileset, for the names of the parts and for messages.
+    data, uri : bytes, str
+        The whole file; its name relative to the tileset, for names of the parts and messages.
     resolve : callable
         Returns the bytes of a file (buffer, image, model) that the content refers to by a
         reference relative to itself. Its exceptions are passed on.
@@ -51,11 +51,6 @@ def read_content(
         asset.gltfUpAxis. Points (pnts) are never rotated.
     max_bytes : int
         Limit of the memory of the decoded content [bytes].
-
-    Returns
-    -------
-    list of TileMesh and TilePoints
-        May be empty, as for a glTF of lines alone.
 
     Raises
     ------

@@ -13,14 +13,10 @@ from aerotwin_tiles.tile_content.parts import ContentContext, TileMesh, TilePart
 def gltf_parts(
     data: memoryview, context: ContentContext, T_tile_instances: np.ndarray
 ) -> list[TilePart]:
-    """Return a glTF's scene at one or more poses in the tile.
+    """Return the scene of a .glb or .gltf file at one or more poses in the tile.
 
-    Parameters
-    ----------
-    data : memoryview
-        Bytes of a .glb or .gltf file.
-    T_tile_instances : (k, 4, 4) float64 array
-        From the scene with z up into the tile, for every instance.
+    ``T_tile_instances``: (k, 4, 4) float64, from the scene with z up into the tile, for every
+    instance.
     """
     scene = read_scene(data, resolve=context.resolve, budget=context.budget)
     T_center = np.eye(4)

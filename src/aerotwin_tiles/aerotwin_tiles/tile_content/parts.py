@@ -74,14 +74,10 @@ class ContentContext:
 
     Attributes
     ----------
-    uri : str
-        Name of the content, relative to its tileset.
-    resolve : callable
-        Returns the bytes of a file that the content refers to.
-    T_up : (4, 4) float64 array
-        Rotates the glTF's up axis to z.
-    budget : MemoryBudget
-        Limits the memory of the decoded content.
+    uri, resolve : str, callable
+        Name of the content, relative to its tileset; returns the bytes of a file it refers to.
+    T_up, budget : (4, 4) float64 array, MemoryBudget
+        Rotates the glTF's up axis to z; limits the memory of the decoded content.
     """
 
     uri: str

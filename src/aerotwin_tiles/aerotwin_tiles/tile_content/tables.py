@@ -91,17 +91,11 @@ def read_uint32(data: memoryview) -> tuple[int, memoryview]:
 
 
 def read_body(data: memoryview, *, header_bytes: int = HEADER_BYTES) -> TileBody:
-    """Parse a tile that has a feature and a batch table.
+    """Parse a whole tile that has a feature and a batch table.
 
     Older b3dm tiles have two or three lengths in place of the four (of the JSON and the binary
     part of both tables): the batch length and the batch table, or its two parts and its length.
-
-    Parameters
-    ----------
-    data : memoryview
-        The whole tile.
-    header_bytes : int
-        Length of the header; a longer one has no older forms.
+    A header longer than the default has no older forms.
     """
     start = header_bytes
     if len(data) < start:
