@@ -21,12 +21,8 @@ takes, here and wherever each mesh is looked at (30 and 100 us)."""
 class MemoryBudget:
     """Counts down the bytes that a file may still use.
 
-    Parameters
-    ----------
-    n_bytes : int
-        The total for any file, whatever its size.
-    largest_bytes : int
-        Limit for large files; see `note_read`.
+    ``n_bytes`` is the total for any file, whatever its size; ``largest_bytes`` the limit for large
+    files; see `note_read`.
     """
 
     def __init__(self, n_bytes: int = DEFAULT_BYTES, *, largest_bytes: int = 0) -> None:

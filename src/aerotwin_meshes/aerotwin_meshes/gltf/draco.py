@@ -25,12 +25,8 @@ _BYTES_PER_POINT = 96  # attributes twice, and the map of their values
 class DracoGeometry:
     """Content of a Draco stream.
 
-    Attributes
-    ----------
-    attributes : dict
-        (n, width) arrays as stored, by the unique id of the attribute.
-    triangles : (m, 3) uint32 array
-        Vertex indices; empty for a point cloud.
+    ``attributes`` are (n, width) arrays as stored, by the unique id of the attribute; ``triangles``
+    (m, 3) uint32 vertex indices, empty for a point cloud.
     """
 
     attributes: dict[int, np.ndarray]
@@ -42,14 +38,9 @@ def decode_draco(
 ) -> DracoGeometry:
     """Return the attributes and triangles of a Draco stream.
 
-    Parameters
-    ----------
-    what : str
-        Its position in the document, for messages.
-    budget : MemoryBudget
-        Limits the memory of decoding.
-    n_points, n_faces : int
-        Expected numbers of vertices and triangles, at most.
+    ``what`` is its position in the document, for messages; ``budget`` limits the memory of
+    decoding; ``n_points`` and ``n_faces`` are the expected numbers of vertices and triangles, at
+    most.
 
     Raises
     ------

@@ -37,10 +37,8 @@ class GltfMaterial:
         Base colour texture; mirrored wrapping has been written out.
     are_clamped : (bool, bool)
         Whether the texture is clamped along u and v; it repeats if not.
-    coordinates : int
-        Index of the set of texture coordinates.
-    T_uv : (2, 3) float64 array
-        From stored coordinates to those of the texture.
+    coordinates, T_uv : int, (2, 3) float64 array
+        Index of the set of texture coordinates; from stored coordinates to those of the texture.
     """
 
     factor: np.ndarray

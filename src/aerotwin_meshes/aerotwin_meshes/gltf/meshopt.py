@@ -26,12 +26,8 @@ def decode_view(
 ) -> tuple[memoryview, int]:
     """Return the bytes of a packed buffer view, and the stride of its elements [bytes].
 
-    Parameters
-    ----------
-    entry : JsonElement
-        The extension's object: count, byteStride, mode, filter.
-    budget : MemoryBudget
-        Limits the memory of the unpacked bytes.
+    ``entry`` is the extension's object (count, byteStride, mode, filter); ``budget`` limits the
+    memory of the unpacked bytes.
 
     Raises
     ------

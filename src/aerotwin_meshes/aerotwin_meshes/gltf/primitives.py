@@ -140,7 +140,7 @@ def _unpacked(
         packed.where,
         document.budget,
         n_points=entry(accessors.integer("POSITION")).integer("count"),
-        # Some writers put the number of triangles where that of the indices belongs.
+        # Some writers store the number of triangles in place of that of the indices.
         n_faces=entry(primitive.integer("indices")).integer("count"),
     )
     values = {}

@@ -24,16 +24,10 @@ MAP_FROM_GLTF = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class ScenePart:
-    """One primitive of a scene and its poses.
+    """One primitive of a scene and its poses; ``name`` of the mesh or of its node may be empty.
 
-    Attributes
-    ----------
-    shape : GltfTriangles or PointSet
-        In the frame of its mesh.
-    T_scene_mesh : (k, 4, 4) float64 array
-        Transform into the scene, for every instance.
-    name : str
-        Of the mesh or of its node; may be empty.
+    ``shape`` is in the frame of its mesh; ``T_scene_mesh`` (k, 4, 4) float64 transforms it into the
+    scene, for every instance.
     """
 
     shape: GltfTriangles | PointSet
@@ -43,14 +37,9 @@ class ScenePart:
 
 @dataclass(frozen=True, kw_only=True)
 class GltfScene:
-    """The default scene of a document.
+    """The default scene of a document; ``copyright`` of the asset may be empty.
 
-    Attributes
-    ----------
-    copyright : str
-        Of the asset; may be empty.
-    center : (3,) float64 array
-        CESIUM_RTC: translation of the scene *after* its up axis was rotated.
+    ``center`` (3,) is CESIUM_RTC: translation of the scene *after* its up axis was rotated.
     """
 
     parts: tuple[ScenePart, ...]
@@ -63,12 +52,8 @@ def read_scene(
 ) -> GltfScene:
     """Return the default scene in the bytes of a .glb or .gltf file, in glTF axes (y up).
 
-    Parameters
-    ----------
-    resolve : callable
-        Returns the bytes of a file that is referred to relative to this one.
-    budget : MemoryBudget, optional
-        Limits the memory of the decoded content.
+    ``resolve`` returns the bytes of a file that is referred to relative to this one; ``budget``
+    limits the memory of the decoded content.
 
     Raises
     ------

@@ -25,16 +25,10 @@ _INSTANCE_ATTRIBUTES = {
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedMesh:
-    """A mesh of the document at one or more poses.
+    """A mesh of the document at one or more poses; ``name`` of the node may be empty.
 
-    Attributes
-    ----------
-    mesh : int
-        Index of the mesh.
-    T_scene_mesh : (k, 4, 4) float64 array
-        From the mesh into the scene, for every instance of it.
-    name : str
-        Of the node; may be empty.
+    ``mesh`` is its index; ``T_scene_mesh`` (k, 4, 4) float64 transforms it into the scene, for
+    every instance.
     """
 
     mesh: int

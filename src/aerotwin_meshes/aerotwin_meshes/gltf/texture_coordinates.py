@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Texture coordinates in the form of a mesh: one flag says whether the texture repeats."""
+"""Texture coordinates in the form of a mesh: one flag for whether the texture repeats."""
 
 import numpy as np
 
@@ -17,14 +17,8 @@ def placed(uv: np.ndarray, material: GltfMaterial, where: str) -> tuple[np.ndarr
 
     Whole periods are subtracted where the texture repeats, so that most meshes end within [0, 1]
     and need no repetition. A direction that clamps, beside one that repeats, is clamped at the
-    vertices: exact but for triangles that cross the rim.
-
-    Parameters
-    ----------
-    uv : (n, 2) array
-        As stored.
-    where : str
-        The primitive, for messages.
+    vertices: exact but for triangles that cross the rim. ``uv`` is (n, 2) as stored; ``where``
+    names the primitive in messages.
 
     Raises
     ------

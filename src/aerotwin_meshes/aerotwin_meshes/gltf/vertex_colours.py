@@ -22,13 +22,10 @@ def paint_triangles(
 
     Parameters
     ----------
-    triangles : (m, 3) int32 array
-    colours : (n, 3) uint8 array
-        sRGB colours of the vertices.
-    what : str
-        The primitive, for messages.
-    budget : MemoryBudget
-        Limits the memory of the texture.
+    triangles, colours : (m, 3) int32 array, (n, 3) uint8 array
+        The colours are sRGB, of the vertices.
+    what, budget : str, MemoryBudget
+        The primitive, for messages; limits the memory of the texture.
 
     Returns
     -------

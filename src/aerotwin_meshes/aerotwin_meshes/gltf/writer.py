@@ -24,19 +24,11 @@ _LINEAR, _TRILINEAR = 9729, 9987
 
 
 def write_glb(path: Path, meshes: Sequence[TexturedMesh], *, copyright_text: str = "") -> None:
-    """Write textured meshes as one GLB file; positions are rounded to single precision.
+    """Write textured meshes in the map frame as one GLB file with y up, whole or not at all.
 
-    A texture that several meshes share is written once. Light becomes grey vertex colours; light
-    above 1, which glTF does not have, is clipped to 1.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it is written whole or not at all.
-    meshes : sequence of TexturedMesh
-        In the map frame; written with y up.
-    copyright_text : str
-        Copyright of the asset.
+    Positions are rounded to single precision. A texture that several meshes share is written once.
+    Light becomes grey vertex colours; light above 1, which glTF does not have, is clipped to 1.
+    ``copyright_text`` is that of the asset.
 
     Raises
     ------

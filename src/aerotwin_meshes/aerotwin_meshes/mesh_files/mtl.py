@@ -24,16 +24,8 @@ _OPTION_TOKENS = {
 class ObjMaterial:
     """One material.
 
-    Parameters
-    ----------
-    colour : (float, float, float)
-        Kd, in [0, 1].
-    texture : str
-        File of map_Kd; empty if there is none.
-    scale, offset : (float, float)
-        Factor and offset of texture coordinates.
-    is_clamped : bool
-        Whether the texture does not repeat.
+    ``colour`` is Kd, in [0, 1]; ``texture`` the file of map_Kd, empty if there is none; ``scale``
+    and ``offset`` apply to texture coordinates; ``is_clamped``: the texture does not repeat.
     """
 
     colour: tuple[float, float, float] = (1.0, 1.0, 1.0)

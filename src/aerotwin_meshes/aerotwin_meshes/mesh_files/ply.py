@@ -29,14 +29,10 @@ class PlyContent:
     Parameters
     ----------
     vertices : (n, 3) float64 array
-    colours : (n, 3) uint8 array or None
-        Of the vertices.
-    uv : (n, 2) float64 array or None
+    colours, uv : (n, 3) uint8 and (n, 2) float64 array, or None
         Of the vertices; v runs up.
-    polygons : dict of int -> PlyFaces
-        Faces by their number of corners.
-    textures : tuple of str
-        Files named in the comments.
+    polygons, textures : dict of int -> PlyFaces, tuple of str
+        Faces by their number of corners; files named in the comments.
     """
 
     vertices: np.ndarray
@@ -52,12 +48,10 @@ class PlyFaces:
 
     Parameters
     ----------
-    corners : (m, k) int64 array
+    corners, texture, colours : (m, k) and (m,) int64 arrays, (m, 3) uint8 array or None
+        Vertices, texture index and colour of each face.
     uv : (m, k, 2) float64 array or None
         Of the corners; v runs up.
-    texture : (m,) int64 array
-        Index of the texture of each face.
-    colours : (m, 3) uint8 array or None
     """
 
     corners: np.ndarray

@@ -57,12 +57,9 @@ def textured(
 
     Parameters
     ----------
-    vertices : (n, 3) float64 array
-    corners : (m, 3) integer array
-        Vertex of each corner.
-    uv : (m, 3, 2) array
-        Texture coordinates of each corner; v runs down.
-    texture : (h, w, 3) uint8 array
+    vertices, texture : (n, 3) float64 array, (h, w, 3) uint8 array
+    corners, uv : (m, 3) integer array, (m, 3, 2) array
+        Vertex and texture coordinates of each corner; v runs down.
     """
     uv = np.ascontiguousarray(uv.reshape(-1, 2), np.float32)
     places, place = np.unique(uv.view(np.uint64).ravel(), return_inverse=True)
