@@ -124,11 +124,8 @@ class WorldQueries:
     def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> SurfaceHits:
         """Return the first hits of rays.
 
-        Parameters
-        ----------
-        origins, directions : (n, 3) arrays
-            One origin (1, 3) serves all. Directions need not have unit length, distances are always
-            in metres.
+        ``origins`` and ``directions`` are (n, 3); one origin (1, 3) serves all. Directions need not
+        have unit length, distances are always in metres.
 
         Raises
         ------

@@ -11,14 +11,10 @@ from aerotwin_core.frames import R_CAM_OPTICAL, make_transform
 
 
 def optical_pose(p_map: ArrayLike, *, yaw: float, pitch_down: float = 0.0) -> np.ndarray:
-    """Return T_map_optical of a camera without roll.
+    """Return T_map_optical of a camera without roll, at position ``p_map`` [m].
 
-    Parameters
-    ----------
-    p_map : (3,) array
-        Position of the camera in the map [m].
-    yaw, pitch_down : float
-        Heading, counter-clockwise from east, and angle of the optical axis below the horizon [rad].
+    ``yaw`` is the heading, counter-clockwise from east, ``pitch_down`` the angle of the optical
+    axis below the horizon [rad].
     """
     c, s = math.cos(yaw), math.sin(yaw)
     cp, sp = math.cos(pitch_down), math.sin(pitch_down)

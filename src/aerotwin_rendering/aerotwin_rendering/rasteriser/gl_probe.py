@@ -16,7 +16,7 @@ VARIABLE = "AEROTWIN_RENDERER"
 SOFTWARE = ("llvmpipe", "softpipe", "swrast", "lavapipe", "swr ")
 DEVICE_FILES = ("/dev/dri/renderD*", "/dev/nvidia[0-9]*", "/dev/dxg")
 LONGEST_START_S = 30.0
-# A driver that is broken may abort the process or write to its output: another process asks.
+# A broken driver may abort the process or write to its output: a child process probes it.
 _PROGRAM = """
 import moderngl
 context = moderngl.create_context(standalone=True, backend="egl", require=430)

@@ -18,11 +18,7 @@ from aerotwin_rendering.rasteriser.mipmaps import Pyramid, build_pyramid
 class RasterScene:
     """All current meshes.
 
-    Attributes
-    ----------
-    textures : tuple of arrays
-        Each distinct texture once.
-    texture_of_mesh, repeats : (m,) int32 and bool arrays
+    ``textures`` holds each distinct texture once; ``texture_of_mesh`` (m,) are its indices.
     """
 
     clusters: Clusters
