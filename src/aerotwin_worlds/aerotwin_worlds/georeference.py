@@ -77,23 +77,17 @@ def what_is_read(epsg: int) -> str:
 def place_on_earth(
     x: np.ndarray, y: np.ndarray, height_m: np.ndarray, *, epsg: int, origin: GeodeticPoint | None
 ) -> tuple[np.ndarray, GeodeticPoint]:
-    """Return a grid of heights in the map, and the map's origin.
+    """Return a grid of heights in the map, (h, w, 3) float64 [m], and the map's origin.
 
     Exact: grid convergence, scale and the Earth's curvature enter. Heights count as heights above
     the ellipsoid.
 
     Parameters
     ----------
-    x, y : (w,), (h,) arrays
-        Coordinates of columns and rows in the system of the code.
-    height_m : (h, w) array
+    x, y, height_m : (w,), (h,), (h, w) arrays
+        Coordinates of columns and rows in the system of the code; heights [m].
     origin : GeodeticPoint or None
         Of the map; if None the middle of the grid at height 0.
-
-    Returns
-    -------
-    p_map : (h, w, 3) float64 array
-    origin : GeodeticPoint
 
     Raises
     ------

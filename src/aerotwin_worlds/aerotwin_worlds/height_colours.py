@@ -21,14 +21,8 @@ def painted(p_map: np.ndarray, is_inside: np.ndarray) -> np.ndarray:
     """Return a picture that covers a grid of heights, (h, w, 3) uint8, up to 4 texels a cell.
 
     Low and flat is green, high is dry, steep is grey; speckles of four sizes, the same for every
-    map, give texture. The colours are unrelated to the real site.
-
-    Parameters
-    ----------
-    p_map : (rows, columns, 3) array
-        Points of the surface [m].
-    is_inside : (rows, columns) bool array
-        Points that count for the range of heights.
+    map, give texture. The colours are unrelated to the real site. ``p_map`` (rows, columns, 3) are
+    points of the surface [m]; only those in ``is_inside`` count for the range of heights.
     """
     rows, columns = is_inside.shape
     factor = max(min(_LONGEST_PX // max(rows, columns), _FINEST), 1)

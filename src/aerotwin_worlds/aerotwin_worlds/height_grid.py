@@ -74,14 +74,9 @@ def height_grid(raster: Raster, *, max_triangles: int) -> HeightGrid:
 def grid_mesh(
     grid: HeightGrid, p_map: np.ndarray, texture: Raster, *, name: str = ""
 ) -> TexturedMesh:
-    """Return a grid as a mesh that shows a picture on the same grid coordinates.
+    """Return a grid as a mesh that shows a picture, without holes, on the same grid coordinates.
 
-    Parameters
-    ----------
-    p_map : (h, w, 3) array
-        Positions of its heights in the map [m].
-    texture : Raster
-        Colours, without holes.
+    ``p_map`` (h, w, 3) are the positions of its heights in the map [m].
 
     Raises
     ------

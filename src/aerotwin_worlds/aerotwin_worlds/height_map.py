@@ -80,12 +80,8 @@ def read_height_map(
 ) -> Geometry:
     """Return a height map as one mesh in the map.
 
-    Parameters
-    ----------
-    origin : GeodeticPoint or None
-        Of the map; None: the middle of a georeferenced raster.
-    where : str
-        The world file, for messages.
+    ``origin`` of the map is the middle of a georeferenced raster if None; ``where`` is the world
+    file, for messages.
 
     Raises
     ------

@@ -9,13 +9,8 @@ import numpy as np
 def fill_holes(values: np.ndarray, is_known: np.ndarray) -> np.ndarray:
     """Return float32 values with holes filled by push and pull: means of ever larger surroundings.
 
-    Known values are unchanged; a small hole takes the colours of its rim, a large one blends.
-
-    Parameters
-    ----------
-    values : (h, w) or (h, w, c) array
-    is_known : (h, w) bool array
-        Where the values count; at least one must.
+    ``values`` are (h, w) or (h, w, c); ``is_known`` (h, w), true at least once. Known values are
+    unchanged; a small hole takes the colours of its rim, a large one blends.
     """
     if not is_known.any():
         raise ValueError("is_known must hold at least one True, got none")

@@ -55,17 +55,11 @@ class MarkedWorld:
 
 
 def paint_marks(world: World, xy_map: np.ndarray, style: MarkStyle | None = None) -> MarkedWorld:
-    """Return a world with marks painted on its ground.
+    """Return a world with marks painted on its ground at ``xy_map`` (n, 2), east and north [m].
 
-    Ground are the meshes whose names begin with "ground"; where there are none (scans, surveys)
-    the highest surface is painted. Paint is as bright in the shade as in the sun.
-
-    Parameters
-    ----------
-    world : World
-        Not changed; not streamed.
-    xy_map : (n, 2) array
-        Requested positions of the marks, east and north [m].
+    Ground are the meshes whose names begin with "ground"; where there are none (scans, surveys) the
+    highest surface is painted. Paint is as bright in the shade as in the sun. The input world is
+    not changed, and must not be streamed.
 
     Raises
     ------

@@ -107,12 +107,8 @@ def read_photogrammetry(
 ) -> tuple[Geometry, SurveySummary]:
     """Return a survey as one mesh in the map, and a summary of the changes to it.
 
-    Parameters
-    ----------
-    origin : GeodeticPoint or None
-        Of the map; None: the middle of the surface model, at height 0.
-    where : str
-        The world file, for messages.
+    ``origin`` of the map is the middle of the surface model at height 0 if None; ``where`` is the
+    world file, for messages.
 
     Raises
     ------

@@ -29,13 +29,9 @@ def build_village(
 ) -> SurveySummary:
     """Write ``world.yaml`` and ``mesh.glb`` into ``out``.
 
-    Parameters
-    ----------
-    source : Path
-        Folder with ``dsm.tif`` (GeoTIFF, WGS84 / UTM), the orthophoto and the PDAL summary whose
-        bounds the orthophoto spans.
-    max_triangles : int
-        Limit of the grid that the surface model is averaged to.
+    ``source`` is a folder with ``dsm.tif`` (GeoTIFF, WGS84 / UTM), the orthophoto and the PDAL
+    summary whose bounds the orthophoto spans. The surface model is averaged to at most
+    ``max_triangles``.
 
     Raises
     ------

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build the world and say what was found."""
+    """Build the world and print a summary."""
     from aerotwin_core.cli import write_json
     from aerotwin_core.errors import UserError
     from aerotwin_worlds.village import build_village

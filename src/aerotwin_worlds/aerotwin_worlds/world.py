@@ -20,24 +20,20 @@ class World:
 
     Parameters
     ----------
-    meshes : tuple of TexturedMesh
-        Everything visible, in the map frame (east, north, up).
+    meshes, source : tuple of TexturedMesh, str
+        Everything visible, in the map frame (east, north, up); one of `description.SOURCES`.
     origin : GeodeticPoint
         Geodetic position of the map frame's origin.
     attribution, licence : str
         To be shown wherever the world is shown.
-    start_p_map : (3,) array
-        Start position of a vehicle, on the surface [m].
-    start_yaw : float
-        Start heading [rad].
+    start_p_map, start_yaw : (3,) array, float
+        Start position of a vehicle, on the surface [m], and heading [rad].
     missing : tuple of str
         One line for each thing that could not be loaded; to be reported with all results.
     notes : tuple of str
         One line for each thing that was assumed, filled in or changed.
     stream : MeshStream or None
         Where the meshes follow a sensor; ``meshes`` are then those of the start.
-    source : str
-        Source of the meshes: one of `aerotwin_worlds.description.SOURCES`.
     """
 
     name: str
