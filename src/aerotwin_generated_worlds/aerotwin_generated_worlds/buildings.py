@@ -44,18 +44,13 @@ class Building:
     ----------
     x_m, y_m, z_m, yaw : float
         Middle of its floor in the map [m], and direction of its long side [rad].
-    length_m, width_m : float
-        Sides [m].
-    style : int
-        Row of `STYLES`.
-    pitched : bool
-        Whether it has a hipped roof in place of a flat one with a parapet.
-    sign : str
-        Text on both long sides, above the door.
-    storey_m, bay_m : float
-        Height of a storey and distance between windows [m].
-    gates : bool
-        Whether the ground floor has gates in place of windows.
+    length_m, width_m, storey_m, bay_m : float
+        Sides, height of a storey and distance between windows [m].
+    style, sign : int, str
+        Row of `STYLES`; text on both long sides, above the door.
+    pitched, gates : bool
+        Whether it has a hipped roof in place of a flat one with a parapet, and on the ground floor
+        gates in place of windows.
     """
 
     x_m: float

@@ -72,11 +72,8 @@ def build_cliff(
 ) -> tuple[TexturedMesh, ...]:
     """Generate the cliff; the same parameters give the same bytes.
 
-    Returns
-    -------
-    tuple of TexturedMesh
-        Front of the wall, beach, plateau, the wall's flanks and, if its width is not 0, the scan
-        region, in the map frame: x along the wall, y inland, z up from sea level.
+    The meshes are the front of the wall, beach, plateau, the wall's flanks and, if its width is not
+    0, the scan region, in the map frame: x along the wall, y inland, z up from sea level.
     """
     n = n_threads or default_thread_count()
     wall, *rest = _wall(parameters, n)

@@ -195,10 +195,8 @@ def paint_stand(row0, row1, s_m, across_m, step, light, aisle_m, seat_colours, s
         0 wall, 1 tread with seats, 2 riser, 3 walkway.
     light : (rows, columns / 4) array
         Light at every fourth column.
-    aisle_m : (k,) array
-        Positions of the stairs [m along].
-    seat_colours : (n, 3) array
-        Colours of the blocks of seats between the aisles.
+    aisle_m, seat_colours : (k,) and (n, 3) arrays
+        Positions of the stairs [m along]; colours of the blocks of seats between the aisles.
     """
     for i in range(row0, row1):
         row, place, length, what = int(step[i, 0]), step[i, 1], step[i, 2], int(step[i, 3])

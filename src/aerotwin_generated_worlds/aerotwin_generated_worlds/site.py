@@ -28,10 +28,8 @@ class Stroke:
     ----------
     material : int
         One of those of `surfaces`.
-    points_m : (n, 2) array
-        Corners of an area, or points of a line, in the map [m].
-    width_m : float
-        Width of the line; 0 fills the area.
+    points_m, width_m : (n, 2) array, float
+        Corners of an area, or points of a line, in the map, and its width [m]; 0 fills the area.
     text : str
         Drawn in place of a line: from the first point, letters ``width_m`` high.
     """

@@ -112,10 +112,9 @@ def recesses(corners: np.ndarray, uv: np.ndarray, depth_m: float, rim: float) ->
     ----------
     corners, uv : (m, 4, 3) and (m, 4, 2) arrays
         Cells left open in a wall, counter-clockwise seen from outside; their texture coordinates.
-    depth_m : float
-        Distance of the backs behind the wall [m].
-    rim : float
-        Share of a cell's texture along its border that the reveals show.
+    depth_m, rim : float
+        Distance of the backs behind the wall [m]; share of a cell's texture, along its border, that
+        the reveals show.
     """
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

@@ -32,10 +32,9 @@ class Shade:
     ----------
     low_m, cell_m : (2,) array, float
         Position of the first cell's centre, and distance between cells [m].
-    ceiling_m : (rows, columns) float32 array
-        Height below which a point is in the shade [m].
-    openness : (rows, columns) float32 array
-        Share of the sky's light that reaches the ground between the surrounding objects.
+    ceiling_m, openness : (rows, columns) float32 arrays
+        Height below which a point is in the shade [m]; share of the sky's light that reaches the
+        ground between the surrounding objects.
     """
 
     low_m: np.ndarray
