@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of results as one offline HTML file and one JSON file with a written schema.
+"""Sections of results as one offline HTML file and one JSON file with a schema.
 
-It knows nothing of what is reported: every package describes its own result as a `Section`.
+It is independent of the results: every package describes its own result as a `Section`.
 """
 
 from aerotwin_core.section import (

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the numbers of several runs may be ranked, and why not.
 
-A run that was judged on an easier sequence, by another protocol or over a smaller part has smaller
-errors without being better. A section says what it was judged by in its metrics: the `hash` of its
+A run evaluated on an easier sequence, by another protocol or over a smaller part has smaller errors
+without being better. The metrics of a section identify its evaluation: the `hash` of its
 `protocol`, the `hash` of its `reference`, its `coverage`.
 """
 
@@ -17,12 +17,12 @@ MAX_COVERAGE_APART = 0.01
 
 
 def obstacles(runs: Sequence[Run], section: str) -> list[str]:
-    """Return why the numbers of one section may not be ranked over runs; empty when they may."""
+    """Return why the numbers of one section may not be ranked over runs; empty if they may."""
     return [*of_all(runs), *of_section(runs, section)]
 
 
 def of_all(runs: Sequence[Run]) -> list[str]:
-    """Return what makes no number of the runs comparable."""
+    """Return the reasons why no number of the runs is comparable."""
     worlds = {run.name: (run.document["world"] or {}).get("name") for run in runs}
     missions = {run.name: run.document["configuration"].get("mission") for run in runs}
     found = []
@@ -34,7 +34,7 @@ def of_all(runs: Sequence[Run]) -> list[str]:
 
 
 def of_section(runs: Sequence[Run], section: str) -> list[str]:
-    """Return what makes the numbers of one section not comparable."""
+    """Return the reasons why the numbers of one section are not comparable."""
     parts = {run.name: run.document["sections"].get(section) or {} for run in runs}
     hashes = {name: _hash(part, "protocol") for name, part in parts.items()}
     found = []
@@ -61,12 +61,12 @@ def _hash(part: Mapping[str, Any], key: str) -> str | None:
 
 
 def _are_apart(values: Mapping[str, Any]) -> bool:
-    """Tell whether two runs that say it differ; those that do not say are not judged."""
+    """Return whether two runs report different values; runs without a value are ignored."""
     return len({str(value) for value in values.values() if value is not None}) > 1
 
 
 def _references(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return what each run names as its reference, its last part only."""
+    """Return the last part of each run's reference."""
     named = {run.name: run.document["configuration"].get("reference") for run in runs}
     return {name: str(path).rsplit("/", 1)[-1] if path else None for name, path in named.items()}
 

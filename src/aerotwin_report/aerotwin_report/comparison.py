@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several runs side by side: key numbers, all measures with the best marked, links to reports.
 
-Which of two numbers is better, each section says itself: `Headline.better` for the tiles;
-``title``, ``unit`` and ``better`` in its schema for the numbers of `metrics.json`. What says
-nothing is not ranked, nor is what `comparability` finds an obstacle to.
+Each section states which of two numbers is better: `Headline.better` for the tiles; ``title``,
+``unit`` and ``better`` in its schema for the numbers of `metrics.json`. Numbers without it are not
+ranked, nor are those with an obstacle found by `comparability`.
 """
 
 import os
@@ -33,29 +33,24 @@ def write_comparison(
     summary: str = "",
     created: datetime | None = None,
 ) -> Path:
-    """Write the comparison of several runs as `report.html` and `metrics.json`.
+    """Write the comparison of several runs as `report.html` and `metrics.json`; return the former.
 
     Parameters
     ----------
     folder : path
-        Made where missing; the page links to the reports of the runs relative to it.
+        Created if missing; the page links to the reports of the runs relative to it.
     runs : sequence of Run
         At least two, with different names; from `aerotwin_report.load_runs`.
     title, summary : str
-        Heading, and what stands below it.
+        Heading, and the text below it.
     sections : sequence of Section
-        What only the caller knows (overlaid plots, statistics over many runs); they stand first.
+        Additional sections (overlaid plots, statistics over many runs); they come first.
     configuration : mapping, optional
-        Beside the names and titles of the runs.
+        In addition to the names and titles of the runs.
     warnings : sequence of str
-        Stand in the banner, before those that follow from the runs.
+        In the banner, before those that follow from the runs.
     created : datetime, optional
         With time zone; now by default.
-
-    Returns
-    -------
-    Path
-        Of `report.html`.
     """
     folder = Path(folder)
     listed = [{"name": run.name, "title": run.document["title"]} for run in runs]
@@ -84,7 +79,7 @@ def comparison_section(
     runs : sequence of Run
         At least two, with different names.
     folder : Path, optional
-        Of the page: where its links start. No links without.
+        Of the page, which its links are relative to. No links without.
     title, name : str
         Heading, and key in `metrics.json`.
 
@@ -129,7 +124,7 @@ def _sections(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _verdict(runs: Sequence[Run]) -> str:
-    """Say where nothing is ranked, or nothing is common."""
+    """Return a note if nothing is ranked, or nothing is common."""
     sections = _sections(runs)
     if not sections:
         listed = "; ".join(f"{run.name}: {', '.join(run.document['sections'])}" for run in runs)
@@ -177,7 +172,7 @@ def _number(text: str) -> float | None:
 
 
 def _best(numbers: Sequence[float | None], tile: Mapping[str, Any]) -> list[int]:
-    """Return which are the best: none where all are equal, or nobody says what is better."""
+    """Return which are the best: none if all are equal, or the tile does not state the order."""
     there = [number for number in numbers if number is not None]
     if not tile["better"] or len(there) < 2 or len(set(there)) == 1:
         return []
@@ -232,7 +227,7 @@ def _run_table(runs: Sequence[Run]) -> Table:
 
 
 def _measure_tables(runs: Sequence[Run]) -> list[Table]:
-    """Return one table for each section: every number that at least two runs can be ranked by."""
+    """Return one table for each section: every rankable number that at least two runs have."""
     found = [{measure.path: measure for measure in run.measures()} for run in runs]
     paths = dict.fromkeys(path for measures in found for path in measures)
     by_section: dict[str, list[list[Measure | None]]] = {}

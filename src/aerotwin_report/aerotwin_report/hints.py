@@ -10,16 +10,10 @@ from html import escape
 
 
 def hint(text: str, *, about: str, name: str) -> str:
-    """Return the button and the text of a hint, or nothing where there is no text.
+    """Return the button and the text of a hint, or "" without a text.
 
-    Parameters
-    ----------
-    text : str
-        How it was computed.
-    about : str
-        What is explained, for those who hear the page.
-    name : str
-        Unique on the page, of letters, digits and dashes.
+    `about` is the explained subject, for screen readers; `name` is unique on the page, of letters,
+    digits and dashes.
     """
     if not text:
         return ""
@@ -31,6 +25,6 @@ def hint(text: str, *, about: str, name: str) -> str:
 
 
 def hinted(text: str, *classes: str) -> str:
-    """Return the class attribute of an element that may hold a hint, or nothing."""
+    """Return the class attribute of an element that may hold a hint, or ""."""
     named = [name for name in (*classes, "hinted" if text else "") if name]
     return f' class="{" ".join(named)}"' if named else ""

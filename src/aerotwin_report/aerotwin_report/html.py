@@ -40,18 +40,9 @@ def render_page(
     summary: str,
     created: datetime,
 ) -> str:
-    """Return the whole page of a report.
+    """Return the whole page of a report from the document of `metrics_document`.
 
-    Parameters
-    ----------
-    document : mapping
-        What `metrics_document` returned.
-    sections : sequence of Section
-        What to show, in order.
-    summary : str
-        Below the heading.
-    created : datetime
-        Printed in the head of the page.
+    Sections keep their order; the summary is below the heading, the time in the head of the page.
     """
     scenes = iter(thinned_scenes([scene for s in sections for scene in s.scenes]))
     body = "\n".join(
@@ -164,7 +155,7 @@ def _tiles(sections: Sequence[Section]) -> str:
     ]
     if not tiles:
         return ""
-    # Rows of equal length: seven tiles stand as four and three, not as six and one.
+    # Rows of equal length: seven tiles are arranged as four and three, not as six and one.
     n_columns = -(-len(tiles) // -(-len(tiles) // _TILES_PER_ROW))
     return f'<div class="tiles" style="--columns: {n_columns}">{"".join(tiles)}</div>'
 

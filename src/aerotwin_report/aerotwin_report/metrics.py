@@ -26,7 +26,7 @@ def metrics_document(
     seed: int | None,
     world: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return what `metrics.json` holds; it obeys `schema_of` it.
+    """Return the content of `metrics.json`, valid by its `schema_of`.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def metrics_document(
 
 
 def schema_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of one document: the written one, with what its sections bring."""
+    """Return the schema of one document: the static one, with those of its sections."""
     brought = document.get("section_schemas")
     return schema(brought if isinstance(brought, Mapping) else {})
 
@@ -66,17 +66,14 @@ def schema_of(document: Mapping[str, Any]) -> dict[str, Any]:
 def schema(section_schemas: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """Return the JSON schema (2020-12) of `metrics.json`.
 
-    Parameters
-    ----------
-    section_schemas : mapping, optional
-        By name of section, what holds for its numbers. They may
-        refer to the definitions of the written schema (``#/$defs/share``, ``number``,
-        ``statistics``, ``pose_errors``, ``transform``, ``distances``) and bring their own.
+    Schemas of sections, by name, may refer to the definitions of the static schema
+    (``#/$defs/share``, ``number``, ``statistics``, ``pose_errors``, ``transform``, ``distances``)
+    and add their own.
 
     Raises
     ------
     ValueError
-        If a section defines anew what is defined differently already.
+        If a section redefines an existing definition differently.
     """
     merged = _written_schema()
     definitions = merged["$defs"]

@@ -23,7 +23,7 @@ def render_figure(figure: Figure) -> str:
     Raises
     ------
     ValueError
-        If the picture is no PNG, or an SVG that holds more than a drawing.
+        If the picture is no PNG, or an SVG that contains more than a drawing.
     """
     if figure.svg is not None:
         picture = checked_svg(figure.svg, figure.title)
@@ -42,7 +42,7 @@ def render_figure(figure: Figure) -> str:
 
 
 def render_scene(scene: ReportScene, shown: Sequence[ShownLayer]) -> str:
-    """Return the card of a scene: a still picture, its legend, and what the viewer reads."""
+    """Return the card of a scene: a still picture, its legend, and the input of the viewer."""
     data = json.dumps(scene_document(scene, shown), allow_nan=False, separators=(",", ":"))
     # Inside <script>, only "<" could end the element.
     data = data.replace("<", "\\u003c")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Results that were written before: read, checked, and said in a terminal."""
+"""Saved results: read, checked, and summarised for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class Run:
     Attributes
     ----------
     name : str
-        What it is called among others.
+        Its label among several runs.
     document : mapping
-        The contents of its `metrics.json`; obeys its schema.
+        The contents of its `metrics.json`, valid by its schema.
     report : Path, optional
-        Its page, where there is one.
+        Its page, if there is one.
     """
 
     name: str
@@ -35,24 +35,19 @@ class Run:
     report: Path | None = None
 
     def measures(self) -> list[Measure]:
-        """Return all numbers that its schema says how to compare."""
+        """Return all numbers that its schema declares comparable."""
         return measures(self.document, schema_of(self.document))
 
 
 def load_run(path: str | Path, name: str | None = None) -> Run:
     """Read a result: a folder with `metrics.json`, or that file.
 
-    Parameters
-    ----------
-    path : path
-        Of the folder or the file.
-    name : str, optional
-        That of the folder by default.
+    The name is that of the folder by default.
 
     Raises
     ------
     UserError
-        If there is none, it is no JSON, or it breaks its schema.
+        If there is none, it is no JSON, or it violates its schema.
     """
     path = Path(path)
     file = path / "metrics.json" if path.is_dir() else path
@@ -70,12 +65,12 @@ def load_run(path: str | Path, name: str | None = None) -> Run:
 
 
 def load_runs(paths: Sequence[str | Path], names: Sequence[str] | None = None) -> list[Run]:
-    """Read several results; folders of one name are told apart by the folders above them.
+    """Read several results; folders of one name are distinguished by the folders above them.
 
     Raises
     ------
     UserError
-        If names are given that are not one for each, or not different.
+        If the number of names does not match, or two names are equal.
     """
     if names is not None and len(names) != len(paths):
         raise UserError(f"expected one name for each of {len(paths)} runs, found {len(names)}")
@@ -96,12 +91,12 @@ def load_runs(paths: Sequence[str | Path], names: Sequence[str] | None = None) -
 
 
 def read_document(file: Path) -> dict[str, Any]:
-    """Return the contents of a `metrics.json`, unchecked but for being one JSON object.
+    """Return the contents of a `metrics.json`, checked only to be one JSON object.
 
     Raises
     ------
     UserError
-        If it is not there, too large, or no JSON object.
+        If it is missing, too large, or no JSON object.
     """
     try:
         document = read_json(file, max_bytes=MAX_BYTES, takes_nan=False)
@@ -117,7 +112,7 @@ def read_document(file: Path) -> dict[str, Any]:
 
 
 def document_faults(document: Mapping[str, Any]) -> list[str]:
-    """Return what breaks the schema of metrics.json, that of its own sections included."""
+    """Return the violations of the schema of metrics.json, including that of its own sections."""
     version = document.get("schema_version")
     if version != SCHEMA_VERSION:
         return [
@@ -131,7 +126,7 @@ def document_faults(document: Mapping[str, Any]) -> list[str]:
 
 
 def summary_lines(run: Run) -> list[str]:
-    """Return what a report says first, for a terminal: warnings, verdicts, key numbers."""
+    """Return the summary of a report for a terminal: warnings, verdicts, key numbers."""
     document = run.document
     lines = [f"{document['title']}  ({document['created']})"]
     lines += [document["summary"]] if document["summary"] else []

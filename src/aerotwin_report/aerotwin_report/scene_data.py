@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes as the page carries them: thinned, on a lattice, differences deflated, in base64.
+"""Scenes embedded in the page: thinned, on a lattice, differences deflated, in base64.
 
 The points of a layer are stored as 16-bit lattice coordinates in the order of Morton's curve, so
-that neighbours follow each other and their differences are small; a value is a 16-bit number, too.
-Low and high bytes stand in planes of their own, which deflates better. The browser undoes it with
+that neighbours follow each other and their differences are small; a value is a 16-bit number as
+well. Low and high bytes are in separate planes, which deflates better. The browser decodes it with
 `DecompressionStream`; 200,000 points of a map take about 1.3 MB of the page.
 """
 
@@ -25,7 +25,7 @@ POINT_BUDGET = 300_000  # of the page, over all its scenes: about 2 MB
 LAYER_BUDGET = 200_000
 MAX_PATH_POINTS = 4000
 FINEST_M = 1e-3
-# Values are told apart to one part in this many of the colour scale: the rest is noise of rounding.
+# Values are resolved to one part in this many of the colour scale: the rest is rounding noise.
 VALUE_STEPS = 4096
 NOT_JUDGED = 2**16 - 1
 _ENDS = (0.002, 0.998)
@@ -39,15 +39,15 @@ class ShownLayer:
     Attributes
     ----------
     layer : PointLayer or PathLayer
-        What was given.
+        The input.
     which : (m,) array
-        The points of it that are shown, in this order.
+        Indices of the shown points, in this order.
     limits : (low, high)
         Ends of the colour scale.
     colour : str
-        ``#rrggbb`` where there are no values.
+        ``#rrggbb`` if there are no values.
     n_far : int
-        Points so far from all others that they are left out: they would coarsen the lattice.
+        Outliers that are dropped: they would coarsen the lattice.
     """
 
     layer: PointLayer | PathLayer
@@ -76,15 +76,9 @@ class ShownLayer:
 def thinned_scenes(
     scenes: Sequence[ReportScene], budget: int = POINT_BUDGET
 ) -> list[tuple[ShownLayer, ...]]:
-    """Return what is shown of each scene when all of them share one budget of points.
+    """Return the shown layers of each scene of a page when all share one budget of points.
 
-    Parameters
-    ----------
-    scenes : sequence of ReportScene
-        Of one page.
-    budget : int
-        Most points of all clouds together, of which one takes at most `LAYER_BUDGET`; paths are
-        thinned to `MAX_PATH_POINTS` each.
+    One cloud takes at most `LAYER_BUDGET` of it; paths are thinned to `MAX_PATH_POINTS` each.
     """
     clouds = [(s, k) for s, scene in enumerate(scenes) for k in _cloud_indices(scene)]
     requested = [min(len(scenes[s].layers[k].points_map), LAYER_BUDGET) for s, k in clouds]
@@ -121,7 +115,7 @@ def _shown(layer: PointLayer | PathLayer, budget: int, colour: str) -> ShownLaye
 
 
 def _is_near(points: np.ndarray) -> np.ndarray:
-    """Tell which points lie within five times the box of all but the farthest thousandths."""
+    """Return which points are within five times the box of all but the farthest thousandths."""
     low, high = np.quantile(points, _ENDS, axis=0)
     margin = max(_FAR_SIZES * float((high - low).max()), 1.0)
     return ((points >= low - margin) & (points <= high + margin)).all(axis=1)
@@ -133,13 +127,13 @@ def _on_lattice(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def scene_document(scene: ReportScene, shown: Sequence[ShownLayer]) -> dict[str, Any]:
-    """Return what the viewer reads: text, and one entry for each layer that has points.
+    """Return the input of the viewer: text, and one entry for each layer that has points.
 
     Coordinates are relative to `origin_m`, so that single precision is enough in the browser.
     """
     there = [part for part in shown if len(part.which)]
     stacked = [part.points for part in there] or [np.zeros((1, 3))]
-    # The view begins with what matters: a cloud has outliers, a path has not.
+    # The initial view: a cloud has outliers, a path has not.
     ends = [(0.0, 1.0) if part.is_path else _ENDS for part in there] or [_ENDS]
     low, high = (
         pick([np.quantile(points, end[k], axis=0) for points, end in zip(stacked, ends)], axis=0)

@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Check a document against a JSON schema, and find in a schema what can be compared.
+"""Check a document against a JSON schema, and find its comparable numbers.
 
-The keywords of JSON Schema 2020-12 that are understood: ``$ref`` (to ``#/$defs/…``), ``type``,
-``const``, ``enum``, ``anyOf``, ``required``, ``properties``, ``additionalProperties``, ``items``,
-``minItems``, ``maxItems``, ``minimum``, ``maximum``. Any other keyword that would change the answer
+Supported keywords of JSON Schema 2020-12: ``$ref`` (to ``#/$defs/…``), ``type``, ``const``,
+``enum``, ``anyOf``, ``required``, ``properties``, ``additionalProperties``, ``items``,
+``minItems``, ``maxItems``, ``minimum``, ``maximum``. Any other keyword that would change the result
 is refused. Three annotations are ours: ``unit``, ``better`` (``lower`` or ``higher``) and
-``title`` of a number; unit and better hold for all below, too.
+``title`` of a number; unit and better also hold for everything below.
 
-Our own check instead of the package jsonschema, with which its tests compare it: sections bring
-their schemas in the document, and those of a stranger must neither fetch references nor run
-patterns.
+It replaces the package jsonschema, which its tests compare it with: sections carry their schemas
+in the document, and untrusted schemas must neither fetch references nor run patterns.
 
 References
 ----------
@@ -39,12 +38,12 @@ _PREFIX = "#/$defs/"
 
 
 def faults(document: Any, schema: Mapping[str, Any]) -> list[str]:
-    """Return what breaks the schema, one line each: where, expected, found; empty when all holds.
+    """Return the violations of the schema, one line each: where, expected, found; empty if valid.
 
     Raises
     ------
     ValueError
-        If the schema has a keyword that is not understood, or a reference without a target.
+        If the schema has an unsupported keyword, or a reference without a target.
     """
     return list(_faults(document, schema, schema, ""))
 
@@ -96,7 +95,7 @@ def _check_enum(value, known, _node, _root, where):
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """Tell whether two values are one in JSON, where true is not 1."""
+    """Return whether two values are equal in JSON, where true is not 1."""
     return a == b and isinstance(a, bool) == isinstance(b, bool)
 
 
@@ -176,20 +175,16 @@ def _joined(where: str, name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A number of a document that its schema says how to compare.
+    """A finite number of a document that its schema declares comparable.
 
     Attributes
     ----------
     path : str
         Names joined by dots.
     label : str
-        Titles of it and of what it stands in.
-    unit : str
-        Of the value.
-    better : str
-        ``lower`` or ``higher``.
-    value : float
-        Finite.
+        Its title and those of its parents.
+    unit, better : str
+        Unit of the value, and ``lower`` or ``higher``.
     """
 
     path: str
@@ -200,7 +195,7 @@ class Measure:
 
 
 def measures(document: Any, schema: Mapping[str, Any]) -> list[Measure]:
-    """Return the finite numbers of a document whose schema titles them and says what is better."""
+    """Return the finite numbers of a document with a title and ``better`` in the schema."""
     return list(_measures(document, schema, schema, "", (), "", ""))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A result of several subjects, such as estimates side by side, taken apart into one for each."""
+"""Split a result of several subjects, such as estimates side by side, into one for each."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,10 +12,10 @@ _BY_SECTION = ("sections", "section_titles", "section_warnings", "section_schema
 
 
 def split_run(run: Run) -> list[Run]:
-    """Return one run for each section of a kind that has several; the run itself without.
+    """Return one run for each section of a kind that has several; else the run itself.
 
-    In each the section bears the name of its kind, so that it is compared with those of other runs;
-    sections of no kind, which are about all of them, are left out.
+    In each the section has the name of its kind, so that it is compared with those of other runs;
+    sections without a kind, which cover all subjects, are left out.
     """
     kinds: Mapping[str, str] = run.document.get("section_kinds", {})
     several = [name for name, kind in kinds.items() if list(kinds.values()).count(kind) > 1]

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A still picture of a scene: for print, and for browsers that run no script.
+"""A still picture of a scene: for print, and for browsers without scripts.
 
-The picture is transparent where nothing is drawn, so that it stands on light and dark pages, and
-has a palette, which keeps it small.
+The background is transparent, to suit light and dark pages, and a palette keeps the file small.
 """
 
 import struct
@@ -25,7 +24,7 @@ _PATH_PX = 3
 
 
 def still_picture(shown: Sequence[ShownLayer]) -> bytes:
-    """Return a PNG of the layers that are on, seen from the south-west and above, parallel."""
+    """Return a PNG of the visible layers, a parallel projection from the south-west and above."""
     on = [part for part in shown if len(part.which) and part.layer.is_shown]
     plain = {colour: _N_SHADES + 1 + k for k, colour in enumerate(_plain_colours(on))}
     picture = np.full((HEIGHT_PX, WIDTH_PX), _CLEAR, dtype=np.uint8)
@@ -65,7 +64,7 @@ def _draw(
     layers: Sequence[tuple[np.ndarray, ShownLayer]],
     plain: dict[str, int],
 ) -> None:
-    """Draw what is near over what is far, and paths over all."""
+    """Draw near points over far ones, and paths over all."""
     n_points = sum(len(xyd) for xyd, part in layers if not part.is_path)
     size = int(np.clip(np.sqrt(0.25 * picture.size / max(n_points, 1)), 2, 4))
     spots = [(xyd, _shades(part, plain), size) for xyd, part in layers if not part.is_path]
@@ -91,7 +90,7 @@ def _along(xyd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shades(shown: ShownLayer, plain: dict[str, int]) -> np.ndarray:
-    """Return the palette's number of each point."""
+    """Return the palette index of each point."""
     values = shown.values
     if values is None:
         return np.full(len(shown.which), plain[shown.colour], dtype=np.uint8)
@@ -102,7 +101,7 @@ def _shades(shown: ShownLayer, plain: dict[str, int]) -> np.ndarray:
 
 
 def _stamp(picture: np.ndarray, xyd: np.ndarray, shades: np.ndarray, size: int) -> None:
-    """Draw squares; those that come later lie above."""
+    """Draw squares; later ones are on top."""
     height, width = picture.shape
     x, y = np.floor(xyd[:, :2]).astype(int).T
     above = np.full(picture.size, -1)
@@ -110,7 +109,7 @@ def _stamp(picture: np.ndarray, xyd: np.ndarray, shades: np.ndarray, size: int) 
         for dy in range(-(size // 2), size - size // 2):
             inside = (x + dx >= 0) & (x + dx < width) & (y + dy >= 0) & (y + dy < height)
             here = np.full(picture.size, -1)
-            # Where a place is named twice, the later one is taken.
+            # If an index occurs twice, the later one wins.
             here[((y + dy) * width + x + dx)[inside]] = np.flatnonzero(inside)
             np.maximum(above, here, out=above)
     drawn = above >= 0
@@ -123,7 +122,7 @@ def _palette(plain: Sequence[str]) -> bytes:
 
 
 def _png(picture: np.ndarray, palette: bytes) -> bytes:
-    """Return a PNG with a palette of which number 0 is transparent (PNG 1.2, 11.2 and 11.3)."""
+    """Return a PNG with a palette whose index 0 is transparent (PNG 1.2, 11.2 and 11.3)."""
     height, width = picture.shape
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     lines = np.hstack([np.zeros((height, 1), dtype=np.uint8), picture])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""SVG pictures stand inside the page: nothing in them may run or load."""
+"""SVG pictures are embedded in the page: they may contain no scripts or external references."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -11,7 +11,7 @@ _LOADING_STYLE = re.compile(r"@import|url\(\s*['\"]?(?!#)", re.IGNORECASE)
 
 
 def checked_svg(svg: str, title: str) -> str:
-    """Return the SVG element, or raise ValueError when it holds more than a drawing."""
+    """Return the SVG element, or raise ValueError if it contains more than a drawing."""
     if "<!" in svg.replace("<!--", ""):
         raise ValueError(
             f"figure {title!r}: the SVG has a declaration; give the <svg> element only"

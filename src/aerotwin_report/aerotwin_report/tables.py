@@ -19,12 +19,7 @@ _GAP = 3  # characters between columns
 def render_tables(tables: Sequence[Table], name: str) -> str:
     """Return the cards of a chapter's tables, in two columns where each fits into half the page.
 
-    Parameters
-    ----------
-    tables : sequence of Table
-        What to show.
-    name : str
-        Prefix of the ids in them, unique on the page.
+    `name` is the prefix of the ids in them, unique on the page.
     """
     wide = [True, *(_is_wide(table) for table in tables), True]
     return "".join(
@@ -35,16 +30,9 @@ def render_tables(tables: Sequence[Table], name: str) -> str:
 
 
 def render_table(table: Table, name: str, *, is_wide: bool = False) -> str:
-    """Return the card of a table.
+    """Return the card of a table, on request of full width.
 
-    Parameters
-    ----------
-    table : Table
-        What to show.
-    name : str
-        Prefix of the ids in it, unique on the page.
-    is_wide : bool
-        Whether it takes the whole width.
+    `name` is the prefix of the ids in it, unique on the page.
     """
     numeric = [is_numeric(table, column) for column in range(len(table.columns))]
     head = "".join(_heading(table, k, name, is_number) for k, is_number in enumerate(numeric))
@@ -61,7 +49,7 @@ def render_table(table: Table, name: str, *, is_wide: bool = False) -> str:
 
 
 def _is_wide(table: Table) -> bool:
-    """Tell whether half of the page is too narrow: words may break lines, numbers and names not."""
+    """Return whether half of the page is too narrow: text may wrap, numbers and names may not."""
     texts = [table.columns, *table.rows]
     longest = [
         max(len(token) for row in texts for token in [*shown(row[column]).split(), ""])
@@ -95,7 +83,7 @@ def _row(table: Table, row: int, name: str, numeric: list[bool]) -> str:
 
 
 def is_numeric(table: Table, column: int) -> bool:
-    """Tell whether all cells of a column are numbers or missing."""
+    """Return whether all cells of a column are numbers or missing."""
     return bool(table.rows) and all(_is_number(row[column]) for row in table.rows)
 
 

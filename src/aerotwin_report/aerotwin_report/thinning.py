@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Fewer points that look the same: at most one for each cell of a lattice, as fine as allowed."""
+"""Thin points with the same appearance: at most one per cell of the finest possible lattice."""
 
 import numpy as np
 
@@ -9,19 +9,10 @@ LATTICE = 2**_LATTICE_BITS - 1
 
 
 def lattice_of(points: np.ndarray, finest_m: float) -> tuple[np.ndarray, float]:
-    """Return the low corner and the step of the lattice on which points are stored.
+    """Return the low corner (3,) [m] and the step [m] of the lattice on which points are stored.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        Finite, n > 0 [m].
-    finest_m : float
-        The step is never finer than this [m].
-
-    Returns
-    -------
-    (3,) array, float
-        Low corner of the points, and a step of which the longest side takes at most `LATTICE` [m].
+    The longest side of the finite points (n, 3), n > 0, has at most `LATTICE` steps; the step is
+    never finer than `finest_m` [m].
     """
     low = points.min(axis=0).astype(np.float64)
     extent = float((points.max(axis=0) - low).max())
@@ -29,22 +20,19 @@ def lattice_of(points: np.ndarray, finest_m: float) -> tuple[np.ndarray, float]:
 
 
 def morton_codes(cells: np.ndarray) -> np.ndarray:
-    """Return the numbers of cells along Morton's curve: bits of x, y and z in turn.
+    """Return the numbers of integer cells (n, 3) along Morton's curve: bits of x, y and z in turn.
+
+    Coordinates are 0 to `LATTICE`.
 
     >>> morton_codes(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [3, 3, 3]])).tolist()
     [1, 2, 4, 63]
-
-    Parameters
-    ----------
-    cells : (n, 3) array
-        Integers of 0 to `LATTICE`.
     """
     x, y, z = (_spread(cells[:, k].astype(np.uint64)) for k in range(3))
     return x | (y << np.uint64(1)) | (z << np.uint64(2))
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
-    """Put two zeros between the bits of 16-bit numbers, by moving halves of them apart."""
+    """Insert two zeros between the bits of 16-bit numbers, by moving halves of them apart."""
     for shift, mask in (
         (16, 0x001F0000FF0000FF),
         (8, 0x100F00F00F00F00F),
@@ -59,16 +47,9 @@ def thin(codes: np.ndarray, budget: int) -> np.ndarray:
     """Return which points to keep: indices along Morton's curve, at most `budget`.
 
     The finest lattice (of edges 1, 2, 4 … steps) whose occupied cells are within the budget gives
-    one point for each cell, drawn at random so that neither low nor good points are preferred; what
-    is left of the budget is filled from the cells of the next finer lattice. The same input gives
-    the same output.
-
-    Parameters
-    ----------
-    codes : (n,) uint64 array
-        From `morton_codes`.
-    budget : int
-        Not negative.
+    one point for each cell, drawn at random so that neither low nor good points are preferred; the
+    rest of the budget is filled from the cells of the next finer lattice. The same `codes`, from
+    `morton_codes`, give the same output.
 
     Notes
     -----
@@ -94,7 +75,7 @@ def thin(codes: np.ndarray, budget: int) -> np.ndarray:
 
 
 def _starts(ordered: np.ndarray, level: int) -> np.ndarray:
-    """Return where each cell of a level begins in the sorted codes."""
+    """Return the first index of each cell of a level in the sorted codes."""
     cells = ordered >> np.uint64(3 * level)
     return np.concatenate([[0], np.flatnonzero(cells[1:] != cells[:-1]) + 1])
 
@@ -105,7 +86,7 @@ def _one_of_each(starts: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
 
 
 def shares(requested: list[int], budget: int) -> list[int]:
-    """Return what each gets of a budget: all it wants where that is little, the rest evenly.
+    """Return each share of a budget: the whole request if it is small, the rest evenly.
 
     >>> shares([10, 500, 900], 300)
     [10, 145, 145]

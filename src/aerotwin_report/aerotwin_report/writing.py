@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Write a report: `report.html` and `metrics.json`, each whole or absent."""
+"""Write a report: `report.html` and `metrics.json`, each atomically."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,26 +31,26 @@ def write_report(
     Parameters
     ----------
     folder : path
-        Made where missing.
+        Created if missing.
     title, summary : str
         Heading, and one or two sentences below it.
     sections : sequence of Section
-        In the order of the page; their headlines stand together at its top.
+        In the order of the page; all headlines are at its top.
     configuration : mapping
         Everything needed to repeat the run.
     warnings : sequence of str
-        What makes the run partial or not repeatable: shown in a banner before all numbers.
+        Reasons why the run is partial or not repeatable: shown in a banner before all numbers.
     seed : int, optional
-        Of the run; taken from `configuration["seed"]` by default.
+        Of the run; `configuration["seed"]` by default.
     world : mapping, optional
-        `name`, `attribution` and `licence` of what is shown.
+        `name`, `attribution` and `licence` of the world.
     created : datetime, optional
         With time zone; now by default.
 
     Raises
     ------
     ValueError
-        If two sections have one name, or a picture holds anything that runs or loads.
+        If two sections have one name, or a picture contains scripts or external references.
     """
     folder = Path(folder)
     created = created or datetime.now(UTC).astimezone()
