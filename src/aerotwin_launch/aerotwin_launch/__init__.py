@@ -3,8 +3,8 @@
 """Runs ROS 2 launch files (YAML front end) without ROS's own launch.
 
 `expand_launch_file` turns a file and its arguments into a `Plan`: command lines, environments,
-policies, equal to those of `ros2 launch`; `run_plan` starts, watches and stops the processes.
-What is outside the subset is refused by name and line before anything starts.
+policies, equal to those of `ros2 launch`; `run_plan` starts, monitors and stops the processes.
+Features outside the subset are refused by name and line before anything starts.
 """
 
 from aerotwin_launch.errors import LaunchError

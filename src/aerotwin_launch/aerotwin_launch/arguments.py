@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The words after `aerotwin launch`: which file, which arguments; and what a file takes."""
+"""The tokens after `aerotwin launch`: file and arguments; and the arguments of a file."""
 
 import os
 import textwrap
@@ -17,7 +17,7 @@ SEPARATOR = ":="
 
 
 def split_tokens(tokens: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Separate what names the file from `name:=value`; of two equal names the last one counts."""
+    """Separate the name of the file from `name:=value`; of two equal names the last one counts."""
     target = [token for token in tokens if SEPARATOR not in token]
     arguments = {}
     for token in tokens:

@@ -28,7 +28,7 @@ SCREEN_OUTPUTS = ("screen", "both", "full")
 class Child:
     """A process of the plan, started in a session of its own.
 
-    Must be made in the main thread: the kernel's parent-death signal follows the thread.
+    Must be created in the main thread: the kernel's parent-death signal follows the thread.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Child:
         self.pid = self._popen.pid
 
     def _open_output(self, log: BinaryIO | None) -> tuple[int, int]:
-        """Open pipes, or a terminal, and return the ends that the process gets."""
+        """Open pipes, or a terminal, and return the ends for the process."""
         on_screen = self.spec.output in SCREEN_OUTPUTS
         if self.spec.needs_terminal and on_screen and self._screen.is_terminal:
             master, slave = pty.openpty()
@@ -78,7 +78,7 @@ class Child:
         ends = []
         for descriptor in (STDOUT, STDERR):
             reading, writing = os.pipe()
-            # As in ROS's launch, errors are always seen, other output only where it is asked for.
+            # As in ROS's launch, errors are always shown, other output only on request.
             shown = on_screen or (descriptor == STDERR and self.spec.output == "log")
             screen = self._screen if shown else None
             self._listen(reading, LineReader(screen, log, self.spec.label, descriptor, draws=False))
@@ -86,7 +86,7 @@ class Child:
         return ends[0], ends[1]
 
     def fit_terminal(self) -> None:
-        """Tell the process how wide the screen is, after its label."""
+        """Set the terminal width of the process to that of the screen after its label."""
         if self._terminal is not None:
             size = struct.pack("HHHH", 24, self._screen.columns(self.spec.label), 0, 0)
             fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, size)
@@ -119,7 +119,7 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process itself has not ended."""
+        """Whether the process itself is still running."""
         return self._popen.poll() is None
 
     @property
@@ -140,15 +140,15 @@ class Child:
         return code
 
     def release(self) -> None:
-        """Close what a grandchild still holds open."""
+        """Close the descriptors that a grandchild still holds open."""
         for descriptor in list(self._open):
             self._close(descriptor)
 
     async def stop(self, report: Callable[[str], None]) -> bool:
         """End the whole process group; return whether it had to be killed.
 
-        SIGINT, then SIGTERM, then SIGKILL, each as soon as the time of the one before is over, and
-        SIGKILL soon after `hurry`.
+        SIGINT, then SIGTERM, then SIGKILL, each after the timeout of the one before, and SIGKILL
+        soon after `hurry`.
         """
         spec = self.spec
         kernel.signal_group(self.pid, signal.SIGINT)
@@ -163,7 +163,7 @@ class Child:
         return True
 
     def hurry(self) -> None:
-        """Pass on a second Ctrl-C, which gives up what keeps a process that is being stopped."""
+        """Forward a second Ctrl-C to a process that is being stopped, and shorten its timeout."""
         self._hurry.set()
         kernel.signal_group(self.pid, signal.SIGINT)
 
@@ -194,7 +194,7 @@ class Child:
 
 
 async def _readable(descriptor: int) -> None:
-    """Wait until a pid descriptor says that its process has ended."""
+    """Wait until a pid descriptor reports the end of its process."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     loop.add_reader(descriptor, ended.set)

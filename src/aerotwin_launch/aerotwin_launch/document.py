@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A launch file as YAML values that remember their line."""
+"""A launch file as YAML values with their line numbers."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,17 +20,14 @@ MAX_VALUES = 50_000
 
 @dataclass(frozen=True, kw_only=True)
 class Located:
-    """A YAML value and where it stands.
-
-    `value` is a scalar, a `dict[str, Located]` or a `list[Located]`.
-    """
+    """A YAML value, a scalar, `dict[str, Located]` or `list[Located]`, and its file and line."""
 
     value: Any
     place: FileLine
 
     @property
     def plain(self) -> Any:
-        """The value without places, as `yaml.safe_load` gives it."""
+        """The value without line numbers, as from `yaml.safe_load`."""
         if isinstance(self.value, dict):
             return {key: item.plain for key, item in self.value.items()}
         if isinstance(self.value, list):
@@ -39,20 +36,20 @@ class Located:
 
     @property
     def kind(self) -> str:
-        """The type in the words of a launch file's author."""
+        """The type in the terms of a launch file's author."""
         names = {str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
         names |= {dict: "a mapping", list: "a list", type(None): "nothing"}
         return names.get(type(self.value), f"a {type(self.value).__name__}")
 
 
 def load_document(path: Path) -> Located:
-    """Read a YAML file; every value of the result knows its line.
+    """Read a YAML file; every value of the result has its line.
 
     Raises
     ------
     LaunchError
-        If the file cannot be read, is no YAML, nests too deep, or says a key twice (PyYAML would
-        silently take the last one).
+        If the file cannot be read, is no YAML, nests too deep, or has a duplicate key (PyYAML would
+        silently use the last one).
     """
     start = FileLine(path=path, line=1)
     text = _read(path, start)
@@ -91,7 +88,7 @@ def _read(path: Path, start: FileLine) -> str:
 def _locate(
     loader: yaml.SafeLoader, node: yaml.Node, path: Path, known: dict[int, Located]
 ) -> Located:
-    """Convert a node; `known` holds what aliases refer to."""
+    """Convert a node; `known` holds the targets of aliases."""
     if id(node) not in known:
         place = FileLine(path=path, line=node.start_mark.line + 1)
         known[id(node)] = Located(value=_value(loader, node, path, known), place=place)
@@ -120,7 +117,7 @@ def _key(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> str:
 
 
 def _at_key(key: yaml.Node, item: Located) -> Located:
-    """Put a block mapping or list at the line of its key, which is where one looks for it."""
+    """Set the line of a block mapping or list to that of its key, where a reader looks for it."""
     if isinstance(item.value, (dict, list)):
         line = key.start_mark.line + 1
         return Located(value=item.value, place=FileLine(path=item.place.path, line=line))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan would start, as text and as plain values."""
+"""The processes of a plan, as text and as plain values."""
 
 import shlex
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def _record(spec: ProcessSpec, environment: Mapping[str, str]) -> dict[str, Any]
 
 
 def command_text(plan: Plan, environment: Mapping[str, str]) -> str:
-    """Return the command lines for people; inline parameter files follow as comments."""
+    """Return the command lines as text; inline parameter files follow as comments."""
     lines = [f"# log: {message}" for message in plan.messages]
     for record in command_records(plan, environment):
         changes = [f"{name}={shlex.quote(value)}" for name, value in record["environment"].items()]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong in a launch file: always with the file and the line."""
+"""Errors in a launch file: always with the file and the line."""
 
 import difflib
 import os
@@ -25,7 +25,7 @@ class FileLine:
 
 
 class LaunchError(UserError):
-    """A launch file or a launch argument cannot be carried out; nothing was started."""
+    """A launch file or a launch argument is invalid; nothing was started."""
 
     def __init__(self, place: FileLine | None, message: str) -> None:
         super().__init__(f"{place}: {message}" if place else message)
@@ -33,6 +33,6 @@ class LaunchError(UserError):
 
 
 def suggestion(token: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for a likely slip of the pen, else nothing."""
+    """Return "; did you mean 'x'?" for a likely typing error, else ""."""
     near = difflib.get_close_matches(token, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the actions of a launch file to the processes to start.
 
-Actions are carried out in their order, each in the scope that those before it made. Nothing is
-started here, so that every mistake is found before the first process runs.
+Actions are executed in order, each in the scope left by those before it. No process is started
+here, so that every error is found before the first process runs.
 """
 
 import os
@@ -28,13 +28,13 @@ MAX_ACTIONS = 5_000
 def expand_launch_file(
     path: Path, arguments: Mapping[str, str], environment: Mapping[str, str]
 ) -> Plan:
-    """Return what a launch file starts with these arguments in this environment.
+    """Return the plan of a launch file with these arguments in this environment.
 
     Raises
     ------
     LaunchError
-        If the file, one that it includes, or an argument is wrong; if a package, an executable
-        or a parameter file is missing.
+        If the file, an included one, or an argument is wrong; if a package, an executable or a
+        parameter file is missing.
     """
     path = Path(os.path.abspath(path))
     actions = load_actions(path)
@@ -47,7 +47,7 @@ def expand_launch_file(
 
 
 def declared_arguments(actions: tuple[Action, ...], is_conditional: bool = False) -> list[Argument]:
-    """Return the arguments that actions declare, also those behind conditions."""
+    """Return the arguments that actions declare, including those behind conditions."""
     found: list[Argument] = []
     for action in actions:
         behind = is_conditional or "if" in action.values or "unless" in action.values
@@ -70,7 +70,7 @@ def _argument(action: Action, is_conditional: bool) -> Argument:
 
 
 def every_action(actions: tuple[Action, ...]) -> Iterator[Action]:
-    """Go through actions and those in their groups."""
+    """Iterate over actions, including those in groups."""
     for action in actions:
         yield action
         yield from every_action(action.children)
@@ -85,7 +85,7 @@ def _refuse_unknown(provided: Mapping[str, str], known: set[str], path: Path) ->
 
 
 class _Expansion:
-    """Carries out actions one after the other and collects the processes."""
+    """Executes actions in order and collects the processes."""
 
     def __init__(
         self, arguments: Mapping[str, str], environment: Mapping[str, str], path: Path
@@ -104,7 +104,7 @@ class _Expansion:
         )
 
     def file(self, actions: tuple[Action, ...], path: Path, passed: set[str]) -> set[str]:
-        """Carry out a file; return the arguments that it and what it includes declare."""
+        """Execute a file; return the arguments that it and its includes declare."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             message = f"more than {MAX_DEPTH} includes deep: does a file include itself?"
@@ -135,7 +135,7 @@ class _Expansion:
         raise LaunchError(argument.place, f"{message}{hint}")
 
     def run(self, actions: tuple[Action, ...]) -> None:
-        """Carry out actions whose condition holds."""
+        """Execute actions whose condition holds."""
         for action in actions:
             if self._condition(action):
                 getattr(self, f"do_{action.kind}")(action)
@@ -153,7 +153,7 @@ class _Expansion:
         return (text in ("true", "1")) == (action.get("if") is not None)
 
     def _note_arguments(self, action: Action) -> None:
-        """Learn the arguments of a file that a condition leaves out: they are no mistakes."""
+        """Record the arguments of a file behind a false condition: they are no errors."""
         try:
             actions = self._load(Path(self._text(action, "file")))
         except LaunchError:

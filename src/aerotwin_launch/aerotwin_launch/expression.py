@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The value of a Python expression in `$(eval)`: arithmetic, comparisons, text; nothing else.
 
-Python's own `eval` can start programs and take all time and memory there is, also where a launch
-file is only looked at. Here the expression is walked: names are those of `math`, calls those of a
-list, and no value grows beyond its limit before it is made.
+Python's own `eval` can start programs and use unlimited time and memory, even if a launch file is
+only inspected. Here the syntax tree is walked: names are those of `math`, calls those of a list,
+and the size of every value is limited before it is computed.
 """
 
 import ast
@@ -59,7 +59,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class ExpressionError(ValueError):
-    """An expression is beyond what is evaluated here."""
+    """An expression is outside of the supported subset."""
 
 
 def evaluate(text: str) -> Any:
@@ -68,9 +68,9 @@ def evaluate(text: str) -> Any:
     Raises
     ------
     ExpressionError
-        If it holds what is not evaluated, or a value becomes too large.
+        If it contains unsupported syntax, or a value becomes too large.
     Exception
-        Whatever Python raises at such an expression: SyntaxError, NameError, TypeError …
+        Any exception of Python for the expression: SyntaxError, NameError, TypeError …
     """
     if len(text) > MAX_LETTERS:
         raise ExpressionError(f"it has {len(text)} letters, at most {MAX_LETTERS} are read")
@@ -122,7 +122,7 @@ def _call(node: ast.Call) -> Any:
 
 
 def _called(node: ast.expr) -> Callable[..., Any]:
-    """Return what is called: a function by its name, or a method of a text."""
+    """Return the called object: a function by its name, or a method of a text."""
     if isinstance(node, ast.Attribute) and not _is_math(node.value):
         owner = _value(node.value)
         if not isinstance(owner, str) or node.attr not in _METHODS:

@@ -14,7 +14,7 @@ MARK = "AEROTWIN_LAUNCH"
 
 
 class Guard:
-    """A running guardian process; it knows which processes are started and which are gone."""
+    """A running guardian process; it tracks the started and the ended processes."""
 
     def __init__(self, folder: Path) -> None:
         self.mark = {MARK: uuid.uuid4().hex}  # in the environment of everything that is started
@@ -30,15 +30,15 @@ class Guard:
         self.pid = self._popen.pid
 
     def started(self, pid: int) -> None:
-        """Tell that a process was started, in a session of its own."""
+        """Report the start of a process in a session of its own."""
         self._send(f"+{pid}")
 
     def gone(self, pid: int) -> None:
-        """Tell that a process and its group have ended: the number may be used again."""
+        """Report the end of a process and its group: the pid may be reused."""
         self._send(f"-{pid}")
 
     def dismiss(self) -> None:
-        """Tell that all is done, and wait for the guardian to end."""
+        """Report the orderly end, and wait for the guardian to end."""
         self._send("done")
         with suppress(OSError):
             if self._popen.stdin is not None:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends the processes of a launch whose runner was killed: `python -I -S guardian.py FOLDER MARK`.
 
-The runner tells on standard input what it starts ("+pid", a session of its own) and what has
-ended ("-pid"), and "done" at its orderly end. When the input ends without that, the runner was
-killed: every session left, everything below it, and everything that carries the launch's mark in
-its environment gets SIGINT, SIGTERM and SIGKILL in turn, and the runner's temporary folder is
-deleted. Runs without the project's packages, so that it starts within milliseconds.
+The runner reports on standard input what it starts ("+pid", a session of its own) and what has
+ended ("-pid"), and "done" at its orderly end. If the input ends without that, the runner was
+killed: every remaining session, its descendants, and every process with the launch's mark in its
+environment gets SIGINT, SIGTERM and SIGKILL in turn, and the runner's temporary folder is deleted.
+Runs without the project's packages, so that it starts within milliseconds.
 """
 
 import os
@@ -20,7 +20,7 @@ POLL_S = 0.05
 
 
 def main() -> None:
-    """Read the runner's words until they end."""
+    """Read the runner's messages until they end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sessions: set[int] = set()
@@ -55,7 +55,7 @@ def _end(sessions: set[int], mark: bytes) -> None:
 
 
 def _carries(pid: int, mark: bytes) -> bool:
-    """Tell whether a process was started by this launch, however often it changed its parent."""
+    """Return whether a process was started by this launch, even if its parent changed."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return mark in file.read().split(b"\0")
@@ -64,13 +64,13 @@ def _carries(pid: int, mark: bytes) -> bool:
 
 
 def _alive(born: dict[int, str]) -> list[int]:
-    """Return those still there; a recycled pid has another time of birth."""
+    """Return the processes that still exist; a recycled pid has another start time."""
     table = _table()
     return [pid for pid, start in born.items() if pid in table and table[pid][3] == start]
 
 
 def _table() -> dict[int, tuple[int, int, int, str]]:
-    """Return pid -> (parent, group, session, start time) of what is no zombie."""
+    """Return pid -> (parent, group, session, start time) of all processes but zombies."""
     table = {}
     for name in os.listdir("/proc"):
         if name.isdigit():

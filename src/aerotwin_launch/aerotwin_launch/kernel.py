@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux offers to leave no process behind: prctl, process groups, the process tree."""
+"""Linux features to leave no process behind: prctl, process groups, the process tree."""
 
 import ctypes
 import os
@@ -15,19 +15,16 @@ _LIBC = ctypes.CDLL(None, use_errno=True)  # loaded here: a forked child must no
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of every descendant whose own parent has gone.
-
-    So a grandchild that daemonised is still found in the process tree, and can be ended.
-    """
+    """Make this process the parent of orphaned descendants: daemonised ones can then be ended."""
     _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def child_preparation() -> Callable[[], None]:
-    """Return what a child does between fork and exec.
+    """Return the function to call in a child between fork and exec.
 
-    It asks for SIGTERM when its parent dies (the kernel means the *thread* that forked, so
-    processes are started from the main thread), and undoes an inherited `SIG_IGN` of SIGINT,
-    which a shell without job control gives to what it starts with `&`.
+    It requests SIGTERM when its parent dies (the kernel means the *thread* that forked, so
+    processes are started from the main thread), and resets an inherited `SIG_IGN` of SIGINT, which
+    a shell without job control sets for commands started with `&`.
     """
     parent = os.getpid()
 
@@ -42,27 +39,27 @@ def child_preparation() -> Callable[[], None]:
 
 
 def signal_group(group: int, number: int) -> None:
-    """Send a signal to a process group, if there still is one."""
+    """Send a signal to a process group, if it still exists."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
 def signal_processes(pids: Iterable[int], number: int) -> None:
-    """Send a signal to processes, if they still are there."""
+    """Send a signal to processes, if they still exist."""
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
 
 def reap(pids: Iterable[int]) -> None:
-    """Collect the exit status of adopted processes, so that none stays as a zombie."""
+    """Collect the exit status of adopted processes, so that none remains a zombie."""
     for pid in pids:
         with suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
 
 
 def process_table() -> dict[int, tuple[int, int, bool]]:
-    """Return pid -> (parent, process group, is a zombie) of every process that can be seen."""
+    """Return pid -> (parent, process group, is a zombie) of every visible process."""
     table = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -74,7 +71,7 @@ def process_table() -> dict[int, tuple[int, int, bool]]:
 
 
 def descendants(roots: Iterable[int], table: dict[int, tuple[int, int, bool]]) -> set[int]:
-    """Return every process below the roots, zombies too."""
+    """Return every process below the roots, including zombies."""
     children: dict[int, list[int]] = {}
     for pid, (parent, _, _) in table.items():
         children.setdefault(parent, []).append(pid)

@@ -27,7 +27,7 @@ from aerotwin_core.cli import write_json
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.usage = "%(prog)s [options] FILE | PACKAGE FILE [name:=value ...]"
-    # Options may stand between the words: "FILE --print-commands seed:=3".
+    # Options may be between the arguments: "FILE --print-commands seed:=3".
     parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
     parser.add_argument(
         "words",

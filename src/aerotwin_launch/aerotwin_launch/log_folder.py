@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the output of launched processes is kept: beside the logs of ROS's own launch."""
+"""Location of the logs of launched processes: beside those of ROS's own launch."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from aerotwin_launch.errors import LaunchError
 
 
 def make_log_folder(environment: Mapping[str, str]) -> Path:
-    """Make a new folder below ROS_LOG_DIR, or $ROS_HOME/log, or ~/.ros/log."""
+    """Create a new folder below ROS_LOG_DIR, or $ROS_HOME/log, or ~/.ros/log."""
     home = environment.get("ROS_HOME") or "~/.ros"
     root = Path(environment.get("ROS_LOG_DIR") or Path(home, "log")).expanduser()
     stamp = time.strftime("%Y-%m-%d-%H-%M-%S")

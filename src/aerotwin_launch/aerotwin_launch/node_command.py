@@ -26,10 +26,7 @@ _STR_TAG = "tag:yaml.org,2002:str"
 
 
 def absolute_namespace(pushed: str | None, own: str | None) -> str | None:
-    """Join the pushed namespace and the node's own one; an absolute one replaces what was pushed.
-
-    Returns None when there is neither.
-    """
+    """Join pushed and own namespace, None without both; an absolute own one replaces the pushed."""
     if pushed is None and own is None:
         return None
     joined = _joined(pushed, own)
@@ -47,12 +44,12 @@ def _joined(pushed: str | None, own: str | None) -> str:
 
 
 def is_namespace(text: str) -> bool:
-    """Tell whether ROS accepts an absolute namespace."""
+    """Return whether ROS accepts an absolute namespace."""
     return text == "/" or all(TOKEN.fullmatch(token) for token in text[1:].split("/"))
 
 
 def node_command(action: Action, scope: Scope) -> tuple[list[str], list[ParameterFile]]:
-    """Return the words of a node's command line and the parameter files to write for it.
+    """Return the tokens of a node's command line and the parameter files to write for it.
 
     Order: executable, its arguments, ROS arguments, name, namespace, parameters of the scope,
     parameters of the node in their order, remappings. Later ones win in the node.
@@ -82,7 +79,7 @@ def node_command(action: Action, scope: Scope) -> tuple[list[str], list[Paramete
 
 
 def executable_command(action: Action, scope: Scope, environment: dict[str, str]) -> list[str]:
-    """Return the words of an `executable`'s command line; its program must be there."""
+    """Return the tokens of an `executable`'s command line; its program must exist."""
     command = split_tokens(action.get("cmd"), scope)
     if not command or not command[0]:
         raise LaunchError(action.places["cmd"], "'cmd' of 'executable' is empty")
@@ -93,7 +90,7 @@ def executable_command(action: Action, scope: Scope, environment: dict[str, str]
 
 
 def require_program(program: str, folder: str, environment: dict[str, str], action: Action) -> None:
-    """Refuse a program that is not there, before anything is started."""
+    """Refuse a missing program, before anything is started."""
     if os.sep in program:
         path = Path(folder, program)
         found = path.is_file() and os.access(path, os.X_OK)
@@ -105,9 +102,9 @@ def require_program(program: str, folder: str, environment: dict[str, str], acti
 
 
 def split_tokens(template: Template | None, scope: Scope) -> list[str]:
-    """Split a command line in words, as a shell would, but never inside a substitution's value.
+    """Split a command line into tokens, as a shell would, but never inside a substitution's value.
 
-    Only the text around substitutions is split: "a $(var b)c" is two words whatever b holds.
+    Only the text around substitutions is split: "a $(var b)c" is two tokens for any value of b.
     """
     if template is None:
         return []
@@ -178,7 +175,7 @@ def _parameter_file(entry: Entry, scope: Scope) -> str:
             raise LaunchError(entry.places[key], f"'param' has both 'from' and '{key}'; use one")
     path = str(Path(entry.get("from").evaluate(scope)))
     if not os.path.isfile(path):
-        # ROS's launch only warns, and the node flies with its defaults.
+        # ROS's launch only warns, and the node runs with its defaults.
         raise LaunchError(entry.places["from"], f"parameter file '{path}' does not exist")
     return path
 
@@ -196,11 +193,11 @@ def _inline_file(
 
 
 class _Text(str):
-    """A text that stays one: the parser of rcl reads y, on and 1e3 as something else."""
+    """A string that must stay a string: the parser of rcl converts y, on and 1e3."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes a `_Text` in quotes, also where YAML needs none."""
+    """Writes a `_Text` in quotes, even if YAML needs none."""
 
 
 _Dumper.add_representer(

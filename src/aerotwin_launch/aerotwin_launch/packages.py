@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where installed packages and their executables are, by the ament index.
+"""Paths of installed packages and their executables, by the ament index.
 
-A prefix of `AMENT_PREFIX_PATH` holds a package when it has the marker file
+A prefix of `AMENT_PREFIX_PATH` holds a package if it has the marker file
 `share/ament_index/resource_index/packages/<package>`; the first prefix wins.
 """
 
@@ -58,10 +58,7 @@ def package_executable(package: str, executable: str, environment: Mapping[str, 
 
 
 def share_file(package: str, name: str, environment: Mapping[str, str]) -> Path:
-    """Return the one file of a name below the share folder of a package.
-
-    This is how `ros2 launch PACKAGE FILE` finds its file.
-    """
+    """Return the only file of a name below a package's share folder, as `ros2 launch` does."""
     share = package_share(package, environment)
     found = [
         Path(folder) / name

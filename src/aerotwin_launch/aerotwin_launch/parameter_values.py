@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The type of a node's parameter.
 
-A value without a substitution keeps its YAML type, so that a quoted "5.0" is a string. A string
-with a substitution is read as YAML once it is evaluated, so that "$(var rate)" may become a
-number, a boolean or a list. `type` forces one.
+A value without a substitution retains its YAML type: a quoted "5.0" is a string. A string with a
+substitution is read as YAML after evaluation: "$(var rate)" may become a number, a boolean or a
+list. `type` overrides both.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ def parameter_value(entry: Entry, names: Names) -> Any:
     Raises
     ------
     LaunchError
-        If the value is not of the type asked for, or a list is empty or mixed.
+        If the value is not of the requested type, or a list is empty or mixed.
     """
     place = entry.places["value"]
     identifier = entry.get("type")
@@ -57,7 +57,7 @@ def parameter_value(entry: Entry, names: Names) -> Any:
 
 
 def global_parameter_value(text: str, place: FileLine) -> object:
-    """Return the value of `set_parameter`: always read as YAML, also when it is a literal."""
+    """Return the value of `set_parameter`: always read as YAML, even if it is a literal."""
     try:
         value = parse_yaml(text) if text else ""
     except ValueError:
@@ -71,7 +71,7 @@ def global_parameter_value(text: str, place: FileLine) -> object:
 
 
 def _check_written(value: Any, scalar: type | None, is_list: bool) -> None:
-    """Check the value as written; a string may stand for anything, as it may be substituted."""
+    """Check the value as written; a string may have any type after substitution."""
     if isinstance(value, list):
         if scalar is not None and not is_list:
             raise ValueError(f"must be a {scalar.__name__}, got a list")

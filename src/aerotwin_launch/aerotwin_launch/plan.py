@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a launch file asks for, once it is expanded: plain records, ready to be started."""
+"""The expanded launch file: plain records, ready to be started."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,7 @@ SIGKILL_TIMEOUT_S = 4.0  # ROS waits 5 s; one less keeps the promise to be gone 
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterFile:
-    """A parameter file that is written before the process starts.
-
-    `index` is the position in the command line where its path goes.
-    """
+    """A file to write before the process starts; `index` is its position in the command line."""
 
     index: int
     text: str
@@ -57,7 +54,7 @@ class Argument:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Everything a launch file asks for."""
+    """Everything that a launch file starts."""
 
     processes: tuple[ProcessSpec, ...]
     messages: tuple[str, ...]

@@ -22,7 +22,7 @@ def process_spec(action: Action, scope: Scope, number: int) -> ProcessSpec:
     Raises
     ------
     LaunchError
-        If a value is out of range, or something that the process needs is missing.
+        If a value is out of range, or a requirement of the process is missing.
     """
     environment = _environment(action, scope)
     files: list[ParameterFile] = []
@@ -70,7 +70,7 @@ def _environment(action: Action, scope: Scope) -> dict[str, str]:
 
 
 def environment_name(name: str, place: FileLine) -> str:
-    """Return the name of an environment variable if it can be one (environ(7))."""
+    """Return the name of an environment variable if it is valid (environ(7))."""
     if not name or "=" in name:
         raise LaunchError(place, f"'{name}' cannot be the name of an environment variable")
     return name

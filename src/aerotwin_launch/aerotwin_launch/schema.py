@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What may stand in a launch file: actions, their keys, and the type of each value.
+"""Schema of a launch file: actions, their keys, and the type of each value.
 
-The whole file is checked before anything in it is carried out, also what a condition leaves
-out, as ROS's own launch does it. What ROS knows and this runner does not is refused by name.
+The whole file is checked before any action is executed, including actions behind false conditions,
+as in ROS's own launch. Features of ROS that this runner lacks are refused by name.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from aerotwin_launch.substitutions import Template, parse_template, unescape
 
 
 class Kind(Enum):
-    """What the value of a key must be."""
+    """Type of the value of a key."""
 
     TEMPLATE = "a string"  # with substitutions
     TEXT = "a string without substitutions"
@@ -40,14 +40,14 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A checked mapping: templates are parsed, everything else is plain."""
+    """A checked mapping: templates are parsed, other values are plain."""
 
     values: dict[str, Any]
     places: dict[str, FileLine]
     place: FileLine
 
     def get(self, key: str) -> Any:
-        """Return the value of a key, or None where it was not given."""
+        """Return the value of a key, or None if it is absent."""
         return self.values.get(key)
 
 
@@ -114,7 +114,7 @@ ACTIONS: dict[str, Mapping[str, Key]] = {
     },
     "executable": PROCESS | {"cmd": NAME, "shell": Key(kind=Kind.BOOLEAN)},
 }
-# Slips that a letter count does not catch, by action and key.
+# Misspellings that an edit distance does not catch, by action and key.
 SPELT = {
     ("node", "ns"): "namespace",
     ("node", "package"): "pkg",
@@ -143,7 +143,7 @@ def load_actions(path: Path) -> tuple[Action, ...]:
     Raises
     ------
     LaunchError
-        At the first thing that is outside the subset or of the wrong type.
+        At the first element that is outside the subset or of the wrong type.
     """
     document = load_document(path)
     root = document.value
@@ -176,7 +176,7 @@ def _action(item: Located) -> Action:
 
 
 def _group(body: Located) -> Action:
-    """Check a group: a mapping with `children`, or just their list."""
+    """Check a group: a mapping with `children`, or only their list."""
     if isinstance(body.value, list):
         children = _actions(body, "group")
         return Action(kind="group", values={}, places={}, place=body.place, children=children)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is set at a point of a launch file: variables, environment, namespace, parameters.
+"""State at a point of a launch file: variables, environment, namespace, parameters.
 
-A scoped group saves all of it and brings it back; an include does not.
+A scoped group saves and restores all of it; an include does not.
 """
 
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ class Scope:
     def push(self) -> None:
         """Save the scope at the beginning of a group."""
         # The list of parameters is shared, not copied, as in ROS's launch: set_parameter in a
-        # group reaches beyond it when one was set before the group.
+        # group has effect beyond it if one was set before the group.
         self._saved.append((dict(self.variables), dict(self.environment), self.parameters))
 
     def pop(self) -> None:
-        """Bring back what the last `push` saved; the folder stays, as in ROS's launch."""
+        """Restore the state saved by the last `push`; the folder stays, as in ROS's launch."""
         self.variables, self.environment, self.parameters = self._saved.pop()
 
     def reset(self) -> None:
-        """Forget everything inherited (`forwarding: false`)."""
+        """Drop everything inherited (`forwarding: false`)."""
         self.variables = {}
         self.environment = dict(self.initial_environment)
         self.parameters = None

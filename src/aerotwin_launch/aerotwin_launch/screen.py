@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the output of several processes on one screen, line by line, each with its label.
+"""Merges the output of several processes on one screen, line by line, each with its label.
 
 A process with a terminal of its own (`emulate_tty: true`) may draw a progress bar: its
 unfinished line stays at the bottom of the screen while the lines of the others pass above it.
@@ -16,7 +16,7 @@ from aerotwin_core.foreign_text import printable
 ERASE_LINE = b"\r\x1b[2K"
 MAX_LINE_BYTES = 1_000_000
 STDOUT, STDERR = 1, 2
-# Colours, and what erases the line that a status line draws anew.
+# Colours, and the sequence that erases a line before a status line is redrawn.
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*[mK])")
 
 
@@ -34,7 +34,7 @@ class Screen:
         self._write(b"[%b] %b\n" % (label.encode(), _shown(text)), descriptor)
 
     def message(self, level: str, name: str, text: str) -> None:
-        """Write one line of the runner itself, errors to standard error."""
+        """Write one line of the runner itself; errors go to standard error."""
         descriptor = STDERR if level in ("ERROR", "WARNING") else STDOUT
         line = printable(f"[{level}] [{name}]: {text}", keep="\n")
         self._write(f"{line}\n".encode(errors="replace"), descriptor)
@@ -52,7 +52,7 @@ class Screen:
             self._write(b"", STDOUT)
 
     def columns(self, label: str) -> int:
-        """Return the width that is left beside the label."""
+        """Return the remaining width beside the label."""
         return max(20, shutil.get_terminal_size().columns - len(label) - 4)
 
     def _write(self, data: bytes, descriptor: int) -> None:
@@ -74,7 +74,7 @@ class Screen:
 
 
 class LineReader:
-    """Cuts the output of one stream into lines, for the screen and for the log file."""
+    """Splits the output of one stream into lines, for the screen and for the log file."""
 
     def __init__(
         self, screen: Screen | None, log: BinaryIO | None, label: str, descriptor: int, draws: bool
@@ -87,7 +87,7 @@ class LineReader:
         self._unfinished = b""
 
     def feed_bytes(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Process the next bytes."""
         *lines, rest = (self._unfinished + data).split(b"\n")
         for line in lines:
             self._line(line)
@@ -95,12 +95,12 @@ class LineReader:
         if len(rest) > MAX_LINE_BYTES:
             self.finish()
         elif self.draws and self.screen and rest:
-            # what a carriage return overwrites is never seen again
+            # text overwritten after a carriage return is lost
             self._unfinished = _last_drawn(rest)
             self.screen.draw(self.label, self._unfinished.rstrip(b"\r"))
 
     def finish(self) -> None:
-        """Write what has no line end, at the end of the stream."""
+        """Write the unterminated last line at the end of the stream."""
         if self._unfinished:
             rest, self._unfinished = self._unfinished, b""
             self._line(rest)
@@ -122,7 +122,7 @@ class LineReader:
 def _shown(line: bytes) -> bytes:
     """Return a line of a process with its colours; other control characters are escaped.
 
-    A node logs names of topics and frames, an autopilot texts that came over its link.
+    Logs contain untrusted names of topics and frames, and texts from an autopilot's link.
     """
     parts = _COLOURS.split(line.decode("utf-8", "replace"))
     parts[::2] = (printable(part, keep="\t") for part in parts[::2])
@@ -130,5 +130,5 @@ def _shown(line: bytes) -> bytes:
 
 
 def _last_drawn(line: bytes) -> bytes:
-    """Return what a terminal shows of a line in which carriage returns overwrite the start."""
+    """Return the visible text of a line in which carriage returns overwrite the start."""
     return line.rstrip(b"\r").rpartition(b"\r")[2] if b"\r" in line.rstrip(b"\r") else line

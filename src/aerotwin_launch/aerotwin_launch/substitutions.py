@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Substitutions `$(name argument …)` in the strings of a launch file.
 
-Grammar, as ROS's launch has it: text and substitutions alternate; the arguments of a
-substitution are separated by exactly one space; an argument is bare (no space, quote or
-parenthesis but escaped ones) or stands as a whole in single or double quotes; both may hold
-further substitutions. A backslash makes the character after it plain.
+Grammar, as in ROS's launch: text and substitutions alternate; the arguments of a substitution are
+separated by exactly one space; an argument is bare (space, quote and parenthesis only escaped) or
+as a whole in single or double quotes; both may contain further substitutions. A backslash escapes
+the next character.
 """
 
 import math
@@ -27,12 +27,12 @@ MAX_DEPTH = 20
 MAX_LETTERS = 100_000
 """Of a value: Linux passes no more than 131,071 bytes in one word to a program."""
 _SHOWN_LETTERS = 200
-# What ends a bare argument, by the quotes around the outermost substitution.
+# Characters that end a bare argument, by the quotes around the outermost substitution.
 BARE_END = {None: " '\"()", "'": " '()", '"': ' "()'}
 
 
 class Names(Protocol):
-    """What a substitution may look up while it is evaluated."""
+    """Lookups of a substitution during evaluation."""
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -49,7 +49,7 @@ class Names(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One substitution: its name and its arguments, each a row of texts and calls."""
+    """One substitution: its name and its arguments, each a sequence of texts and calls."""
 
     name: str
     arguments: tuple["Parts", ...]
@@ -59,7 +59,7 @@ Parts = tuple["str | Call", ...]
 
 
 class SubstitutionFailure(Exception):
-    """A substitution has no value; the message has no place yet."""
+    """A substitution has no value; the message has no file and line yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,17 +72,17 @@ class Template:
 
     @property
     def literal(self) -> str | None:
-        """The text, when there is no substitution in it; else None."""
+        """The text if it contains no substitution, else None."""
         if any(isinstance(part, Call) for part in self.parts):
             return None
         return "".join(str(part) for part in self.parts)
 
     def evaluate(self, names: Names) -> str:
-        """Return the text with every substitution carried out."""
+        """Return the text with every substitution replaced."""
         return self.evaluate_parts(self.parts, names)
 
     def evaluate_parts(self, parts: Parts, names: Names) -> str:
-        """Return the text of some of the parts; errors name the place of the whole."""
+        """Return the text of some of the parts; errors name the line of the whole."""
         try:
             return _text(parts, names)
         except (SubstitutionFailure, packages.LookupFailure) as error:
@@ -90,7 +90,7 @@ class Template:
 
 
 def unescape(text: str) -> str:
-    """Take the backslash from every escaped character."""
+    """Remove the backslash from every escaped character."""
     return ESCAPE.sub(r"\1", text)
 
 
@@ -200,7 +200,7 @@ def _text(parts: Parts, names: Names) -> str:
 
 def _value(call: Call, names: Names) -> str:
     if call.name == "var" and len(call.arguments) == 2:
-        # Only this one leaves its default alone when it is not needed.
+        # Only this one does not evaluate its default unless needed.
         name = _text(call.arguments[0], names)
         return names.variables[name] if name in names.variables else _text(call.arguments[1], names)
     function = SUBSTITUTIONS[call.name][2]
@@ -208,13 +208,7 @@ def _value(call: Call, names: Names) -> str:
 
 
 def as_boolean(text: str) -> bool:
-    """Read a boolean by the rules of YAML, and 1 and 0.
-
-    Raises
-    ------
-    ValueError
-        If the text is none.
-    """
+    """Return a boolean by the rules of YAML, and 1 and 0; raise ValueError for other text."""
     try:
         value = parse_yaml({"1": "true", "0": "false"}.get(text, text))
     except ValueError:
@@ -262,7 +256,7 @@ def _evaluate(arguments: list[str], names: Names) -> str:
 
 
 def _equals(arguments: list[str], names: Names) -> str:
-    """Compare as booleans when both are, as numbers when both are, else as text."""
+    """Compare as booleans if both are, as numbers if both are, else as text."""
     left, right = arguments
     truths = {"true": True, "1": True, "false": False, "0": False}
     if left.lower() in truths and right.lower() in truths:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the processes of a plan, watches them, and leaves none behind.
+"""Starts the processes of a plan, monitors them, and leaves none behind.
 
 Exit code: that of the first required process (`on_exit: shutdown`) that failed, else of the
 first other one that failed for good; 130 after Ctrl-C, 143 after SIGTERM; else 0. A process
-that a signal ended counts as 128 + its number.
+ended by a signal counts as 128 + its number.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from aerotwin_launch.screen import Screen
 
 EXIT_CANNOT_START = 126
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# How a process may end that was asked to: on its own, or by the very signal.
+# Exit codes of a process after a stop request: its own, or that of the signal.
 ENDED_AS_ASKED = {0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM}
-# Processes that left their session get this much after the others have gone.
+# Timeout of processes that left their session, after the others have ended.
 STRAY_PATIENCE_S = 1.0
 
 
@@ -50,7 +50,7 @@ def run_plan(plan: Plan, log_folder: Path, *, name: str = "launch") -> int:
 
 @contextmanager
 def _handlers_restored() -> Iterator[None]:
-    """Give the caller its handlers of signals back, where asyncio leaves those of the system."""
+    """Restore the caller's signal handlers, where asyncio leaves those of the system."""
     before = {number: signal.getsignal(number) for number in (*STOP_SIGNALS, signal.SIGWINCH)}
     try:
         yield
@@ -75,7 +75,7 @@ class _Supervisor:
         self.stop_tasks: set[asyncio.Task] = set()
 
     async def run(self) -> int:
-        """Start everything, wait for the end, sweep up."""
+        """Start all processes, wait for the end, clean up."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._on_signal, number)
@@ -100,7 +100,7 @@ class _Supervisor:
         return 0 if self.signal_number is None else 128 + self.signal_number
 
     async def _live(self, spec: ProcessSpec) -> None:
-        """Run one process, again and again where it respawns."""
+        """Run one process, and restart it if it respawns."""
         with self._log_file(spec) as log:
             retries = 0
             while not self.stopping.is_set():
@@ -157,7 +157,7 @@ class _Supervisor:
         return command
 
     def _judge(self, spec: ProcessSpec, code: int, again: bool) -> None:
-        """Note the first failure of a required process, and of any other one."""
+        """Record the first failure of a required process, and of any other one."""
         if code == 0 or self._is_as_asked(code):
             return
         status = 128 - code if code < 0 else code
@@ -175,7 +175,7 @@ class _Supervisor:
         self._stop_all(f"{signal.Signals(number).name} received")
 
     def _on_further_signal(self, number: int) -> None:
-        """Name who is still there; a second Ctrl-C goes on to them."""
+        """Print the processes still running; a second Ctrl-C is forwarded to them."""
         left = [child for child in self.children.values() if child.is_running]
         names = ", ".join(child.spec.label for child in left) or "none"
         self._say("WARNING", self.name, f"already stopping; still there: {names}")
@@ -203,7 +203,7 @@ class _Supervisor:
             self.other_code = self.other_code or 128 + signal.SIGKILL
 
     async def _sweep(self) -> None:
-        """End what is left below this process: it left its session, or outlived its parent."""
+        """End the remaining descendants: they left their session, or outlived their parent."""
         loop = asyncio.get_running_loop()
         strays = self._strays()
         if strays:
