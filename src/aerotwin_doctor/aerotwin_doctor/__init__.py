@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with this installation or this link, in words: the command `aerotwin doctor`.
+"""Diagnosis of this installation or this link, as text: the command `aerotwin doctor`.
 
-Every diagnosis is a pure function from what was found (files, ports, messages) to `Check`s;
+Every diagnosis is a pure function from findings (files, ports, messages) to `Check`s;
 `link_watch` and `ros/` are the parts that listen.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One thing that was looked at: whether it is well, what was found, and the way out."""
+"""The result of one check: status, finding, and remedy."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,16 @@ OK, WARN, FAIL = "ok", "warn", "fail"
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """The outcome of one look.
+    """The result of one check.
 
     Attributes
     ----------
     name : str
-        What was looked at, as `area.thing`.
+        As `area.thing`.
     status : str
-        `ok`, `warn` (works, but not as meant) or `fail`.
-    message : str
-        What was found.
-    way_out : str
-        What to do about it; empty when nothing is to be done.
+        `ok`, `warn` (works, but not as intended) or `fail`.
+    message, way_out : str
+        The finding, and the remedy; empty if none is needed.
     """
 
     name: str
@@ -29,12 +27,12 @@ class Check:
     way_out: str = ""
 
     def line(self) -> str:
-        """Return the line for a person."""
+        """Return the check as a line of text."""
         way_out = f"; {self.way_out}" if self.way_out else ""
         return f"{self.status:4} {self.name}: {self.message}{way_out}"
 
     def record(self) -> dict[str, object]:
-        """Return it for machines."""
+        """Return the check as plain values."""
         return {
             "name": self.name,
             "ok": self.status != FAIL,
@@ -45,15 +43,15 @@ class Check:
 
 
 def ok(name: str, message: str) -> Check:
-    """Return a check of something that is well."""
+    """Return a passed check."""
     return Check(name=name, status=OK, message=message)
 
 
 def warn(name: str, message: str, way_out: str = "") -> Check:
-    """Return a check of something that works, but not as meant."""
+    """Return a check of something that works, but not as intended."""
     return Check(name=name, status=WARN, message=message, way_out=way_out)
 
 
 def fail(name: str, message: str, way_out: str) -> Check:
-    """Return a check of something that does not work, with the way out."""
+    """Return a failed check, with the remedy."""
     return Check(name=name, status=FAIL, message=message, way_out=way_out)

@@ -81,7 +81,7 @@ def _duration(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, say, and return 1 if something failed."""
+    """Check, print, and return 1 if something failed."""
     from aerotwin_core.cli import say, write_json
 
     checks = []
@@ -104,7 +104,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
 
 
 def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
-    """Yield what there is to say of the installation."""
+    """Yield the checks of the installation."""
     from aerotwin_doctor import installation, machine, ports, px4_build
 
     root = installation.workspace_root()
@@ -134,7 +134,7 @@ def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
 
 
 def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
-    """Listen to the link and to /diagnostics at once, and yield what they say."""
+    """Listen to the link and to /diagnostics concurrently, and yield their checks."""
     from aerotwin_doctor import geometry, ports
     from aerotwin_doctor.link_checks import flight_checks, link_checks
     from aerotwin_doctor.link_watch import LinkWatch, listening_ports
@@ -180,7 +180,7 @@ def _nobody(arguments: argparse.Namespace) -> Check:
 
 
 def _diagnostics(stack: ExitStack):
-    """Return a watch over /diagnostics; None where rclpy does not load (the imports say why)."""
+    """Return a watch over /diagnostics; None if rclpy does not load (reported by the imports)."""
     try:
         from aerotwin_doctor.ros.topics import DiagnosticsWatch
     except ImportError:

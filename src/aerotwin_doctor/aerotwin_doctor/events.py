@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""PX4's events (MAVLink message 410): which of its checks keep it from arming, in words.
+"""PX4's events (MAVLink message 410): which of its checks prevent arming, as text.
 
 An event carries a number, the 24-bit FNV-1a hash of its name, not a text; the names of the health
 and arming checks of PX4 1.14 are listed here. Payload: MAVLink development.xml, message EVENT.
@@ -77,16 +77,16 @@ _AS_TEXT = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmingReason:
-    """Why an autopilot does not want to arm.
+    """Why an autopilot refuses to arm.
 
     Attributes
     ----------
     name : str
         PX4's name of the check, without `check_`.
     level : int
-        Of the event; up to `ERROR` it forbids.
+        Of the event; up to `ERROR` it prevents arming.
     modes : int
-        Bits of the modes that it forbids, by PX4's nav_state.
+        Bits of the affected modes, by PX4's nav_state.
     """
 
     name: str
@@ -95,11 +95,11 @@ class ArmingReason:
 
     @property
     def text(self) -> str:
-        """The reason in words."""
+        """The reason as text."""
         return _AS_TEXT.get(self.name, self.name.replace("_", " "))
 
     def forbids(self, nav_state: int | None) -> bool:
-        """Return whether it forbids arming in a mode; in any mode when that is not known."""
+        """Return whether it prevents arming in a mode; in any mode if that is unknown."""
         if self.level > ERROR:
             return False
         return nav_state is None or bool(self.modes >> nav_state & 1)
@@ -122,8 +122,8 @@ _LENGTH = 53
 class ArmingReasons:
     """The reasons of the last complete report of an autopilot.
 
-    PX4 sends a summary, then one event for each reason; what follows a summary replaces the reasons
-    before it.
+    PX4 sends a summary, then one event for each reason; events after a summary replace the previous
+    reasons.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class ArmingReasons:
         return iter(self._reasons.values())
 
     def on_event(self, payload: bytes) -> None:
-        """Take the payload of an EVENT, zero-truncated as on the wire."""
+        """Process the payload of an EVENT, zero-truncated as on the wire."""
         data = payload.ljust(_LENGTH, b"\0")
         number, *_, log_levels = _HEAD.unpack_from(data)
         if number & 0xFFFFFF == _NEW_REPORT:

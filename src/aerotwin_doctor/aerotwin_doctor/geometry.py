@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the autopilot and the simulator agree where the rotors are and how they turn."""
+"""Whether autopilot and simulator agree on the positions and directions of the rotors."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,12 +17,12 @@ TOLERANCE = 0.03
 
 
 def rotor_names(n_rotors: int) -> list[str]:
-    """Return the PX4 parameters that say where n rotors are."""
+    """Return the PX4 parameters of the positions of n rotors."""
     return [f"CA_ROTOR{i}_{what}" for i in range(n_rotors) for what in ("PX", "PY", "KM")]
 
 
 def expected_parameters(airframe_name: str) -> dict[str, float]:
-    """Return what PX4 should be told of an airframe (by name, or path of its YAML file)."""
+    """Return the PX4 parameters of an airframe (by name, or path of its YAML file)."""
     airframe = load_airframe(airframe_name)
     rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
     return rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
@@ -31,8 +31,8 @@ def expected_parameters(airframe_name: str) -> dict[str, float]:
 def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_name: str) -> Check:
     """Compare the CA_ROTOR* parameters of an autopilot with an airframe.
 
-    A wrong sign lets the vehicle turn over at take-off; other numbers only cost precision, because
-    PX4 scales its allocation.
+    A wrong sign makes the vehicle flip at take-off; other values only reduce precision, because PX4
+    scales its allocation.
     """
     found = record.parameters
     is_any_configured = any(name.startswith("CA_ROTOR") for name in found)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what aerotwin imports, starts and has compiled is there, and is what was tested."""
+"""Whether imports, programs and compiled kernels of aerotwin exist in the tested versions."""
 
 import ctypes
 import importlib
@@ -43,7 +43,7 @@ def workspace_root() -> Path | None:
 
 
 def python_check(version: tuple[int, int] | None = None) -> Check:
-    """Return whether this Python is one that is tested."""
+    """Return whether this Python version is tested."""
     found = version or sys.version_info[:2]
     name = "python.version"
     text = f"Python {found[0]}.{found[1]} ({sys.executable})"
@@ -56,7 +56,7 @@ def python_check(version: tuple[int, int] | None = None) -> Check:
 
 
 def pinned_versions(text: str) -> dict[str, tuple[str, str]]:
-    """Return the requirements of a file: distribution -> (operator, version); others are left."""
+    """Return distribution -> (operator, version) of a file; other lines are ignored."""
     matches = (_PINNED.match(line.partition("#")[0].strip()) for line in text.splitlines())
     return {m[1]: (m[2], m[3]) for m in matches if m}
 
@@ -72,7 +72,7 @@ def find_version(name: str) -> str | None:
 def version_check(
     requirements: Mapping[str, tuple[str, str]], find: Callable[[str], str | None] = find_version
 ) -> Check:
-    """Compare what is installed with what a requirements file names."""
+    """Compare the installed versions with those of a requirements file."""
     name = "python.versions"
     missing, other = [], []
     for package, (operator, requested) in requirements.items():
@@ -112,7 +112,7 @@ def setuptools_check(found: str | None) -> Check:
 
 
 def needed_modules(prefix_path: str) -> list[str]:
-    """Return what the installed packages of aerotwin import, as their manifests say."""
+    """Return the imports of the installed packages of aerotwin, from their manifests."""
     prefixes = [Path(prefix) for prefix in prefix_path.split(":")]
     modules: set[str] = set()
     for manifest in (m for p in prefixes for m in p.glob(f"share/{_PREFIX}_*/package.xml")):
@@ -127,7 +127,7 @@ def import_check(
     names: Sequence[str],
     load: Callable[[str], object] = importlib.import_module,
 ) -> Check:
-    """Import everything once, and say what does not load and why."""
+    """Import every module once, and report failures with their reason."""
     if not names:
         return fail("python.imports", "no package of aerotwin is on AMENT_PREFIX_PATH", SET_UP)
     broken = []
@@ -142,7 +142,7 @@ def import_check(
 
 
 def library_check(load: Callable[[str], object] = ctypes.CDLL) -> Check:
-    """Return whether the system libraries are there that wheels cannot bring along."""
+    """Return whether the system libraries that wheels do not include are installed."""
     missing = []
     for library, package in LIBRARIES.items():
         try:
@@ -180,7 +180,7 @@ def commands_check(commands: Iterable[EntryPoint] | None = None) -> Check:
 
 
 def nodes_check(prefix_path: str) -> Check:
-    """Return whether every node that the packages declare was installed as a program."""
+    """Return whether every node that the packages declare is installed as a program."""
     name = "packages.nodes"
     prefixes = [Path(prefix) for prefix in prefix_path.split(":")]
     missing, n_nodes = [], 0
@@ -211,7 +211,7 @@ def _declared_programs() -> list[tuple[str, str]]:
 
 
 def kernels_check(source: Path) -> Check:
-    """Return whether machine code is saved beside the sources; what changed is compiled anew."""
+    """Return whether machine code is cached beside the sources; changed kernels are recompiled."""
     name = "kernels.cache"
     n_kernels = sum(1 for _ in source.rglob("*.nbc"))
     if n_kernels == 0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Why a vehicle will not arm or fly, from what was heard on its link: mode, power, estimator."""
+"""Why a vehicle does not arm or fly, from the messages on its link: mode, power, estimator."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -41,16 +41,9 @@ _RATIOS = {
 
 
 def link_checks(record: LinkRecord, ports: Sequence[int], *, is_connected: bool) -> list[Check]:
-    """Return who speaks, how fast, and in which mode it is.
+    """Return the checks of the senders on the link, their rate and mode.
 
-    Parameters
-    ----------
-    record : LinkRecord
-        What was heard.
-    ports : sequence of int
-        Where it was listened.
-    is_connected : bool
-        Whether an autopilot is seen on the HIL link.
+    `ports` are those of the record; `is_connected` means that an autopilot is on the HIL link.
     """
     if not record.is_heard:
         return [_silence(record, ports, is_connected=is_connected)]
@@ -58,7 +51,7 @@ def link_checks(record: LinkRecord, ports: Sequence[int], *, is_connected: bool)
 
 
 def flight_checks(record: LinkRecord) -> list[Check]:
-    """Return what keeps it from flying, once its sensors are well."""
+    """Return what prevents flight, if its sensors are well."""
     if not record.is_heard:
         return []
     return [
@@ -230,6 +223,6 @@ def _arming(record: LinkRecord) -> Check:
 
 
 def _texts(record: LinkRecord) -> list[Check]:
-    """Return what it has warned of lately; texts of information are left out."""
+    """Return its recent warnings; texts of information are left out."""
     warnings = [text for severity, text in record.texts if severity <= WARNING]
     return [warn("autopilot.says", text) for text in warnings]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What was heard on a MAVLink link for a few seconds, kept for the diagnosis."""
+"""Messages of a MAVLink link over a few seconds, recorded for the diagnosis."""
 
 import struct
 from collections import Counter, deque
@@ -23,7 +23,7 @@ _SAVED_TEXTS = 20
 
 @dataclass(frozen=True, slots=True)
 class HighresImuSample:
-    """One HIGHRES_IMU: FRD axes, m/s^2, rad/s, gauss, hPa; None where there never was a value."""
+    """One HIGHRES_IMU: FRD axes, m/s^2, rad/s, gauss, hPa; None for a value never received."""
 
     time_us: int
     specific_force: tuple[float, float, float]
@@ -36,32 +36,28 @@ class HighresImuSample:
 
 @dataclass(slots=True)
 class LinkRecord:
-    """What one autopilot said, and who else spoke.
+    """Messages of one autopilot, and the other system ids on its link.
 
     Attributes
     ----------
     system_id : int
-        Whom we listen to.
-    counts : Counter
-        Messages by name.
-    last : dict
-        The last message of each name.
+        Of the monitored autopilot.
+    counts, last : Counter, dict
+        Number of messages, and the last message, by name.
     imu : list of HighresImuSample
-        Inertial samples as streamed or asked for.
+        Streamed or requested.
     texts : deque of (severity, str)
         STATUSTEXTs.
     reasons : ArmingReasons
-        Why it does not want to arm.
-    parameters : dict
-        Values by name.
-    results : dict
-        Results of commands, by command.
+        Why it refuses to arm.
+    parameters, results : dict
+        Values by name, and results of commands by command.
     others : Counter
         Messages of other system ids.
     first_ms, last_ms : int or None
         Its clock at the first and last message that carries it.
     wall_s : float
-        How long we listened.
+        Duration of the recording.
     """
 
     system_id: int
@@ -79,12 +75,12 @@ class LinkRecord:
 
     @property
     def is_heard(self) -> bool:
-        """Whether the autopilot has said anything."""
+        """Whether any message of the autopilot was received."""
         return bool(self.counts)
 
     @property
     def elapsed_s(self) -> float:
-        """How far its clock went [s]."""
+        """Time elapsed on its clock [s]."""
         if self.first_ms is None or self.last_ms is None:
             return 0.0
         return (self.last_ms - self.first_ms) * 1e-3
@@ -96,14 +92,14 @@ class LinkRecord:
 
     @property
     def is_armed(self) -> bool:
-        """Whether its last HEARTBEAT said so."""
+        """Whether its last HEARTBEAT reported armed."""
         heartbeat = self.heartbeat
         return heartbeat is not None and bool(
             heartbeat.base_mode & mavlink.MAV_MODE_FLAG_SAFETY_ARMED
         )
 
     def on_message(self, message: Any) -> None:
-        """Take a message of any system."""
+        """Record a message of any system."""
         if message.get_type() == "BAD_DATA":
             return
         if message.get_type().startswith("UNKNOWN_"):
@@ -122,7 +118,7 @@ class LinkRecord:
             take(self, message)
 
     def _on_unknown(self, message: Any) -> None:
-        """Take an EVENT, which pymavlink's dialect does not know."""
+        """Record an EVENT, which pymavlink's dialect does not define."""
         data = bytes(message.data)
         if len(data) <= HEADER_LENGTH or data[0] != MAGIC or data[5] != self.system_id:
             return

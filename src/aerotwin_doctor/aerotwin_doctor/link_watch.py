@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listen to an autopilot as a ground station would, without disturbing a flight.
 
-Nothing is sent but single requests: messages once each, parameters to read, and, only while it
-is disarmed, the request to run its arming checks. No heartbeat, no stream, no command that acts:
-a data link that comes and goes would itself be a reason for a fail-safe.
+Only single requests are sent: messages once each, parameters to read, and, only while it is
+disarmed, the request to run its arming checks. No heartbeat, no stream, no command that acts:
+a data link that comes and goes would itself trigger a fail-safe.
 """
 
 import select
@@ -43,10 +43,10 @@ ASKED_ONCE = {
 
 
 def listening_ports(instance: int) -> list[int]:
-    """Return where autopilot number `instance` may send to.
+    """Return the ports that autopilot number `instance` may send to.
 
-    Above 9 the embedded autopilot, a PX4 that we start and one that others start each have a rule
-    of their own.
+    Above 9 the rules differ between the embedded autopilot, a PX4 started by aerotwin and one
+    started otherwise.
     """
     ports = [offboard_port(instance), OFFBOARD_PORT + instance, GROUND_PORT]
     return list(dict.fromkeys([*ports, STOCK_PX4_PORT_ABOVE_9] if instance > 9 else ports))
@@ -59,17 +59,15 @@ class LinkWatch:
     ----------
     instance : int
         Number of the autopilot; its system id is one more.
-    ports : sequence of int
-        Where to listen.
     parameters : sequence of str
         Names of the parameters to read.
 
     Attributes
     ----------
     record : LinkRecord
-        What was heard.
+        Received messages.
     held : list of int
-        Ports that somebody else holds.
+        Ports in use by another process.
     """
 
     def __init__(self, instance: int, ports: Sequence[int], parameters: Sequence[str]) -> None:
@@ -93,7 +91,7 @@ class LinkWatch:
             self._codecs[endpoint] = codec
 
     def listen(self, duration_s: float, on_wait: Callable[[float], None] | None = None) -> None:
-        """Listen for a while, in wall time; less when nobody speaks, longer for answers."""
+        """Listen for a while, in wall time; shorter without any message, longer for replies."""
         start = last_asked = last_imu = monotonic()
         while self._codecs:
             self._receive()
@@ -117,7 +115,7 @@ class LinkWatch:
         return waited_s >= limit_s
 
     def _is_complete(self) -> bool:
-        """Return whether everything has come that can be expected."""
+        """Return whether all expected messages have arrived."""
         record = self.record
         if record.heartbeat is None or "SYS_STATUS" not in record.last:
             return False
@@ -129,7 +127,7 @@ class LinkWatch:
         )
 
     def _are_reasons_due(self) -> bool:
-        """Return whether the report of its arming checks has yet to come."""
+        """Return whether the report of its arming checks is still missing."""
         record = self.record
         if record.heartbeat is None or record.is_armed or record.reasons.has_report:
             return False
@@ -148,7 +146,7 @@ class LinkWatch:
         self.close()
 
     def _receive(self) -> None:
-        """Read everything that has come: what waits too long is dropped by the kernel."""
+        """Read all waiting datagrams: the kernel drops those that wait too long."""
         ready, _, _ = select.select(list(self._codecs), [], [], _SLICE_S)
         for endpoint in ready:
             while True:
@@ -166,7 +164,7 @@ class LinkWatch:
             self._partner = (endpoint, address)
 
     def _ask(self) -> None:
-        """Ask for what is missing so far."""
+        """Request what is still missing."""
         record = self.record
         for name, message_id in ASKED_ONCE.items():
             if name not in record.last:

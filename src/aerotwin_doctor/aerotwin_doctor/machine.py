@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Processors, disk, shared memory and the settings of DDS."""
+"""Processors, disk, shared memory and DDS settings."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ HIGHEST_SAFE_DOMAIN = 101
 
 
 def processor_check(allowed: set[int] | None = None) -> Check:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     cpus = os.sched_getaffinity(0) if allowed is None else allowed
     n_all = os.cpu_count() or 1
     text = f"{len(cpus)} of {n_all} processors may be used ({_listed(cpus)})"
@@ -44,7 +44,7 @@ def _listed(cpus: set[int]) -> str:
 
 
 def disk_check(folder: Path, free: int | None = None) -> Check:
-    """Return whether a flight's bag finds room in a folder."""
+    """Return whether a folder has space for a flight's bag."""
     n_free = shutil.disk_usage(folder).free if free is None else free
     text = f"{n_free / GIB:.1f} GiB free where runs go ({folder})"
     if n_free < TOO_LITTLE_DISK:
@@ -55,7 +55,7 @@ def disk_check(folder: Path, free: int | None = None) -> Check:
 
 
 def shared_memory_check(folder: Path = Path("/dev/shm"), free: int | None = None) -> Check:
-    """Return whether DDS finds room in shared memory, and what killed processes left there."""
+    """Return whether DDS has enough shared memory, and leftovers of killed processes there."""
     name = "dds.shared_memory"
     if not folder.is_dir():
         return warn(name, f"{folder} is not there", "DDS falls back to UDP: slower images")
@@ -74,7 +74,7 @@ def shared_memory_check(folder: Path = Path("/dev/shm"), free: int | None = None
 
 
 def dds_settings_check(environment: Mapping[str, str] = os.environ) -> Check:
-    """Return whether the variables that DDS reads say what they are meant to say."""
+    """Return whether the environment variables of DDS have the intended values."""
     name = "dds.settings"
     profiles = environment.get("FASTDDS_DEFAULT_PROFILES_FILE")
     if profiles and not Path(profiles).is_file():
@@ -106,7 +106,7 @@ def dds_settings_check(environment: Mapping[str, str] = os.environ) -> Check:
 
 
 def domain_check(mavlink_ports: set[int], environment: Mapping[str, str] = os.environ) -> Check:
-    """Return whether the UDP ports of a ROS domain keep clear of those of MAVLink."""
+    """Return whether the UDP ports of a ROS domain do not overlap those of MAVLink."""
     name = "dds.domain"
     text = environment.get("ROS_DOMAIN_ID", "0") or "0"
     way_out = "export ROS_DOMAIN_ID=0 (or 1 to 25)"

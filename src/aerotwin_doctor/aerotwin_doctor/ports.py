@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds the ports of a vehicle, and what that says about its HIL link."""
+"""Which processes use the ports of a vehicle, and the state of its HIL link."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def _holder(pid: int | None) -> str:
 
 
 def udp_ports(instance: int) -> dict[str, int]:
-    """Return every UDP port that has to do with a vehicle."""
+    """Return every UDP port related to a vehicle."""
     return {
         **{name: port + instance for name, port in AUTOPILOT_PORTS.items()},
         "mission": MISSION_PORT + instance,
@@ -69,7 +69,7 @@ def udp_ports(instance: int) -> dict[str, int]:
 
 
 def ports_check(found: Iterable[Endpoint], instance: int) -> Check:
-    """Return whether the ports of a vehicle are free, or who holds them."""
+    """Return whether the ports of a vehicle are free, or which process uses them."""
     found = list(found)
     udp = {e.port: e.holder for e in found if e.kind == "udp"}
     held = [
@@ -94,7 +94,7 @@ def _is_listening(endpoint: Endpoint, port: int) -> bool:
 
 
 def hil_check(found: Sequence[Endpoint], instance: int) -> Check | None:
-    """Return what can be seen of a vehicle's HIL link; None when there is no simulator."""
+    """Return the state of a vehicle's HIL link; None if there is no simulator."""
     port, name = HIL_PORT + instance, "link.hil"
     listener = next((e for e in found if _is_listening(e, port)), None)
     partner = next((e for e in found if e.remote == port and e.state == ESTABLISHED), None)
@@ -111,7 +111,7 @@ def hil_check(found: Sequence[Endpoint], instance: int) -> Check | None:
 
 
 def held_check(ports: Iterable[int], found: Iterable[Endpoint]) -> list[Check]:
-    """Return who holds the ports on which the doctor would have listened."""
+    """Return which processes use the ports that the doctor could not open."""
     udp = {e.port: e.holder for e in found if e.kind == "udp"}
     return [
         warn(

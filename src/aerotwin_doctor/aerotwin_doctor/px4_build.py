@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a PX4 folder holds a SITL that can be flown."""
+"""Whether a PX4 folder contains a usable SITL build."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _WAY_OUT = "make px4_sitl_default in it"
 
 
 def px4_check(folder: str, model: str = MODEL) -> Check:
-    """Return whether PX4 was built there, and what it is."""
+    """Return whether PX4 was built there, and its version and model."""
     root = Path(folder).expanduser()
     program, airframes = root / BUILD / "bin/px4", root / BUILD / "etc/init.d-posix/airframes"
     if not program.is_file() or not os.access(program, os.X_OK):

@@ -29,6 +29,6 @@ def mode_name(custom_mode: int) -> str:
 
 
 def nav_state(custom_mode: int) -> int | None:
-    """Return the number by which arming checks name a mode, None when it is not known."""
+    """Return the number of a mode in arming checks, None if it is unknown."""
     known = _MODES.get((custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF))
     return known[1] if known else None

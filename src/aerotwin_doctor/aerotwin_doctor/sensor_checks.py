@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Missing, frozen and impossible sensor values, from what the autopilot says that it receives."""
+"""Missing, frozen and impossible sensor values, as reported by the autopilot."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +36,7 @@ _SENSORS = {
 
 
 def sensor_checks(record: LinkRecord) -> list[Check]:
-    """Return what is to be said of IMU, magnetometer, barometer and GNSS."""
+    """Return the checks of IMU, magnetometer, barometer and GNSS."""
     if not record.is_heard:
         return []
     samples, gnss = distinct_instants(record.imu), record.last.get("GPS_RAW_INT")
@@ -183,7 +183,7 @@ def _gnss(message: Any | None) -> Check:
 
 
 def _is_moving(values: Sequence[Sequence[float]]) -> bool:
-    """Return whether not every value is the same to the last digit."""
+    """Return whether the values are not all equal to the last digit."""
     return len({tuple(value) for value in values}) > 1
 
 

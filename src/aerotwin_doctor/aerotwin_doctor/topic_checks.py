@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the statuses on /diagnostics mean: levels, and counters of the HIL link."""
+"""Interpretation of the statuses on /diagnostics: levels, and counters of the HIL link."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

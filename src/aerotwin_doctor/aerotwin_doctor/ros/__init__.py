@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the doctor hears on ROS topics."""
+"""ROS topics that the doctor listens to."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Listen to /diagnostics of a running simulator, from a context of its own."""
+"""Listen to /diagnostics of a running simulator, in a separate context."""
 
 from typing import Any
 
@@ -17,13 +17,7 @@ _SPINS_PER_CALL = 5
 
 
 class DiagnosticsWatch:
-    """Collects the statuses that anybody publishes.
-
-    Attributes
-    ----------
-    statuses : dict
-        Name -> list of statuses, in order of arrival.
-    """
+    """Collects all published statuses: name -> list, in order of arrival."""
 
     def __init__(self) -> None:
         self.statuses: dict[str, list[Any]] = {}
@@ -42,7 +36,7 @@ class DiagnosticsWatch:
             self.statuses.setdefault(status.name, []).append(status)
 
     def spin(self) -> None:
-        """Deliver what has come, without waiting."""
+        """Process received messages, without waiting."""
         for _ in range(_SPINS_PER_CALL):
             self._executor.spin_once(timeout_sec=0.0)
 
