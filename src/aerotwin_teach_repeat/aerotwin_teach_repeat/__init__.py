@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Teach and repeat by lidar: a path is taught once, in a map or by driving, and driven again.
 
-`route_graph` holds taught paths and their folder, `submaps` cuts the surroundings of each place
-from a cloud, `teaching` makes a graph of way-points or of a driven trajectory. `T_a_b` takes points
+`route_graph` holds taught paths and their folder, `submaps` cuts the surroundings of each vertex
+from a cloud, `teaching` makes a graph from way-points or a driven trajectory. `T_a_b` maps points
 of b to a; `map` is the frame of the cloud, `base` the vehicle's: x forward, z up, on the ground.
 """
 

@@ -3,7 +3,7 @@
 """Localisation by lidar: a matcher of scans to maps, odometry, and a localiser along a route.
 
 Poses are of the vehicle's base; points are in its frame. A failure is a result with
-`accepted = False` and a reason, and its pose is the prediction, never the identity.
+`accepted = False` and a reason; its pose is the prediction, never the identity.
 """
 
 from aerotwin_teach_repeat.localization.localizer import ScanLocalization, SubmapLocalizer
@@ -16,7 +16,7 @@ from aerotwin_teach_repeat.localization.odometry import (
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 from aerotwin_teach_repeat.localization.relocalization import RelocalizationProtocol
 
-# Deprecated names, which go with the next version.
+# Deprecated names, to be removed in the next version.
 Localizer = SubmapLocalizer
 
 __all__ = [

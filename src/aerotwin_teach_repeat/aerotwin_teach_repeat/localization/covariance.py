@@ -8,7 +8,7 @@ from aerotwin_core.frames import FloatArray
 
 
 def turned(covariance: FloatArray, R: FloatArray) -> FloatArray:
-    """Return a covariance (6, 6) in other axes, R taking vectors there."""
+    """Return a covariance (6, 6) in other axes; R maps vectors to them."""
     B = np.kron(np.eye(2), R)
     return B @ covariance @ B.T
 

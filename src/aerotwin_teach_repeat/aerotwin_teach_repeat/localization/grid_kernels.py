@@ -3,7 +3,7 @@
 """Compiled parts of the search: a hash grid of points, thinning of a scan, normals of a cloud.
 
 Cells are cubes of a hash table with open addressing (Teschner et al. 2003, "Optimized Spatial
-Hashing for Collision Detection of Deformable Objects"); the points of a cell lie side by side, each
+Hashing for Collision Detection of Deformable Objects"); the points of a cell are contiguous, each
 with its normal in one row of 32 bytes. So a search near a surface reads one to three cells.
 """
 
@@ -16,9 +16,9 @@ from aerotwin_core.kernel_cache import njit
 
 EMPTY = np.int64(-1)
 HALF_RANGE = np.int64(1 << 20)
-"""Cells to each side of the origin that a key of three times 21 bits can name."""
+"""Cells to each side of the origin that a key of three times 21 bits can address."""
 ROW = 8
-"""Numbers of a point: place, normal, weight of the normal (0 = none), room."""
+"""Floats per point: position, normal, weight of the normal (0 = none), padding."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: Knuth, TAOCP 3, 6.4
 _LOAD = 2  # table entries for each point, at least
 _HALF_TURN = 2.0 * math.pi / 3.0
@@ -31,7 +31,7 @@ def _key(i, j, k):
 
 @njit(cache=True, nogil=True, inline="always")
 def _slot(keys, key):
-    """Return where a key stands in the table, or the empty place where it would."""
+    """Return the slot of a key in the table, or the empty slot where it belongs."""
     mask = len(keys) - 1
     at = np.int64((np.uint64(key) * _MIX) >> np.uint64(32)) & mask
     while keys[at] != EMPTY and keys[at] != key:
@@ -89,10 +89,10 @@ def build_grid(points, normals, weights, per_metre):
 
 @njit(cache=True, nogil=True)
 def nearest_in_grid(x, y, z, squared, best, keys, spans, rows, per_metre):
-    """Return the row of the nearest point nearer than a squared distance, and its own.
+    """Return the row of the nearest point within a squared distance, and its squared distance.
 
-    `best` (-1: none) is what is returned where none is nearer: a guess with its distance makes the
-    search short.
+    `best` (-1: none) is returned if no point is nearer: a guess with its distance shortens the
+    search.
     """
     ci = np.int64(math.floor(x * per_metre))
     cj = np.int64(math.floor(y * per_metre))
@@ -135,9 +135,9 @@ def nearest_in_grid(x, y, z, squared, best, keys, spans, rows, per_metre):
     nogil=True,
 )
 def thin(points, voxel_m, min_range_m, max_range_m):
-    """Return the places (m,) of the first point of each voxel between two distances from zero.
+    """Return the indices (m,) of the first point of each voxel between two distances from zero.
 
-    NaN, as organised clouds have where nothing returned, is no distance and is left out.
+    NaN, as organised clouds have where nothing returned, are left out.
     """
     n = len(points)
     keys = np.full(_table_size(n), EMPTY)
@@ -178,7 +178,7 @@ def _eigenvalues(xx, xy, xz, yy, yz, zz):
 
 @njit(cache=True, nogil=True)
 def _null_vector(xx, xy, xz, yy, yz, zz):
-    """Return the unit vector across the rows of a symmetric matrix of rank two."""
+    """Return the unit vector orthogonal to the rows of a symmetric matrix of rank two."""
     x0, y0, z0 = xy * yz - xz * yy, xz * xy - xx * yz, xx * yy - xy * xy
     x1, y1, z1 = xy * zz - xz * yz, xz * xz - xx * zz, xx * yz - xy * xz
     x2, y2, z2 = yy * zz - yz * yz, yz * xz - xy * zz, xy * yz - yy * xz
@@ -233,9 +233,9 @@ def fit_normals(
 ):
     """Write normals and weights of rows `places`, from all points within a radius of each.
 
-    Results stand at the points' own places `order`. The weight is the flatness 1 - sqrt(l1 / l2) of
-    the smaller two eigenvalues of the covariance, or 0 where it or the number of points is too
-    small: along one ring of a lidar, on a pole or in leaves there is no surface to speak of.
+    Results are stored at the points' original indices `order`. The weight is the flatness 1 -
+    sqrt(l1 / l2) of the smaller two eigenvalues of the covariance, or 0 where it or the number of
+    points is too small: along one ring of a lidar, on a pole or in leaves there is no surface.
     """
     limit = radius_m * radius_m
     for place in range(start, stop):

@@ -3,7 +3,7 @@
 """Compiled point-to-plane ICP with a Gaussian prior on the pose; the whole loop in one call.
 
 A step moves the source about its own origin: p <- p + d, R <- Exp(w) R in axes of the target. So
-shift and turn of a vehicle are what they seem, wherever the target's origin lies. With pairs
+translation and rotation of a vehicle do not depend on the target's origin. With pairs
 x_i -> q_i, normals n_i and e = (p - p0, Log(R R0^T)) the cost is
 
     sum_i w_i (r_i^2 s_i + f |q_i - x_i|^2) / variance + e^T L e,      r_i = n_i . (q_i - x_i),
@@ -37,7 +37,7 @@ _DAMPING = 1e-9
 
 @njit(cache=True, nogil=True)
 def _solve(H, g, x):
-    """Solve H x = g for a positive definite H (6, 6) by Cholesky's method; H is written over."""
+    """Solve H x = g for a positive definite H (6, 6) by Cholesky's method; H is overwritten."""
     for i in range(6):
         for j in range(i + 1):
             total = H[i, j]
@@ -57,7 +57,7 @@ def _solve(H, g, x):
 
 @njit(cache=True, nogil=True)
 def _turn(T, w0, w1, w2):
-    """Turn the rotation of T (3, 4) by Exp(w) from the left (Rodrigues' formula)."""
+    """Rotate T (3, 4) by Exp(w) from the left (Rodrigues' formula)."""
     angle = math.sqrt(w0 * w0 + w1 * w1 + w2 * w2)
     if angle < 1e-12:
         return
@@ -106,7 +106,7 @@ def _accumulate(points, T, index, choices, f, keys, spans, rows, per_metre, H, g
         x, y, z = ax + T[0, 3], ay + T[1, 3], az + T[2, 3]
         squared, best = pair2, np.int64(-1)
         known = index[i]
-        if known >= 0:  # the neighbour of the step before is a good guess
+        if known >= 0:  # the neighbour of the previous step is a good guess
             dx, dy, dz = rows[known, 0] - x, rows[known, 1] - y, rows[known, 2] - z
             d = dx * dx + dy * dy + dz * dz
             if d < squared:
@@ -189,11 +189,11 @@ def _accumulate(points, T, index, choices, f, keys, spans, rows, per_metre, H, g
     nogil=True,
 )
 def align(points, T, T_prior, L, choices, max_steps, index, keys, spans, rows, per_metre):
-    """Move T (3, 4) until it stands still; return H (6, 6) for residuals of 1 m, and `stats`.
+    """Move T (3, 4) until it converges; return H (6, 6) for residuals of 1 m, and `stats`.
 
-    `index` (n,) holds the neighbours' rows, -1 at first; with `max_steps` 0 nothing is moved and
-    the pairs at T are judged. H is that of the residuals along normals, without f (it helps a
-    step but knows nothing), about the source's origin.
+    `index` (n,) holds the neighbours' rows, -1 at first; with `max_steps` 0 nothing moves and the
+    pairs at T are evaluated. H is that of the residuals along normals, without f (which helps a
+    step but carries no information), about the source's origin.
     """
     stats = np.zeros(N_STATS)
     H, A = np.zeros((6, 6)), np.zeros((6, 6))

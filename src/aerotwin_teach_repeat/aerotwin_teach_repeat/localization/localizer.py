@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where on a taught route a vehicle is: scans matched to the submaps that the route passes.
+"""Localisation on a taught route: scans matched to the submaps along it.
 
 Odometry predicts, the submap of the nearest vertex corrects. A correction that contradicts the
-prediction is refused, so that a wrong match does not carry the vehicle away; while nothing matches
-the prediction goes on and grows uncertain, until a match fits again or `relocalize` is asked.
+prediction is refused, so that a wrong match does not carry the vehicle away; while nothing matches,
+the prediction continues with growing covariance until a match fits again or `relocalize` is called.
 """
 
 from collections import OrderedDict
@@ -32,41 +32,39 @@ from aerotwin_teach_repeat.localization.relocalization import (
 from aerotwin_teach_repeat.route_graph import DamagedSubmapError, RouteGraph, Submap
 
 _N_MATCHERS = 6
-"""Submaps that stay prepared."""
+"""Submaps whose matchers are cached."""
 _LEAST_M, _LEAST_DEG = 0.05, 0.5
-"""A prior is never surer than this: errors of one submap last from scan to scan."""
+"""Smallest deviation of a prior: errors of one submap persist from scan to scan."""
 _DRIFT, _DRIFT_DEG_M = 0.02, 0.5
-"""Deviation that a metre of odometry adds, in metres and degrees."""
+"""Standard deviation added per metre of odometry, in metres and degrees."""
 _SURE_M, _SURE_DEG = 0.3, 4.0
-"""A prior less sure than this is not believed to lead a match to its place: it is searched."""
+"""A prior with a larger deviation may lead a match astray: its surroundings are searched."""
 _SEARCHED_DEVIATIONS = 2.5
-_FAR = 0.3  # share of `every_m` that the ends of a search overlap
+_FAR = 0.3  # margin added to the search of a vertex [m]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanLocalization:
-    """Where the vehicle is; read `accepted` first.
+    """Pose of the vehicle from one scan; check `accepted` first.
 
     Attributes
     ----------
     stamp_ns : int
-        Of the scan [ns].
+        Time of the scan [ns].
     T_map_base : (4, 4) array
-        Pose in the frame of the route; where not accepted, what odometry predicts.
-    vertex_id : int
-        The nearest vertex of the route.
-    T_vertex_base : (4, 4) array
-        Pose in its frame.
+        Pose in the frame of the route; where not accepted, the prediction of odometry.
+    vertex_id, T_vertex_base : int, (4, 4) array
+        The nearest vertex of the route, and the pose in its frame.
     covariance : (6, 6) array
         Of position, then rotation vector, in map axes [m, rad].
     matched_ratio : float
-        Share of the scan that lies on the submap.
+        Fraction of the scan that lies on the submap.
     rmse_m : float
-        Of the pairs, along the normals [m]; NaN without.
+        Of the pairs, along the normals [m]; NaN without a match.
     accepted, reason : bool, str
         Whether the scan was localised, and why or why not.
     correction_m : float
-        How far the match is from the prediction [m]; NaN without a match.
+        Distance of the match from the prediction [m]; NaN without a match.
     """
 
     stamp_ns: int
@@ -84,17 +82,9 @@ class ScanLocalization:
 class SubmapLocalizer:
     """Localises scans against the submaps of a route.
 
-    It begins at the route's first vertex, with a start error of `start_m` and `start_deg`.
-
-    Parameters
-    ----------
-    graph : RouteGraph
-    route_ids : sequence of int
-        Vertices in the order in which they are driven; a vertex may come again.
-    protocol : LocalizationProtocol, optional
-    relocalization : RelocalizationProtocol, optional
-    make_matcher : callable, optional
-        Makes the matcher of a submap; by default of its points and normals in space.
+    It starts at the route's first vertex, with the deviations `start_m` and `start_deg`.
+    `route_ids` are in driving order and may repeat; `make_matcher` makes the matcher of a submap,
+    by default from its 3-D points and normals.
 
     Raises
     ------
@@ -132,12 +122,12 @@ class SubmapLocalizer:
 
     @property
     def T_map_base(self) -> FloatArray:
-        """The last pose, localised or predicted."""
+        """The last pose (4, 4), localised or predicted."""
         return self._T_map_base.copy()
 
     @property
     def covariance(self) -> FloatArray:
-        """Its covariance (6, 6), in map axes."""
+        """Covariance (6, 6) of the last pose, in map axes."""
         return self._covariance.copy()
 
     def reset(
@@ -146,15 +136,14 @@ class SubmapLocalizer:
         T_vertex_base: FloatArray | None = None,
         covariance: FloatArray | None = None,
     ) -> None:
-        """Begin anew at a vertex of the route.
+        """Restart at a vertex of the route.
 
         Parameters
         ----------
-        vertex_id : int
         T_vertex_base : (4, 4) array, optional
-            Pose there; the vertex's own by default.
+            Pose in the vertex's frame; identity by default.
         covariance : (6, 6) array, optional
-            Of it, as `ScanLocalization.covariance`; by default `start_m` and `start_deg`.
+            As `ScanLocalization.covariance`; by default from `start_m` and `start_deg`.
 
         Raises
         ------
@@ -176,18 +165,16 @@ class SubmapLocalizer:
         T_odom_base: FloatArray,
         odom_covariance: FloatArray | None = None,
     ) -> ScanLocalization:
-        """Localise a scan near where odometry says the vehicle is.
+        """Localise a scan near the pose predicted by odometry.
 
         Parameters
         ----------
         points_base : (n, 3) array
-            The scan without its motion, in the base's frame at the stamp [m].
-        stamp_ns : int
-            Of the scan [ns].
+            The deskewed scan, in the base's frame at the stamp [m].
         T_odom_base : (4, 4) array
             Odometry at the stamp.
         odom_covariance : (6, 6) array, optional
-            Of odometry, summed up since it began, as `OdometryFrame.covariance`.
+            Of odometry, accumulated since its start, as `OdometryFrame.covariance`.
         """
         self._predict(np.asarray(T_odom_base, dtype=np.float64), odom_covariance)
         self._follow()
@@ -206,14 +193,9 @@ class SubmapLocalizer:
         return self._localization(stamp_ns, match, problem, float(np.linalg.norm(correction[:3])))
 
     def relocalize(self, points_base: np.ndarray, stamp_ns: int = 0) -> ScanLocalization:
-        """Find the vehicle anywhere on the route; the state follows where it is found.
+        """Search the whole route for the pose of a scan (n, 3) as for `localize`.
 
-        Parameters
-        ----------
-        points_base : (n, 3) array
-            A scan, as for `localize`.
-        stamp_ns : int
-            Of the scan [ns].
+        If it is found, the state of the localiser moves there.
         """
         search = PoseSearch(points_base, self.relocalization, self.protocol.max_range_m)
         found, damage = [], ""
@@ -238,7 +220,7 @@ class SubmapLocalizer:
     # -- parts ----------------------------------------------------------------------------------
 
     def _check_submaps(self) -> None:
-        """Refuse a route without a readable submap; a damaged one among whole ones is no harm."""
+        """Refuse a route without a readable submap; single damaged submaps are tolerated."""
         of_submap = {self.graph.vertex(k).submap_id: k for k in self.route_ids}
         damage: DamagedSubmapError | None = None
         for vertex_id in of_submap.values():
@@ -253,7 +235,7 @@ class SubmapLocalizer:
         ) from damage
 
     def _best_of(self, points_base, found, stamp_ns) -> ScanLocalization:
-        """Match the best candidates of a search and go to the best of them."""
+        """Match the best candidates of a search and move the state to the best of them."""
         places = []
         for _, at, candidate in found:
             matcher, T_map_submap = self._submap(at)
@@ -295,7 +277,7 @@ class SubmapLocalizer:
         return other if other is not None and is_better else match
 
     def _problem(self, match: ScanMatch, correction: FloatArray) -> str:
-        """Return why a match is refused, or nothing."""
+        """Return why a match is refused, or ""."""
         if not match.accepted:
             return match.reason
         p = self.protocol
@@ -329,7 +311,7 @@ class SubmapLocalizer:
             self._odom_covariance = np.array(odom_covariance, dtype=np.float64)
 
     def _follow(self) -> None:
-        """Move on to the nearest vertex, not far along the route from the last one."""
+        """Move to the nearest vertex, within `window_m` of the last one along the route."""
         s = self._along_m
         window = np.flatnonzero(np.abs(s - s[self._at]) <= self.protocol.window_m)
         gaps = self._poses[window, :3, 3] - self._T_map_base[:3, 3]
@@ -351,7 +333,7 @@ class SubmapLocalizer:
         return self._matchers[submap.vertex_id], T_map_submap
 
     def _tried(self) -> list[int]:
-        """Return vertices of the route every few metres, the last among them."""
+        """Return indices of vertices every `every_m` along the route, including the last one."""
         every = self.relocalization.every_m
         marks = np.arange(0.0, self._along_m[-1] + every, every)
         return sorted({int(np.argmin(np.abs(self._along_m - mark))) for mark in marks})

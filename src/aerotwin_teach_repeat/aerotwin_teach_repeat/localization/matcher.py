@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Scan to map: point-to-plane ICP with robust weights, a prior, and a verdict.
+"""Scan-to-map matching: point-to-plane ICP with robust weights, a prior, and acceptance checks.
 
-Two stages as in VTR3: wide gates and few points first, then narrow gates and all of them.
+Two stages as in VTR3: wide gates and few points first, then narrow gates and all points.
 """
 
 from collections.abc import Iterator
@@ -20,43 +20,40 @@ from aerotwin_teach_repeat.localization.point_grid import PointGrid
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 
 CLOSE_M = 0.1
-"""Within which of a surface a point counts as lying on it, where rivals are compared [m]."""
+"""Points within this of a surface count as on it when candidates are compared [m]."""
 UNKNOWN_VARIANCE = 1e6
-"""Of what nothing is known about [m^2, rad^2]."""
+"""Variance of an unobserved direction [m^2, rad^2]."""
 _COARSER = 10.0
-"""The first stage ends at steps so many times larger than the second."""
+"""Ratio of the first stage's termination thresholds to those of the second."""
 _LEAST_VARIANCE = 1e-6  # of a residual [m^2]: no surface is known better than to 1 mm
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanMatch:
-    """The result of matching a scan; read `accepted` first.
+    """Result of matching a scan; check `accepted` first.
 
     Attributes
     ----------
     T_target_source : (4, 4) array
-        Pose of the scan in the map: the last iterate, also when it is not accepted.
+        Pose of the scan in the map: the last iterate, also if not accepted.
     covariance : (6, 6) array
         Of position of the source's origin, then rotation vector, both in target axes [m, rad]:
-        pairs and prior together. Directions that neither knows have huge values.
-    matched_ratio : float
-        Share of the scan's points with a pair within the gates of the second stage.
-    standing_ratio : float
-        The same share of the points above `standing_m`; 1 where they are few.
+        pairs and prior together. Directions constrained by neither have huge values.
+    matched_ratio, standing_ratio : float
+        Fraction of the scan's points with a pair within the gates of the second stage, and the
+        same of the points above `standing_m`; 1 if there are few.
     close_ratio : float
-        Share within `CLOSE_M` of the surface.
+        Fraction within `CLOSE_M` of the surface.
     rmse_m : float
-        Weighted root mean square distance of the pairs along the normals [m]; NaN without.
+        Weighted RMS distance of the pairs along the normals [m]; NaN without pairs.
     n_points, n_iterations : int
-        Points that were matched, and steps of both stages.
+        Points used, and steps of both stages.
     converged : bool
         Whether the steps became small.
-    accepted : bool
-        Whether the pose may be used.
-    reason : str
-        Why it may or may not, in words.
+    accepted, reason : bool, str
+        Whether the pose may be used, and why or why not.
     open_directions : tuple of OpenDirection
-        Motions that the surface does not oppose, which the prior alone holds; turns are about the
+        Motions that the surface does not constrain, only the prior; rotations are about the
         source's origin.
     """
 
@@ -75,11 +72,11 @@ class ScanMatch:
 
 
 class ScanMapMatcher(Protocol):
-    """A map that scans are matched to, as `ScanMatcher`."""
+    """Interface of a map that scans are matched to, as `ScanMatcher`."""
 
     @property
     def points(self) -> np.ndarray:
-        """The points of the map (m, 3) float32 [m]."""
+        """Points of the map (m, 3) float32 [m]."""
 
     def match(
         self,
@@ -87,7 +84,7 @@ class ScanMapMatcher(Protocol):
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
     ) -> ScanMatch:
-        """Find where a scan lies in the map."""
+        """Match a scan to the map."""
 
 
 class ScanMatcher:
@@ -96,13 +93,12 @@ class ScanMatcher:
     Parameters
     ----------
     points : (m, 3) array
-        Of the map, in its frame (target) [m].
+        In the frame of the map (target) [m].
     normals : (m, 3) array, optional
-        Unit normals at the points, sign arbitrary; a row of zeros is no surface. Fitted to the
-        points where not given.
-    protocol : LocalizationProtocol, optional
+        Unit normals at the points, sign arbitrary; a row of zeros means no surface. Fitted to
+        the points by default.
     weights : (m,) array, optional
-        How sure each normal is, 0 to 1; 1 where not given.
+        Confidence of each normal, 0 to 1; 1 by default.
     """
 
     def __init__(
@@ -127,7 +123,7 @@ class ScanMatcher:
 
     @property
     def points(self) -> np.ndarray:
-        """The points of the map (m, 3) float32 [m]."""
+        """Points of the map (m, 3) float32 [m]."""
         return self._grid.points
 
     def match(
@@ -136,22 +132,21 @@ class ScanMatcher:
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
     ) -> ScanMatch:
-        """Find where a scan lies in the map.
+        """Match a scan to the map.
 
         Parameters
         ----------
         points : (n, 3) array
-            The scan in its frame (source), without motion distortion [m]; NaN are left out.
+            The deskewed scan in its frame (source) [m]; NaN are ignored.
         T_target_source : (4, 4) array
-            Start, and mean of the prior.
+            Initial pose, and mean of the prior.
         prior_information : (6, 6) array, optional
-            Inverse covariance of the start, units and axes of `ScanMatch.covariance`; none by
-            default.
+            Inverse covariance of the prior, as `ScanMatch.covariance`; none by default.
 
         Raises
         ------
         ValueError
-            If a shape is wrong or the start is not finite.
+            If a shape is wrong or the initial pose is not finite.
         """
         T_prior = _checked(T_target_source, (4, 4), "T_target_source")
         L = np.zeros((6, 6)) if prior_information is None else prior_information
@@ -166,7 +161,7 @@ class ScanMatcher:
         return self._judged(T, prior, L, H, stats, scan)
 
     def judge(self, points: np.ndarray, T_target_source: FloatArray) -> tuple[float, float]:
-        """Return matched ratio and close ratio of a scan (n, 3) that stands at a pose (4, 4)."""
+        """Return matched ratio and close ratio of a scan (n, 3) at a pose (4, 4)."""
         scan = thinned(points, self.protocol)
         T = _checked(T_target_source, (4, 4), "T_target_source")[:3].copy()
         _, stats = self._moved(scan, T, T.copy(), np.zeros((6, 6)), self._narrow, 0)
@@ -188,7 +183,7 @@ class ScanMatcher:
             "T_target_source": np.vstack([_rigid(T), [0.0, 0.0, 0.0, 1.0]]),
             "covariance": inverse_information(known + L),
             "matched_ratio": float(n_pairs / max(n_points, 1)),
-            # Few standing points prove nothing.
+            # Few standing points are no evidence.
             "standing_ratio": float(stats[icp.N_STANDING] / n_standing)
             if n_standing >= p.min_points_matched
             else 1.0,
@@ -211,13 +206,13 @@ class ScanMatcher:
 
 
 def _has_settled(stats: FloatArray, p: LocalizationProtocol) -> bool:
-    """Tell whether the last step was small: pairs that come and go may keep it from being none."""
+    """Return whether the last step was small: alternating pairs may keep it from reaching zero."""
     is_small = stats[icp.SHIFT] <= p.settled_m and stats[icp.TURN] <= np.radians(p.settled_deg)
     return bool(stats[icp.HAS_SETTLED] or is_small)
 
 
 def thinned(points: np.ndarray, protocol: LocalizationProtocol) -> np.ndarray:
-    """Return the points of a scan (n, 3) that are matched, as float32."""
+    """Return the points of a scan (n, 3) that are used for matching, as float32."""
     from aerotwin_teach_repeat.localization.grid_kernels import thin
 
     points = np.ascontiguousarray(points, dtype=np.float32)
@@ -230,26 +225,26 @@ def thinned(points: np.ndarray, protocol: LocalizationProtocol) -> np.ndarray:
 
 
 def inverse_information(information: FloatArray) -> FloatArray:
-    """Return the covariance (6, 6); what nothing is known about has `UNKNOWN_VARIANCE`."""
+    """Return the covariance (6, 6); unobserved directions have `UNKNOWN_VARIANCE`."""
     values, vectors = np.linalg.eigh(information)
     variances = 1.0 / np.maximum(values, 1.0 / UNKNOWN_VARIANCE)
     return (vectors * variances) @ vectors.T
 
 
 def opened(H: FloatArray) -> tuple[OpenDirection, ...]:
-    """Return the motions that pairs with H (6, 6), for residuals of 1 m, do not oppose."""
+    """Return the motions not constrained by pairs with H (6, 6), for residuals of 1 m."""
     shifts, turns = float(np.trace(H[:3, :3])), float(np.trace(H[3:, 3:]))
     if shifts <= 0.0 or turns <= 0.0:
         return ()
     unit = np.repeat([1.0, np.sqrt(shifts / turns)], 3) / np.sqrt(shifts)
     values, vectors = np.linalg.eigh(H * np.outer(unit, unit))
-    # Rows with the same mean square as the pairs' own, which `open_directions` asks for.
+    # Rows with the same mean square as the pairs' own, as `open_directions` expects.
     rows = np.sqrt(6.0 * np.maximum(values, 0.0))[:, None] * vectors.T
     return open_directions(rows)
 
 
 def _problems(p, facts, T, prior, n_pairs, open_ones, L) -> Iterator[str]:
-    """Yield what speaks against a match, the plainest first."""
+    """Yield the reasons against a match, the most obvious first."""
     if n_pairs < p.min_points_matched:
         yield (
             f"only {int(n_pairs)} of {facts['n_points']} points lie on the map, "
@@ -280,7 +275,7 @@ def _problems(p, facts, T, prior, n_pairs, open_ones, L) -> Iterator[str]:
 
 
 def _rigid(T: FloatArray) -> FloatArray:
-    """Return T (3, 4) with its rotation made orthonormal again after many small turns."""
+    """Return T (3, 4) with its rotation orthonormalised after many small rotations."""
     return np.column_stack([nearest_rotation(T[:, :3]), T[:, 3]])
 
 
@@ -294,7 +289,7 @@ def _checked(array: np.ndarray, shape: tuple[int, ...], name: str) -> FloatArray
 def _packed(
     p: LocalizationProtocol, pair_m: float, planar_m: float, robust_m: float, coarser: float
 ) -> FloatArray:
-    """Return the numbers of a stage as the kernel reads them."""
+    """Return the settings of a stage in the kernel's layout."""
     choices = np.zeros(icp.N_CHOICES)
     choices[icp.PAIR], choices[icp.PLANAR], choices[icp.ROBUST] = pair_m, planar_m, robust_m
     choices[icp.POINT_SHARE], choices[icp.CLOSE] = p.point_share, CLOSE_M

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Odometry from scans: each is freed of its motion and matched to a map of the last metres.
+"""Odometry from scans: each is deskewed and matched to a map of the last metres.
 
-The map keeps the first point of each voxel, with a normal that is fitted again while the
-surroundings fill up. Wheel odometry, where given, predicts; otherwise the last twist does.
+The map keeps the first point of each voxel, with a normal that is refitted while the surroundings
+fill up. Wheel odometry, if available, predicts; otherwise the last twist does.
 """
 
 from collections.abc import Callable
@@ -21,19 +21,19 @@ from aerotwin_teach_repeat.localization.point_grid import PointGrid
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 
 _N_FITS = 4
-"""A normal is fitted at so many keyframes: its surroundings fill up meanwhile."""
+"""Number of keyframes at which a normal is refitted: its surroundings fill up meanwhile."""
 _AGAIN_M = 0.01
-"""A twist that shifts the end of a scan by more than this against the guess de-skews it again."""
+"""A scan is deskewed again if its twist shifts its end by more than this against the guess."""
 _LOST_DEVIATIONS = 3.0
-"""Where a scan is lost, the deviation of the prediction counts so many times."""
+"""Factor on the deviation of the prediction where a scan is lost."""
 _JUMP_DEVIATIONS, _JUMP_SHARE = 10.0, 0.3
-"""A match farther from the prediction than so many deviations and this share of the motion since
-the last scan is none of the same way: the vehicle was carried, or another place looks alike."""
+"""A match farther from the prediction than this many deviations and this share of the motion since
+the last scan is not continuous: the vehicle was carried, or another place looks similar."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OdometryParameters:
-    """Every choice of the odometry; the gates are those of the matcher's protocol."""
+    """Parameters of the odometry; the gates are those of the matcher's protocol."""
 
     protocol: LocalizationProtocol = field(
         default_factory=lambda: LocalizationProtocol(max_range_m=60.0, min_matched_ratio=0.6)
@@ -72,24 +72,24 @@ class OdometryParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanOdometryFrame:
-    """What is known after a scan; read `accepted` first.
+    """Odometry after a scan; check `accepted` first.
 
     Attributes
     ----------
     stamp_ns : int
-        Time that the pose holds for [ns].
+        Time of the pose [ns].
     T_odom_base : (4, 4) array
-        Pose then; odom is the base at the first scan. Where not accepted, the prediction.
+        Pose at the stamp; odom is the base at the first scan. The prediction if not accepted.
     twist : (6,) array
-        Velocity and angular velocity in axes of the base [m/s, rad/s].
+        Linear and angular velocity in axes of the base [m/s, rad/s].
     covariance : (6, 6) array
-        Of position, then rotation vector, in odom axes [m, rad]: summed up over the keyframes.
+        Of position, then rotation vector, in odom axes [m, rad]: accumulated over keyframes.
     points_base : (n, 3) float32 array
-        The scan, thinned and without its motion, in the base's frame at the stamp [m].
+        The scan, thinned and deskewed, in the base's frame at the stamp [m].
     matched_ratio : float
-        Share of the scan that lies on the map.
+        Fraction of the scan that lies on the map.
     accepted, reason : bool, str
-        Whether the scan was placed, and why or why not.
+        Whether the scan was matched, and why or why not.
     """
 
     stamp_ns: int
@@ -103,26 +103,22 @@ class ScanOdometryFrame:
 
 
 class ScanMap(Protocol):
-    """What an odometry remembers of its surroundings, in odom."""
+    """Local map of an odometry, in odom."""
 
     def add(self, points: np.ndarray, frame: ScanOdometryFrame) -> None:
-        """Take in points (n, 3) that were seen from a pose [m]."""
+        """Add points (n, 3) seen from a pose [m]."""
 
     def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> ScanMatch:
-        """Match a scan, from a start with information L (6, 6)."""
+        """Match a scan, from an initial pose with information L (6, 6)."""
 
     def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and normals (m, 3) within a horizontal distance of a place [m]."""
+        """Return points and normals (m, 3) within a horizontal distance of a position [m]."""
 
 
 class ScanOdometry:
-    """Odometry that is given one scan after the other.
+    """Incremental odometry, one scan after the other.
 
-    Parameters
-    ----------
-    parameters : OdometryParameters, optional
-    make_map : callable, optional
-        Makes the map that it begins with; by default points with normals fitted in space.
+    `make_map` makes the initial map; by default points with normals fitted in 3-D.
     """
 
     def __init__(
@@ -136,7 +132,7 @@ class ScanOdometry:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the map: the next scan is placed by the motion alone and begins a new one."""
+        """Clear the map: the next scan is placed by the motion alone and starts a new map."""
         self._keyframe: ScanOdometryFrame | None = None
         self._map = self._make_map(self.parameters)
 
@@ -147,18 +143,18 @@ class ScanOdometry:
         stamp_ns: int,
         wheel_twist: np.ndarray | None = None,
     ) -> ScanOdometryFrame:
-        """Place a scan.
+        """Add a scan and return its pose.
 
         Parameters
         ----------
         points_base : (n, 3) array
-            In the base's frame, each in that of its own time; NaN are left out [m].
+            Each point in the base's frame at its own time; NaN are ignored [m].
         times_s : (n,) array or None
-            Of each point since the stamp [s]; None for a scan without motion.
+            Time of each point since the stamp [s]; None for a scan without motion.
         stamp_ns : int
-            Later than that of the scan before [ns].
+            Later than that of the previous scan [ns].
         wheel_twist : (2,) or (6,) array, optional
-            What the wheels say: forward speed and yaw rate, or a whole twist [m/s, rad/s].
+            From the wheels: forward speed and yaw rate, or a whole twist [m/s, rad/s].
 
         Raises
         ------
@@ -182,7 +178,7 @@ class ScanOdometry:
     def surroundings(self, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
         """Return points and normals (m, 3) of the map around the last pose, in odom [m].
 
-        Points without a surface are left out.
+        Points without a normal are left out.
         """
         if self._last is None:
             return np.empty((0, 3)), np.empty((0, 3), np.float32)
@@ -294,17 +290,17 @@ class _RollingMap:
         self._matcher: ScanMatcher | None = None
 
     def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and normals within a horizontal distance of a place."""
+        """Return points and normals within a horizontal distance of a position."""
         gaps = self.points[:, :2] - p_odom[:2]
         retained = (np.einsum("ij,ij->i", gaps, gaps) <= radius_m**2) & (self._weights > 0.0)
         return self.points[retained], self._normals[retained]
 
     def add(self, points: np.ndarray, frame: ScanOdometryFrame) -> None:
-        """Add points (n, 3) of odom, seen from a pose; forget what is far from it."""
+        """Add points (n, 3) of odom, seen from a pose; drop those far from it."""
         from aerotwin_teach_repeat.localization.grid_kernels import thin
 
         p = self._parameters
-        # Whole voxels, so that the grid stays where it is while the origin follows the base.
+        # Whole voxels, so that the grid stays fixed while the origin follows the base.
         self._origin = np.round(frame.T_odom_base[:3, 3] / p.map_voxel_m) * p.map_voxel_m
         self._way_m += float(np.linalg.norm(frame.T_odom_base[:3, 3] - self._p_base))
         self._p_base = frame.T_odom_base[:3, 3]
@@ -322,7 +318,7 @@ class _RollingMap:
         self._fit(near[retained])
 
     def _forget(self, retained: np.ndarray) -> None:
-        """Keep some points: places or truth values."""
+        """Retain the points of an index or boolean array, drop the others."""
         self.points, self._normals = self.points[retained], self._normals[retained]
         self._weights, self._n_fits = self._weights[retained], self._n_fits[retained]
         self._added_m = self._added_m[retained]
@@ -348,7 +344,7 @@ class _RollingMap:
 
 
 def _continued(match: ScanMatch, T_last: FloatArray, T_start: FloatArray, deviations) -> ScanMatch:
-    """Return a match, refused where it is too far from the prediction."""
+    """Return a match, refused if it is too far from the prediction."""
     shift, turn = _moved(T_start, match.T_target_source)
     shift_since, turn_since = _moved(T_last, T_start)
     allowed_m = _JUMP_DEVIATIONS * deviations[0] + _JUMP_SHARE * shift_since
@@ -369,7 +365,7 @@ def _moved(T_a: FloatArray, T_b: FloatArray) -> tuple[float, float]:
 
 
 def whole_twist(twist: np.ndarray) -> FloatArray:
-    """Return a twist (6,) of forward speed and yaw rate (2,), or as it is."""
+    """Return a twist (6,) from forward speed and yaw rate (2,), or from a twist (6,)."""
     twist = np.asarray(twist, dtype=np.float64)
     if twist.shape == (2,):
         twist = np.array([twist[0], 0.0, 0.0, 0.0, 0.0, twist[1]])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Points of a map with their normals, in a hash grid that neighbours are found in."""
+"""Map points with their normals, in a hash grid for neighbour search."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from aerotwin_core.threads import run_ranges
 from aerotwin_teach_repeat.localization import grid_kernels as kernels
 
 MIN_NEIGHBOURS = 6
-"""With fewer points around it, a point has no normal."""
+"""Points with fewer neighbours have no normal."""
 
 
 class PointGrid:
-    """A cloud in cells.
+    """A point cloud in cells.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class PointGrid:
     normals : (m, 3) array, optional
         Unit, sign arbitrary; none by default.
     weights : (m,) array, optional
-        How sure each normal is, 0 to 1; 1 by default, 0 where a normal is zero.
+        Confidence of each normal, 0 to 1; 1 by default, 0 where a normal is zero.
     cell_m : float
         Edge of a cell [m].
 
@@ -64,22 +64,16 @@ class PointGrid:
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Table, spans, rows and cells per metre, as the kernels take them."""
+        """Table, spans, rows and cells per metre, in the kernels' layout."""
         return self._keys, self._spans, self._rows, self._per_metre
 
     def fitted_normals(
         self, radius_m: float, min_flatness: float, requested: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return normals (m, 3) and weights (m,) fitted to the points around each.
+        """Return normals (m, 3) and weights (m,) fitted to the points within a radius of each.
 
-        Parameters
-        ----------
-        radius_m : float
-            Of a neighbourhood [m].
-        min_flatness : float
-            Neighbourhoods less flat have no normal (`kernels.fit_normals`).
-        wanted : (m,) bool array, optional
-            Which points; the others keep what they have. All by default.
+        Neighbourhoods below `min_flatness` have no normal (`kernels.fit_normals`). Points outside
+        `requested` (m,) retain their normals; all are fitted by default.
         """
         normals, weights = self.normals.copy(), self.weights.copy()
         rows = np.arange(len(self)) if requested is None else np.flatnonzero(requested[self._order])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of localisation by lidar; where VTR3 states a number, it is the default here."""
+"""Parameters of localisation by lidar; where VTR3 states a number, it is the default here."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,12 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class LocalizationProtocol:
-    """Choices of the matcher and of the gates, after VTR3 (config/ouster_warthog_default.yaml).
+    """Parameters of the matcher and of the gates, after VTR3 (config/ouster_warthog_default.yaml).
 
-    Ours alone are the number of points, the robust weight and its range, the steps below which the
-    loop ends at once (VTR3: those of `settled_m` and `settled_deg`), the limits of a correction
-    (VTR3 lets 100 m pass) and the consistency with odometry. `range_m` was chosen on scans of a
-    hall: what the motion during a scan leaves in its points grows with their range, and so do the
-    faults of a map.
+    Not from VTR3 are the number of points, the robust weight and its range, the steps below which
+    the loop ends at once (VTR3: those of `settled_m` and `settled_deg`), the limits of a correction
+    (VTR3 allows 100 m) and the consistency with odometry. `range_m` was chosen on scans of a hall:
+    the residual motion distortion of a scan grows with range, and so do the errors of a map.
     """
 
     max_range_m: float = parameter(

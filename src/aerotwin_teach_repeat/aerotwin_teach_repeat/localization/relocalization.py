@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Finding a pose without a good start: headings and shifts tried on cells, the best ones matched.
+"""Relocalisation without a good prior: headings and shifts scored on cells, the best ones matched.
 
-The vehicle stands on the ground that was driven, so height and tilt are those of the vertex; what
-is sought is heading and a shift of a few metres (correlative matching: Olson 2009, ICRA). The
+The vehicle stands on the ground that was driven, so height and tilt are those of the vertex; the
+search covers heading and a shift of a few metres (correlative matching: Olson 2009, ICRA). The
 candidates are then matched as any scan is, and the one with most points on the map's surface wins,
-unless another place explains nearly as many.
+unless another pose explains nearly as many.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _MAX_CELLS = 1 << 25
 
 @dataclass(frozen=True, kw_only=True)
 class RelocalizationProtocol:
-    """Every choice of the search."""
+    """Parameters of the search."""
 
     cell_m: float = parameter(0.6, text="edge of the cells", unit="m", minimum=0.05, maximum=10.0)
     shift_m: float = parameter(
@@ -64,22 +64,16 @@ class RelocalizationProtocol:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """A place that the search found, in the frame of a map: its pose and share of hits."""
+    """A pose found by the search, in the frame of a map, and its fraction of hits."""
 
     T_target_source: FloatArray
     share: float
 
 
 class PoseSearch:
-    """The search of one scan, over any number of maps.
+    """The search of one scan (n, 3) in the base's frame [m], over any number of maps.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        The scan, in the base's frame [m].
-    protocol : RelocalizationProtocol
-    max_range_m : float
-        Farther points are not used [m].
+    Points beyond `max_range_m` are not used [m].
     """
 
     def __init__(
@@ -102,16 +96,10 @@ class PoseSearch:
         shift_m: float,
         turn_deg: float = 180.0,
     ) -> list[Candidate]:
-        """Return the best places about a pose, best first, none near a better one.
+        """Return the best poses about a pose, best first, none near a better one.
 
-        Parameters
-        ----------
-        points_target : (m, 3) array
-            The map [m].
-        T_target_vertex : (4, 4) array
-            About what is searched: height and tilt are taken from it.
-        shift_m, turn_deg : float
-            How far to each side [m], [deg].
+        `points_target` (m, 3) is the map [m]. The pose also sets height and tilt; the search
+        extends `shift_m` and `turn_deg` to each side.
         """
         p = self.protocol
         n = int(np.ceil(shift_m / p.cell_m))
@@ -136,7 +124,7 @@ class PoseSearch:
         """Return how many points fall on the map at each heading and shift (h, s)."""
         p = self.protocol
         target = np.ascontiguousarray(points_target, dtype=np.float32)
-        # In the vertex's frame headings are turns about z, whatever its tilt.
+        # In the vertex's frame headings are rotations about z, whatever its tilt.
         R, origin = np.ascontiguousarray(T_target_vertex[:3, :3]), T_target_vertex[:3, 3].copy()
         points, (low, high) = kernels.moved_into(target, R, origin)
         margin = _MARGIN_CELLS * p.cell_m
@@ -156,13 +144,13 @@ class PoseSearch:
 def best_match(
     matcher: ScanMapMatcher, points: np.ndarray, starts: list[Candidate], prior=None
 ) -> ScanMatch | None:
-    """Return the match from some starts with most points on the surface; None without one."""
+    """Return the match with most points on the surface from some initial poses, or None."""
     matches = [matcher.match(points, c.T_target_source, prior) for c in starts]
     return max(matches, key=lambda m: (m.accepted, m.close_ratio), default=None)
 
 
 def is_apart(T_a: FloatArray, T_b: FloatArray, protocol: RelocalizationProtocol) -> bool:
-    """Tell whether two poses are different places."""
+    """Return whether two poses are different locations."""
     turn = Rotation.from_matrix(T_a[:3, :3].T @ T_b[:3, :3]).magnitude()
     shift = float(np.linalg.norm(T_a[:3, 3] - T_b[:3, 3]))
     return shift > protocol.apart_m or float(np.degrees(turn)) > protocol.apart_deg
@@ -171,12 +159,9 @@ def is_apart(T_a: FloatArray, T_b: FloatArray, protocol: RelocalizationProtocol)
 def verdict(
     places: list[tuple[FloatArray, ScanMatch]], protocol: RelocalizationProtocol
 ) -> ScanMatch:
-    """Return the best of matches at poses in map, refused where another place is nearly as good.
+    """Return the best of matches at poses in map, refused if another pose is nearly as good.
 
-    Parameters
-    ----------
-    places : list of (T_map_base, ScanMatch)
-        Best first; not empty.
+    `places`, (T_map_base, ScanMatch), are sorted best first and not empty.
     """
     T_best, best = places[0]
     if not best.accepted:

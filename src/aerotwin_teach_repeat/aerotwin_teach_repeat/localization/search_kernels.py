@@ -58,7 +58,7 @@ def occupied_cells(points, low, per_metre, shape):
     nogil=True,
 )
 def count_hits(points, headings, shifts, low, per_metre, cells, hits):
-    """Write the number of points on occupied cells for headings (h,) and shifts (s, 2): (h, s)."""
+    """Write the number of points on occupied cells (h, s) for headings (h,) and shifts (s, 2)."""
     moved = np.empty((len(points), 3))
     nx, ny, nz = cells.shape
     for h in range(len(headings)):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Teach and repeat by a spinning radar: points from its power, odometry, place in the submaps.
+"""Teach and repeat by a spinning radar: points from its power, odometry, pose in the submaps.
 
-The submaps are those of the lidar, taught in the cloud of a reconstruction: of each the part that a
-level beam meets is laid into the plane, where turns of the radar are matched in SE(2). Height, roll
-and pitch are those of the submap's vertex.
+The submaps are those of the lidar, taught in the cloud of a reconstruction: the part of each that a
+level beam meets is projected into the plane, where turns of the radar are matched in SE(2). Height,
+roll and pitch are those of the submap's vertex.
 """
 
 from aerotwin_teach_repeat.radar.detection import DetectorParameters, Peaks, detect, peak_points

@@ -3,14 +3,14 @@
 """Points from the power of a radar: a bounded-false-alarm-rate detector along each azimuth.
 
 A cell is an echo if its power exceeds a x (mean of its neighbours) + b. With b = 0 that is the
-cell-averaging CFAR detector (Rohling 1983, IEEE Trans. AES 19, 608-621), whose rate of false alarms
-in exponential noise does not depend on the level of the noise:
+cell-averaging CFAR detector (Rohling 1983, IEEE Trans. AES 19, 608-621), whose false alarm rate in
+exponential noise does not depend on the noise level:
 
     P = (1 + a / N)^-N,    with b: P = exp(-b / mean) (1 + a / N)^-N
 
 b bounds what remains where noise is low (BFAR: Alhashimi et al. 2021, arXiv 2109.09669; 2024,
 Autonomous Robots 48). Neighbouring cells above the threshold are one peak, at their centre of mass;
-each azimuth keeps its strongest peaks (as `kpeaks` of VTR3 does).
+the strongest peaks of each azimuth are retained (as `kpeaks` of VTR3 does).
 """
 
 import math
@@ -22,12 +22,12 @@ from aerotwin_core.parameters import parameter
 from aerotwin_teach_repeat.radar.detection_kernels import detect_peaks
 
 LEVEL_DB = 0.5
-"""Step of the levels of Navtech's radars, which VTR3 (vtr_radar, detector.inl) reads so."""
+"""Step of the levels of Navtech's radars, as read by VTR3 (vtr_radar, detector.inl)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DetectorParameters:
-    """Every choice of the detector; ranges and number of peaks are those of VTR3."""
+    """Parameters of the detector; ranges and number of peaks are those of VTR3."""
 
     false_alarm_rate: float = parameter(
         1e-2, text="share of cells of noise above a x mean, before b", minimum=1e-12, maximum=0.5
@@ -47,7 +47,7 @@ class DetectorParameters:
 
     @property
     def factor(self) -> float:
-        """a, of the rate of false alarms and the number of cells N."""
+        """a, from the false alarm rate and the number of cells N."""
         n = 2 * self.n_side
         return n * (math.pow(self.false_alarm_rate, -1.0 / n) - 1.0)
 
@@ -59,16 +59,9 @@ class DetectorParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Peaks:
-    """What a detector found, in the order of azimuths.
+    """Detected peaks, sorted by azimuth.
 
-    Attributes
-    ----------
-    azimuth : (n,) int array
-        Row of each.
-    range_m : (n,) array
-        Its range [m].
-    level_db : (n,) array
-        The highest level in it [dB].
+    `azimuth` (n,) is the row of each, `range_m` its range [m], `level_db` its highest level [dB].
     """
 
     azimuth: np.ndarray
@@ -88,12 +81,11 @@ def detect(levels: np.ndarray, bin_m: float, parameters: DetectorParameters | No
         Power in steps of `LEVEL_DB`; the middle of bin b is at (b + 0.5) `bin_m`.
     bin_m : float
         Length of a bin [m].
-    parameters : DetectorParameters, optional
 
     Raises
     ------
     ValueError
-        If the levels are not of that kind or `bin_m` is not positive.
+        If the levels are not of that type or `bin_m` is not positive.
     """
     p = parameters or DetectorParameters()
     if levels.ndim != 2 or levels.dtype != np.uint8 or not bin_m > 0.0:
@@ -113,13 +105,9 @@ def detect(levels: np.ndarray, bin_m: float, parameters: DetectorParameters | No
 
 
 def peak_points(peaks: Peaks, azimuths: np.ndarray) -> np.ndarray:
-    """Return the places of peaks in the radar's frame, in its plane z = 0, (n, 3) float32 [m].
+    """Return the positions of peaks in the radar's frame, in its plane z = 0, (n, 3) float32 [m].
 
-    Parameters
-    ----------
-    peaks : Peaks
-    azimuths : (n_azimuths,) array
-        Directions from x towards y [rad].
+    `azimuths` (n_azimuths,) are directions from x towards y [rad].
     """
     angles = azimuths[peaks.azimuth]
     flat = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(angles))])

@@ -16,22 +16,20 @@ from aerotwin_core.kernel_cache import njit
     nogil=True,
 )
 def detect_peaks(levels, power, first, last, n_side, guard, factor, offset, n_strongest):
-    """Return rows, bins (middle of mass, of bin b: b) and powers of the peaks, row by row.
+    """Return rows, bins (centre of mass, of bin b: b) and powers of the peaks, row by row.
 
     Parameters
     ----------
-    levels : (n, m) array
-        What was received.
-    power : (256,) array
-        Of each level.
+    levels, power : (n, m) and (256,) arrays
+        Received levels, and the power of each level.
     first, last : int
-        Bins that are looked at: first up to, not with, last.
+        Range of bins that are tested, last exclusive.
     n_side, guard : int
-        Cells that are averaged to each side, and those between them and the cell under test.
+        Cells averaged to each side, and those between them and the cell under test.
     factor, offset : float
-        The threshold is factor times the mean, and offset.
+        The threshold is factor times the mean, plus offset.
     n_strongest : int
-        Peaks that a row keeps, by the highest power in them.
+        Peaks retained per row, by their highest power.
     """
     n_rows = levels.shape[0]
     rows = np.empty(n_rows * n_strongest, np.int64)
@@ -58,7 +56,7 @@ def detect_peaks(levels, power, first, last, n_side, guard, factor, offset, n_st
                 height = max(height, p)
             elif mass > 0.0:
                 k = n
-                if n - start == n_strongest:  # the weakest gives way, if it is weaker
+                if n - start == n_strongest:  # replaces the weakest, if that is weaker
                     k = start + int(np.argmin(heights[start:n]))
                     height = 0.0 if heights[k] >= height else height
                 else:

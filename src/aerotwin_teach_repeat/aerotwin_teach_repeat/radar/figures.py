@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a radar: its power from above, and its peaks on what the beam meets of the map."""
+"""Pictures of a radar: its power from above, and its peaks on the map as seen by the beam."""
 
 import numpy as np
 
@@ -23,11 +23,9 @@ def power_from_above(
     ----------
     levels : (n_azimuths, n_bins) uint8 array
     azimuths : (n_azimuths,) array
-        Directions from x towards y, in equal steps round the whole turn [rad].
+        Directions from x towards y, in equal steps over the whole turn [rad].
     bin_m, radius_m : float
         Length of a bin, and half of the square's side [m].
-    n : int
-        Pixels of a side.
     """
     line = ((np.arange(n) + 0.5) / n * 2.0 - 1.0) * radius_m
     x, y = np.meshgrid(line, line)
@@ -48,13 +46,11 @@ def turn_picture(
     Parameters
     ----------
     power_db : (n, n) array
-        See `power_from_above`.
-    points : (m, 2) array
-        Peaks [m].
-    is_on_map : (m,) bool array
-        Which of them lie on the map.
+        As from `power_from_above`.
+    points, is_on_map : (m, 2) array, (m,) bool array
+        Peaks [m], and which of them lie on the map.
     flat_map : (k, 2) array
-        What the beam meets of the map [m].
+        The part of the map that the beam meets [m].
     radius_m : float
         Half of the side of both pictures [m].
     name : str

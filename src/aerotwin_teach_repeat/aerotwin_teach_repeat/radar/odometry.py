@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Odometry from turns of a radar: freed of motion and Doppler shift, matched to the last few.
+"""Odometry from turns of a radar: corrected for motion and Doppler shift, matched to the last few.
 
-A turn lasts 0.25 s, so what motion does to it matters more than for a lidar: at 1 m/s its first and
-last points are 0.25 m apart, and the Doppler shift moves what is ahead 5 cm nearer and what is
-behind 5 cm farther away. All motion is in the plane of the vehicle.
+A turn lasts 0.25 s, so motion distorts it more than a lidar scan: at 1 m/s its first and last
+points are 0.25 m apart, and the Doppler shift moves points ahead 5 cm nearer and points behind
+5 cm farther away. All motion is in the plane of the vehicle.
 """
 
 from collections import deque
@@ -36,7 +36,7 @@ RADAR_SCANS = OdometryParameters(
 
 @dataclass(frozen=True, kw_only=True)
 class RadarOdometryParameters:
-    """Every choice of the odometry by radar."""
+    """Parameters of the odometry by radar."""
 
     scans: OdometryParameters = field(default_factory=lambda: RADAR_SCANS)
     doppler_shift_s: float = parameter(
@@ -49,13 +49,9 @@ class RadarOdometryParameters:
 
 
 class RadarOdometry(ScanOdometry):
-    """Odometry that is given the points of one turn after the other, each as measured.
+    """Incremental odometry from the points of each turn, as measured.
 
-    Parameters
-    ----------
-    parameters : RadarOdometryParameters, optional
-    p_base_radar : (3,) array, optional
-        Where the radar is mounted [m]; above the base's origin by default.
+    `p_base_radar` (3,) is the radar's position [m]; above the base's origin by default.
     """
 
     def __init__(
@@ -75,7 +71,7 @@ class RadarOdometry(ScanOdometry):
         stamp_ns: int,
         wheel_twist: np.ndarray | None = None,
     ) -> ScanOdometryFrame:
-        """Place a turn; parameters as `ScanOdometry.add`."""
+        """Add a turn; parameters as `ScanOdometry.add`."""
         twist = self._twist if wheel_twist is None else whole_twist(wheel_twist)
         still = without_doppler(points_base, twist, self._p_base_radar, self._shift_s)
         frame = super().add(still, times_s, stamp_ns, wheel_twist)
@@ -86,16 +82,16 @@ class RadarOdometry(ScanOdometry):
 def without_doppler(
     points_base: np.ndarray, twist: FloatArray, p_base_radar: np.ndarray, shift_s: float
 ) -> np.ndarray:
-    """Return points of a moving radar where one at rest would have seen them.
+    """Return points (n, 3) of a moving radar as seen by one at rest.
 
     Parameters
     ----------
     points_base : (n, 3) array
         Each in the base's frame at its own time [m].
     twist : (6,) array
-        Velocity and angular velocity of the base [m/s, rad/s].
+        Linear and angular velocity of the base [m/s, rad/s].
     p_base_radar : (3,) array
-        Where the radar is mounted [m].
+        Position of the radar [m].
     shift_s : float
         Range that it reads short per closing speed [s].
 
@@ -122,7 +118,7 @@ class _FlatMap:
         self._matcher: PlanarMatcher | None = None
 
     def add(self, points: np.ndarray, frame: ScanOdometryFrame) -> None:
-        """Take in the points (n, 3) of a keyframe and forget the oldest [m]."""
+        """Add the points (n, 3) of a keyframe and drop the oldest [m]."""
         self._scans.append(points)
         self._points = flattened(np.concatenate(self._scans))
         self._normals, weights = line_normals(self._points, self._radius_m)
@@ -136,6 +132,6 @@ class _FlatMap:
         return self._matcher.match(points_base, T_odom_base, L)
 
     def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and normals within a horizontal distance of a place."""
+        """Return points and normals within a horizontal distance of a position."""
         retained = np.hypot(*(self._points[:, :2] - p_odom[:2]).T) <= radius_m
         return self._points[retained], self._normals[retained]

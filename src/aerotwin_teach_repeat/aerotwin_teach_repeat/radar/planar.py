@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Matching in the plane: what a level beam sees of a submap, and scans of a radar matched to it.
+"""Matching in the plane: the part of a submap seen by a level beam, and radar scans matched to it.
 
 Where points lie in the plane z = 0 and normals in it, the point-to-plane ICP of lidar
-(`localization.matcher`) is point-to-line ICP in SE(2): height, roll and pitch get neither slope nor
-residual. They are those of the plane, which is the ground at the submap's vertex.
+(`localization.matcher`) is point-to-line ICP in SE(2): height, roll and pitch have neither gradient
+nor residual. They are those of the plane, which is the ground at the submap's vertex.
 """
 
 from collections.abc import Callable
@@ -26,14 +26,14 @@ RADAR_MATCHING = LocalizationProtocol(
     min_matched_ratio=0.3, min_points_matched=50,
 )  # fmt: skip
 """Gates as those of VTR3 (config/navtech_warthog_default.yaml): 30 % matched, a first stage of 8
-steps. How far residuals and their variance go was chosen on the campus with seeds 0 to 2."""
+steps. Residuals and their variance were tuned on the campus with seeds 0 to 2."""
 _HELD = 1e6
 """Information that keeps the solver's matrix regular out of the plane [1/m^2, 1/rad^2]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BeamView:
-    """What of a map the level beam of a radar meets."""
+    """The part of a map that the level beam of a radar meets."""
 
     height_m: float = parameter(
         1.0, text="the beam above the ground below the vehicle", unit="m", minimum=0.0, maximum=20.0
@@ -59,18 +59,15 @@ class BeamView:
 
     @property
     def out_of_plane_covariance(self) -> FloatArray:
-        """Of z, roll, pitch, (3, 3) [m^2, rad^2]."""
+        """Covariance of z, roll, pitch, (3, 3) [m^2, rad^2]."""
         return np.diag([1.0, 0.25, 0.25]) * self.ground_m**2
 
     def flat_map(
         self, points: np.ndarray, normals: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what the beam meets, in the plane: points, normals (m, 3), weights (m,).
+        """Return the part of a map met by the beam, in the plane: points, normals, weights (m,).
 
-        Parameters
-        ----------
-        points, normals : (n, 3) arrays
-            In the frame of a vehicle on the ground [m].
+        `points` and `normals` (n, 3) are in the frame of a vehicle on the ground [m].
 
         Notes
         -----
@@ -97,17 +94,10 @@ class BeamView:
 
 
 class PlanarMatcher:
-    """A flat map that scans of a radar are matched to, in SE(2).
+    """A flat map (m, 3), z = 0, that scans of a radar are matched to, in SE(2) [m].
 
-    Parameters
-    ----------
-    points, normals : (m, 3) arrays
-        Of the map, in its frame; z is 0 [m].
-    weights : (m,) array
-        How sure each normal is, 0 to 1.
-    protocol : LocalizationProtocol
-    out_of_plane : (3, 3) array
-        Covariance of z, roll, pitch that a match is given [m^2, rad^2].
+    `weights` (m,) are confidences of the normals, 0 to 1; `out_of_plane` (3, 3) is the covariance
+    of z, roll, pitch assigned to a match [m^2, rad^2].
     """
 
     def __init__(
@@ -123,7 +113,7 @@ class PlanarMatcher:
 
     @property
     def points(self) -> np.ndarray:
-        """The points of the map (m, 3) float32 [m]."""
+        """Points of the map (m, 3) float32 [m]."""
         return self._matcher.points
 
     def match(
@@ -132,9 +122,9 @@ class PlanarMatcher:
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
     ) -> ScanMatch:
-        """Find where a scan lies in the map; as `ScanMatcher.match`, but in the plane.
+        """Match a scan to the map; as `ScanMatcher.match`, but in the plane.
 
-        Of the start only x, y and heading count, and of the prior what it says of them.
+        Only x, y and heading of the initial pose and of the prior are used.
         """
         L = np.zeros((6, 6))
         if prior_information is not None:
@@ -151,7 +141,7 @@ class PlanarMatcher:
 def submap_matcher(
     protocol: LocalizationProtocol, view: BeamView
 ) -> Callable[[Submap], PlanarMatcher]:
-    """Return what makes the matcher of a submap, as `localization.Localizer` asks for it."""
+    """Return a factory of submap matchers, as `localization.Localizer` expects."""
 
     def make(submap: Submap) -> PlanarMatcher:
         flat = view.flat_map(submap.points, submap.normals)
@@ -165,8 +155,8 @@ def line_normals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return normals (n, 3) in the plane and weights (n,) of points (n, 3) along lines.
 
-    The axis of least spread of the nearest points; the weight is 1 - sqrt(l1 / l2) of their two
-    spreads: 1 on a line, 0 where there is none or where they are fewer than three.
+    The normal is the axis of least spread of the nearest points; the weight is 1 - sqrt(l1 / l2) of
+    their two spreads: 1 on a line, 0 without a line or with fewer than three points.
     """
     xy = np.asarray(points[:, :2], np.float64)
     far, near = cKDTree(xy).query(xy, k=min(n_nearest, len(xy)), distance_upper_bound=radius_m)
@@ -183,7 +173,7 @@ def line_normals(
 
 
 def marginal_information(information: FloatArray) -> FloatArray:
-    """Return what an information matrix (6, 6) says of x, y and yaw alone, (3, 3)."""
+    """Return the marginal information (3, 3) of x, y and yaw from a matrix (6, 6)."""
     A = information[np.ix_(IN_PLANE, IN_PLANE)]
     B = information[np.ix_(IN_PLANE, OUT_OF_PLANE)]
     C = information[np.ix_(OUT_OF_PLANE, OUT_OF_PLANE)]
@@ -198,7 +188,7 @@ def flattened(points: np.ndarray) -> np.ndarray:
 
 
 def flat_pose(T: FloatArray) -> FloatArray:
-    """Return a pose (4, 4) laid into the plane: its x, y and heading."""
+    """Return a pose (4, 4) projected into the plane: its x, y and heading."""
     heading = np.arctan2(T[1, 0], T[0, 0])
     c, s = np.cos(heading), np.sin(heading)
     return make_transform(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), [*T[:2, 3], 0.0])

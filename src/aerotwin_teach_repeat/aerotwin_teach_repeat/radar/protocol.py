@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of localisation by radar, and the localiser that is made of them."""
+"""Parameters of localisation by radar, and the localiser made from them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from aerotwin_teach_repeat.route_graph import RouteGraph
 
 @dataclass(frozen=True, kw_only=True)
 class RadarProtocol:
-    """Detector, odometry, view of the map, matching."""
+    """Parameters of detector, odometry, view of the map and matching."""
 
     detector: DetectorParameters = field(default_factory=DetectorParameters)
     odometry: RadarOdometryParameters = field(default_factory=RadarOdometryParameters)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Repeat a taught route: scans in, commands out; every change of state has a reason in words.
+"""Repeat a taught route: scans in, commands out; every change of state has a reason as text.
 
-The pose is believed in `map`, the frame of the route graph, at the stamp of the scan; commands are
-computed for the time at which the vehicle answers them.
+The estimated pose is in `map`, the frame of the route graph, at the stamp of the scan; commands are
+computed for the time at which the vehicle responds to them.
 """
 
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters

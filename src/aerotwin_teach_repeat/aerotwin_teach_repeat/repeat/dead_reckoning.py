@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What was known when the place was last sure: the measure for scans that are in doubt."""
+"""Dead reckoning from the last confirmed pose, against which doubtful scans are checked."""
 
 import dataclasses
 import math
@@ -11,25 +11,20 @@ import numpy as np
 from aerotwin_core.frames import FloatArray, invert_transform
 
 RECKONED_SHARE = 0.2
-"""Of a motion may be wrong in dead reckoning: wheels that skid turn up to 15 % less, and more."""
+"""Relative error of dead reckoning: skidding wheels turn up to 15 % less, or more."""
 FIT_SHARE = 0.9
-"""A scan of which less than this share of what is usual lies on the map fits worse than before."""
+"""A scan whose matched ratio is below this fraction of the usual one fits worse than before."""
 MEMORY_SCANS = 20.0
-"""What is usual is what the last two seconds were like."""
+"""The usual ratio is that of the last two seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeadReckoning:
-    """Where motion leads from the last place that was sure, and how scans fitted there.
+    """Dead reckoning since the last confirmed pose, and the usual match quality there.
 
-    Attributes
-    ----------
-    T_map_base : (4, 4) array or None
-        The pose; None where no place was sure.
-    way_m, turn_rad : float
-        How far it has moved since [m], [rad].
-    usual_ratio : float
-        Share of a scan that lay on the map of the route there.
+    `T_map_base` (4, 4) is the predicted pose, None without a confirmed one; `way_m` and `turn_rad`
+    are distance and rotation since then [m], [rad]; `usual_ratio` is the usual matched fraction of
+    a scan.
     """
 
     T_map_base: FloatArray | None = None
@@ -38,7 +33,7 @@ class DeadReckoning:
     usual_ratio: float = 0.0
 
     def sure(self, T_map_base: FloatArray, ratio: float) -> "DeadReckoning":
-        """Return it at a place that is sure, on whose map a share of the scan lies."""
+        """Return it reset to a confirmed pose, with the fraction of the scan on the map there."""
         keep = math.exp(-1.0 / MEMORY_SCANS) if self.T_map_base is not None else 0.0
         usual = keep * self.usual_ratio + (1.0 - keep) * ratio
         return DeadReckoning(T_map_base=T_map_base, usual_ratio=usual)
@@ -54,16 +49,10 @@ class DeadReckoning:
         )  # fmt: skip
 
     def agrees(self, T_map_base: FloatArray, ratio: float, shift_m: float, turn_rad: float) -> bool:
-        """Tell whether a scan fits as well as before, where motion leads.
+        """Return whether a scan matches as well as before, at the predicted pose.
 
-        Parameters
-        ----------
-        T_map_base : (4, 4) array
-            Where it was found.
-        ratio : float
-            Share of it that lies on the map there.
-        shift_m, turn_rad : float
-            Differences that agree, above the share of the motion that may be wrong [m], [rad].
+        `T_map_base` is the pose that was found, `ratio` the fraction of the scan on the map there;
+        `shift_m` and `turn_rad` are tolerances on top of the motion's own error [m], [rad].
         """
         if self.T_map_base is None:
             return False

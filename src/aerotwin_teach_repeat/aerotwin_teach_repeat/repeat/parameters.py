@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of repeating a route: latency, and what is done when localisation fails."""
+"""Parameters of repeating a route: latency, and the response to failed localisation."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the vehicle is believed to be: odometry from scan to scan, corrected by localisation."""
+"""Pose estimate of the vehicle: odometry from scan to scan, corrected by localisation."""
 
 import math
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
 Twist = tuple[float, float]
 """Speed along x [m/s], turn rate about z [rad/s]."""
 FEW_POINTS = 100
-"""A scan of fewer points says nothing of where the vehicle is, nor of where it is not."""
+"""A scan of fewer points is no evidence for or against a pose."""
 
 
 class OdometryStep(Protocol):
-    """What an odometry says of a scan, as `aerotwin_teach_repeat.localization.OdometryFrame`."""
+    """Odometry result of a scan, as `aerotwin_teach_repeat.localization.OdometryFrame`."""
 
     @property
     def T_odom_base(self) -> FloatArray:
@@ -30,7 +30,7 @@ class OdometryStep(Protocol):
 
     @property
     def twist(self) -> FloatArray:
-        """Velocity and angular velocity (6,) in axes of the base [m/s, rad/s]."""
+        """Linear and angular velocity (6,) in axes of the base [m/s, rad/s]."""
 
     @property
     def covariance(self) -> FloatArray:
@@ -38,11 +38,11 @@ class OdometryStep(Protocol):
 
     @property
     def points_base(self) -> NDArray[Any]:
-        """The scan without its motion (n, 3) [m]."""
+        """The deskewed scan (n, 3) [m]."""
 
     @property
     def accepted(self) -> bool:
-        """Whether the scan continues the way."""
+        """Whether the scan is continuous with the previous ones."""
 
     @property
     def reason(self) -> str:
@@ -59,14 +59,14 @@ class Odometry(Protocol):
         stamp_ns: int,
         wheel_twist: FloatArray | None = None,
     ) -> OdometryStep:
-        """Return the pose at the stamp, and the scan without its distortion."""
+        """Return the pose at the stamp, and the deskewed scan."""
 
     def restart(self) -> None:
-        """Forget what was seen on the way: the next scan is placed by the motion alone."""
+        """Clear the map: the next scan is placed by the motion alone."""
 
 
 class RouteLocalization(Protocol):
-    """What a localiser says of a scan, as `aerotwin_teach_repeat.localization.Localization`."""
+    """Localisation result of a scan, as `aerotwin_teach_repeat.localization.Localization`."""
 
     @property
     def T_map_base(self) -> FloatArray:
@@ -74,7 +74,7 @@ class RouteLocalization(Protocol):
 
     @property
     def vertex_id(self) -> int:
-        """The nearest vertex."""
+        """The nearest vertex of the route."""
 
     @property
     def T_vertex_base(self) -> FloatArray:
@@ -82,7 +82,7 @@ class RouteLocalization(Protocol):
 
     @property
     def matched_ratio(self) -> float:
-        """Share of the scan that lies on the submap."""
+        """Fraction of the scan that lies on the submap."""
 
     @property
     def accepted(self) -> bool:
@@ -94,35 +94,26 @@ class RouteLocalization(Protocol):
 
 
 class RouteLocalizer(Protocol):
-    """Place in the submaps of a route, as `aerotwin_teach_repeat.localization.Localizer`."""
+    """Localisation in the submaps of a route, as `aerotwin_teach_repeat.localization.Localizer`."""
 
     def localize(
         self, points_base: NDArray[Any], stamp_ns: int, T_odom_base: FloatArray,
         odom_covariance: FloatArray,
     ) -> RouteLocalization:  # fmt: skip
-        """Return the place near the one before, moved by odometry."""
+        """Return the pose near the previous one, moved by odometry."""
 
     def relocalize(self, points_base: NDArray[Any]) -> RouteLocalization:
-        """Return the place anywhere on the route."""
+        """Return the pose, searched on the whole route."""
 
     def reset(self, vertex_id: int, T_vertex_base: FloatArray) -> None:
-        """Take a place for the present one."""
+        """Set the present pose."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalizationFix:
-    """What one scan said of the place.
+    """Localisation of one scan, with the localiser's message and the vertex where it was found.
 
-    Attributes
-    ----------
-    is_localised : bool
-        Whether the localisation was accepted.
-    reason : str
-        The localiser's words.
-    vertex_id : int or None
-        The vertex it was found at.
-    jump_m, jump_rad : float
-        Difference from what was believed before, infinite where nothing was.
+    `jump_m`, `jump_rad` are the difference from the previous estimate, infinite without one.
     """
 
     is_localised: bool
@@ -133,25 +124,13 @@ class LocalizationFix:
 
 
 class PoseTracker:
-    """Keeps the believed pose; counts how far it was carried by odometry alone.
+    """Tracks the estimated pose; integrates the distance driven on odometry alone.
 
-    A scan that does not continue the way may be of another place. Its localisation is believed only
-    where motion leads as well and as much of it fits as before; after some in a row of which none
-    is, the place is not known any more.
+    A scan that is not continuous with the previous ones may be of another place. Its localisation
+    is accepted only if it agrees with dead reckoning and matches as well as before; after
+    `n_breaks` such scans in a row without agreement the pose is unknown.
 
-    Parameters
-    ----------
-    odometry : Odometry
-        Motion from scan to scan.
-    localizer : RouteLocalizer
-        Place in the submaps.
-    parameters : RepeatParameters
-        When to give the place up, and what agrees.
-
-    Attributes
-    ----------
-    twist : (float, float)
-        Last measured speed and turn rate [m/s, rad/s].
+    `twist` is the last measured speed and turn rate [m/s, rad/s].
     """
 
     def __init__(
@@ -167,13 +146,13 @@ class PoseTracker:
         self.forget()
 
     def forget(self) -> None:
-        """Know no place: the vehicle may be anywhere on the route."""
+        """Clear the estimate: the vehicle may be anywhere on the route."""
         self._T_map_scan: FloatArray | None = None
         self._reckoned = DeadReckoning()
         self._blind_m = self._since_m = 0.0
 
     def place(self, vertex_id: int, T_map_vertex: FloatArray, T_vertex_base: ArrayLike) -> None:
-        """Believe a place that somebody said."""
+        """Set the estimate to a pose from outside."""
         self.forget()
         T = np.asarray(T_vertex_base, dtype=np.float64)
         self._T_map_scan = T_map_vertex @ T
@@ -181,17 +160,17 @@ class PoseTracker:
 
     @property
     def T_map_base(self) -> FloatArray | None:
-        """The belief (4, 4); None before the vehicle was placed or found."""
+        """The estimate (4, 4); None before the vehicle was placed or found."""
         return None if self._T_map_scan is None else self._T_map_scan @ self._T_scan_now
 
     @property
     def speed_m_s(self) -> float:
-        """How fast it is: by the wheels where they are read, which no scan can mislead [m/s]."""
+        """Speed [m/s]: from the wheels if available, which no scan can corrupt, else odometry."""
         return abs((self._wheel_twist or self.twist)[0])
 
     @property
     def blind_m(self) -> float:
-        """Way since the last accepted localisation [m]."""
+        """Distance since the last accepted localisation [m]."""
         return self._blind_m + self._since_m
 
     def add_scan(
@@ -203,10 +182,10 @@ class PoseTracker:
         *,
         everywhere: bool,
     ) -> LocalizationFix:
-        """Move the belief by odometry and correct it by localisation, here or on the whole route.
+        """Move the estimate by odometry and correct it by localisation, near it or `everywhere`.
 
-        After a silence of the lidar the odometry is told the mean twist of the way meanwhile.
-        Where the place is not known it is sought only if everywhere is asked for.
+        After a gap in the scans the odometry receives the mean twist over the gap. An unknown pose
+        is searched only with `everywhere`.
         """
         self._wheel_twist = wheel_twist
         hint = None if wheel_twist is None else np.array(wheel_twist)
@@ -232,7 +211,7 @@ class PoseTracker:
         return self._accept(found, step, is_sure=step.accepted)
 
     def extrapolate(self, stamp_ns: int, wheel_twist: Twist | None) -> None:
-        """Move the belief to a stamp without a scan: by the wheels, or at the last twist."""
+        """Move the estimate to a stamp without a scan: by the wheels, or at the last twist."""
         self._wheel_twist = wheel_twist
         if self._scan_ns is None:
             return
@@ -243,7 +222,7 @@ class PoseTracker:
         self._now_ns = stamp_ns
 
     def _move(self, step: OdometryStep, stamp_ns: int) -> None:
-        """Take over the motion since the last scan, in place of what was extrapolated."""
+        """Apply the motion since the last scan, in place of the extrapolation."""
         if self._T_odom_base is not None:
             T_before_now = invert_transform(self._T_odom_base) @ step.T_odom_base
             if self._T_map_scan is not None:
@@ -255,7 +234,7 @@ class PoseTracker:
         self._scan_ns = self._now_ns = stamp_ns
 
     def _count(self, step: OdometryStep) -> None:
-        """Count scans that do not continue the way; what was seen on it is of no use then."""
+        """Count scans that are not continuous; the odometry's map is of no use then."""
         if step.accepted:
             self._n_broken = 0
         elif len(step.points_base) >= FEW_POINTS:
@@ -266,7 +245,7 @@ class PoseTracker:
     def _accept(
         self, found: RouteLocalization, step: OdometryStep, *, is_sure: bool
     ) -> LocalizationFix:
-        """Believe what was found; what is not sure only where motion leads as well."""
+        """Accept a localisation; if it is not sure, only where it agrees with dead reckoning."""
         T_map_base = np.asarray(found.T_map_base, dtype=np.float64)
         if not found.accepted or not np.isfinite(T_map_base).all():
             return self._doubt(step, found.reason)
@@ -288,13 +267,13 @@ class PoseTracker:
         )  # fmt: skip
 
     def _refuse(self, found: RouteLocalization) -> None:
-        """Take the localiser back to where the vehicle is believed to be."""
+        """Reset the localiser to the estimated pose."""
         assert self._T_map_scan is not None
         T_vertex_map = found.T_vertex_base @ invert_transform(found.T_map_base)
         self._localizer.reset(found.vertex_id, T_vertex_map @ self._T_map_scan)
 
     def _doubt(self, step: OdometryStep, reason: str) -> LocalizationFix:
-        """Give the place up after some scans in a row that fit nowhere."""
+        """Drop the estimate after `n_breaks` scans in a row that match nowhere."""
         if self._n_broken >= self._parameters.n_breaks:
             self._T_map_scan, self._n_broken = None, 0
             reason = f"scans do not continue the way, it may have been carried away: {step.reason}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The state machine of a repeat: scans in, commands out, and never blind for long."""
+"""The state machine of a repeat: scans in, commands out, with a bounded distance driven blind."""
 
 import math
 from collections.abc import Sequence
@@ -36,24 +36,18 @@ from aerotwin_teach_repeat.tracking import (
 )
 
 STANDS_M_S = 0.05
-"""Measured speed below which a vehicle stands: noise of lidar odometry at 10 Hz."""
+"""Measured speed below which a vehicle is at standstill: noise of lidar odometry at 10 Hz."""
 AT_GOAL_M_S = 0.15
 """Commanded speed at which a repeat may end: the creep speed and what rounding adds."""
 FOUND_WINDOW_M = 3.0
-"""How far along the route a vehicle found again may be from its nearest vertex or last place."""
+"""How far along the route a relocalised vehicle may be from its nearest vertex or last position."""
 
 
 def stopping_distance(parameters: TrackerParameters, speed_m_s: float, age_s: float) -> float:
-    """Return how far a vehicle comes that is told to brake after the next command [m].
+    """Return the distance to standstill when the next command is to brake [m].
 
-    Parameters
-    ----------
-    parameters : TrackerParameters
-        Delay, lag and greatest deceleration.
-    speed_m_s : float
-        Its speed.
-    age_s : float
-        How old the knowledge is when the command leaves [s].
+    Delay, lag and greatest deceleration are those of the parameters; `age_s` is the age of the pose
+    when the command leaves [s].
     """
     p = parameters
     wait_s = age_s + p.command_delay_s + p.speed_lag_s + p.control_period_s
@@ -61,27 +55,15 @@ def stopping_distance(parameters: TrackerParameters, speed_m_s: float, age_s: fl
 
 
 class Repeater:
-    """Repeats a route: odometry and localisation tell where, a tracker steers.
+    """Repeats a route: odometry and localisation estimate the pose, a tracker steers.
 
-    Parameters
-    ----------
-    graph : RouteGraph
-        The taught graph.
-    route_ids : sequence of int
-        Ids of the route's vertices in driving order.
-    localizer : RouteLocalizer
-        Finds scans in the submaps of that route.
-    odometry : Odometry
-        Motion from scan to scan.
-    tracker : PathTracker
-        Steers along `RoutePath(graph.poses_map(route_ids))`.
-    parameters : RepeatParameters
-        Latency, and when to trust, to stop and to give up.
+    `route_ids` are the vertices in driving order, and the tracker's route is
+    `RoutePath(graph.poses_map(route_ids))`.
 
     Attributes
     ----------
     reason : str
-        Why it is in this state; while it looks for its place, why the last scan was not placed.
+        Reason of the present state; while relocalising, why the last scan was not localised.
     transitions : list of Transition
         All changes of state so far.
     """
@@ -118,21 +100,15 @@ class Repeater:
         self, *, vertex_id: int | None = None, T_vertex_base: ArrayLike | None = None,
         is_anywhere: bool = False,
     ) -> None:  # fmt: skip
-        """Begin: find the place, then drive to the end of the route.
+        """Start: localise, then drive to the end of the route.
 
-        Parameters
-        ----------
-        vertex_id : int or None
-            Vertex of the route that the vehicle stands near; None: the first.
-        T_vertex_base : (4, 4) array or None
-            Its pose there, as far as known; None: at the vertex.
-        is_anywhere : bool
-            Search the whole route at once instead.
+        The vehicle is near `vertex_id`, by default the first, at `T_vertex_base` (4, 4) in its
+        frame, by default identity; `is_anywhere` searches the whole route at once instead.
 
         Raises
         ------
         ValueError
-            If it is under way already, or the vertex is not on the route.
+            If it is already under way, or the vertex is not on the route.
         """
         if self.state not in ENDED:
             raise ValueError(f"a repeat is under way ({self.state}); cancel it first")
@@ -151,12 +127,12 @@ class Repeater:
         self._change(RepeatState.STARTING, f"looks for its place near vertex {near}")
 
     def pause(self) -> None:
-        """Brake and wait for `resume`; nothing happens when it is not under way."""
+        """Brake and wait for `resume`; no effect if not under way."""
         if self.state not in ENDED:
             self._change(RepeatState.PAUSED, "was told to pause")
 
     def resume(self) -> None:
-        """Go on after a pause, once the place is known."""
+        """Continue after a pause, once localised."""
         if self.state is RepeatState.PAUSED:
             self._n_found = self._n_lost = 0
             self._change(RepeatState.RELOCALISING, "was told to go on; looks for its place")
@@ -170,7 +146,7 @@ class Repeater:
         self, points_base: NDArray[Any], times_s: NDArray[Any], stamp_ns: int,
         wheel_twist: Twist | None = None,
     ) -> RepeatStep:  # fmt: skip
-        """Take a scan and return what to do.
+        """Process a scan and return the next step.
 
         Parameters
         ----------
@@ -179,9 +155,9 @@ class Repeater:
         times_s : (n,) array
             Times of the points since the stamp [s].
         stamp_ns : int
-            When the scan began [ns].
+            Start of the scan [ns].
         wheel_twist : (speed, turn rate) or None
-            What the wheels say [m/s, rad/s], if known.
+            From the wheels, if known [m/s, rad/s].
         """
         self._on_time(stamp_ns, times_s)
         if self.state in ENDED:
@@ -198,19 +174,12 @@ class Repeater:
     def on_tick(
         self, stamp_ns: int, wheel_twist: Twist | None = None, heard_ns: int = 0
     ) -> RepeatStep:
-        """Return what to do at a time without a scan; call it at the rate of control.
+        """Return the step at a time without a scan; call it at the control rate.
 
-        While scans come in time it repeats the last command. When the lidar is silent the way goes
-        on by the wheels, as far as blind driving is allowed.
-
-        Parameters
-        ----------
-        stamp_ns : int
-            Now [ns].
-        wheel_twist : (speed, turn rate) or None
-            What the wheels say [m/s, rad/s], if known.
-        heard_ns : int
-            When the caller was last done with a scan [ns]: others may have waited meanwhile.
+        While scans arrive in time it repeats the last command. When the lidar is silent the vehicle
+        continues on wheel odometry, as far as blind driving is allowed. `stamp_ns` is the present
+        time, `heard_ns` when the caller last finished a scan (others may be queued since) [ns],
+        `wheel_twist` speed and turn rate from the wheels, if known [m/s, rad/s].
         """
         silent_s = to_seconds(stamp_ns - max(self._end_ns, heard_ns))
         if self.state in DRIVING:
@@ -229,18 +198,18 @@ class Repeater:
         return self._steer(is_localised=False)
 
     def _on_time(self, stamp_ns: int, times_s: NDArray[Any]) -> None:
-        """Note when the scan began and ended; a turn lasts as long as the longest so far."""
+        """Record start and end of the scan; the scan duration is the longest so far."""
         last = float(np.max(times_s, initial=0.0))
         self._turn_s = max(self._turn_s, last if math.isfinite(last) else 0.0)
         self._stamp_ns = stamp_ns
         self._end_ns = stamp_ns + round(self._turn_s * 1e9)
 
     def _search(self, fix: LocalizationFix) -> None:
-        """Look for the place: drive on when enough localisations in a row agree."""
+        """Relocalise: drive on when enough localisations in a row agree."""
         p = self._parameters
         if not fix.is_localised:
             self._n_found, self._n_lost = 0, self._n_lost + 1
-            # Searching the whole route takes its time: not while the vehicle is rolling.
+            # Searching the whole route is slow: not while the vehicle is rolling.
             lost = self._n_lost >= p.n_local_attempts or self._where.T_map_base is None
             self._is_everywhere = lost and self.state is not RepeatState.STOPPED
             self._stand_by(fix.reason)
@@ -253,7 +222,7 @@ class Repeater:
             self._go(fix)
 
     def _stand_by(self, reason: str) -> None:
-        """Wait without a place: from braking to standing, and not for ever."""
+        """Wait without a pose: from braking to standstill, with a timeout."""
         searched_s = to_seconds(self._stamp_ns - self._since_ns)
         if self.state is RepeatState.STOPPED and self._stands():
             self._change(RepeatState.RELOCALISING, f"stands and looks for its place: {reason}")
@@ -263,7 +232,7 @@ class Repeater:
             self.reason = f"looks for its place: {reason}"
 
     def _go(self, fix: LocalizationFix) -> None:
-        """Drive (on) from the place that was found."""
+        """Drive (on) from the pose that was found."""
         assert self._where.T_map_base is not None and fix.vertex_id is not None
         route, T = self._tracker.route, self._where.T_map_base
         near = route.project(T, self._progress.s_m, FOUND_WINDOW_M)
@@ -277,7 +246,7 @@ class Repeater:
             self._change(RepeatState.REPEATING, f"found at {near.s_m:.1f} m of the route")
 
     def _follow(self, fix: LocalizationFix) -> None:
-        """Keep the place along the route while driving; stop at its end, or when blind too far."""
+        """Track the position along the route; stop at its end, or when blind too far."""
         blind_m, state = self._where.blind_m, self.state
         if self._where.T_map_base is None:
             self._stop(fix.reason)
@@ -295,7 +264,7 @@ class Repeater:
             self._change(RepeatState.BLIND, fix.reason)
 
     def _stop(self, reason: str) -> None:
-        """Brake, and look for the place anew."""
+        """Brake, and relocalise."""
         self._n_found = self._n_lost = 0
         self._change(RepeatState.STOPPED, reason)
 
@@ -305,7 +274,7 @@ class Repeater:
         self._lateral_m, self._heading_error_rad = found.lateral_m, found.heading_error_rad
 
     def _is_beside(self) -> bool:
-        """Fail when the vehicle is not on its route; tell whether it did."""
+        """Fail if the vehicle is too far from its route; return whether it did."""
         limit = self._parameters.max_lateral_m
         if abs(self._lateral_m) <= limit:
             return False
@@ -328,13 +297,13 @@ class Repeater:
         return True
 
     def _must_stop_at(self, stamp_ns: int) -> bool:
-        """Tell whether a brake that comes later than this takes longer than may be driven blind."""
+        """Return whether braking later than this would exceed the allowed blind distance."""
         since_m = self._where.speed_m_s * to_seconds(stamp_ns - self._stamp_ns)
         blind_m = self._where.blind_m + since_m
         return blind_m + self._stopping_m() >= self._parameters.max_blind_m
 
     def _stopping_m(self) -> float:
-        """Return how far the vehicle still comes when the next command is to brake."""
+        """Return the distance to standstill when the next command is to brake."""
         speed = max(self._where.speed_m_s, abs(self._last.v_m_s))
         return stopping_distance(self._tracker.parameters, speed, self._age_s())
 
@@ -364,11 +333,11 @@ class Repeater:
         return float(passes[np.argmin(abs(passes - near_m))])
 
     def _age_s(self) -> float:
-        """Return how old the believed pose is when the command that comes of it leaves."""
+        """Return the age of the estimated pose when its command leaves [s]."""
         return to_seconds(max(self._end_ns - self._stamp_ns, 0)) + self._parameters.latency_s
 
     def _steer(self, *, is_localised: bool) -> RepeatStep:
-        """Return the step with a new command: along the route, or on the way to standstill."""
+        """Return the step with a new command: along the route, or braking to standstill."""
         if self._origin_ns is None:
             self._origin_ns = self._stamp_ns
         age_s = self._age_s()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""States of a repeat and what one scan brings."""
+"""States of a repeat and the result of one scan."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,28 +9,12 @@ from aerotwin_core.frames import FloatArray
 
 
 class RepeatState(StrEnum):
-    """Where a repeat stands; it moves in `repeating` and `blind` only.
+    """State of a repeat; the vehicle moves in `repeating` and `blind` only.
 
-    Attributes
-    ----------
-    IDLE
-        Nothing was asked for.
-    STARTING
-        Stands and looks for its place.
-    REPEATING
-        Drives, localised.
-    BLIND
-        Drives on odometry alone, for a bounded distance.
-    STOPPED
-        Brakes: too far without localisation.
-    RELOCALISING
-        Stands and looks for its place, on the whole route if need be.
-    PAUSED
-        Was told to wait.
-    FINISHED
-        At the end of the route.
-    FAILED
-        Needs a person; says why.
+    IDLE: no task. STARTING: stands and localises. REPEATING: drives, localised. BLIND: drives on
+    odometry alone, for a bounded distance. STOPPED: brakes, too far without localisation.
+    RELOCALISING: stands and localises, on the whole route if necessary. PAUSED: on request.
+    FINISHED: at the end of the route. FAILED: needs a person; the reason says why.
     """
 
     IDLE = "idle"
@@ -51,7 +35,7 @@ ENDED = frozenset({RepeatState.IDLE, RepeatState.FINISHED, RepeatState.FAILED})
 
 @dataclass(frozen=True, kw_only=True)
 class Transition:
-    """A change of state and why."""
+    """A change of state and its reason."""
 
     stamp_ns: int
     before: RepeatState
@@ -61,7 +45,7 @@ class Transition:
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatStep:
-    """What the repeat knows and commands after a scan or a tick.
+    """Estimate and command after a scan or a tick.
 
     Attributes
     ----------
@@ -70,20 +54,17 @@ class RepeatStep:
     v_m_s, omega_rad_s : float
         The command.
     T_map_base : (4, 4) array or None
-        Pose believed at the stamp; None before the vehicle was found.
-    s_m : float
-        Arc length along the route [m].
-    lateral_m : float
-        Distance from the route, positive left of the direction of travel [m].
+        Estimated pose at the stamp; None before the vehicle was found.
+    s_m, lateral_m : float
+        Arc length along the route, and distance from it, positive to the left of travel [m].
     progress : float
-        Share of the route behind, 0 to 1.
+        Completed fraction of the route, 0 to 1.
     blind_m : float
         Driven since the last accepted localisation [m].
     is_localised : bool
         Whether this scan was localised.
-    state : RepeatState
     reason : str
-        Why it is in this state, and why a command is not the tracker's own.
+        Reason of the state, and why a command is not the tracker's own.
     """
 
     stamp_ns: int

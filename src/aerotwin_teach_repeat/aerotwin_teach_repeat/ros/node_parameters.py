@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the nodes: those of tracker and repeat, and where graphs and results go."""
+"""Parameters of the nodes: those of tracker and repeat, and locations of graphs and results."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ TRACKERS = {"model_predictive": ModelPredictiveTracker, "pure_pursuit": PurePurs
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatNodeParameters(TrackerParameters, RepeatParameters):
-    """What a repeat needs, its route, and its frames."""
+    """Parameters of a repeat, its route, and its frames."""
 
     route_graph: str = parameter(text="folder of the route graph")
     start_id: int = parameter(
@@ -45,13 +45,13 @@ class RepeatNodeParameters(TrackerParameters, RepeatParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class TeachNodeParameters:
-    """Where a drive is recorded to."""
+    """Output of a recorded drive."""
 
     route_graph: str = parameter(text="folder to write the route graph to; must not exist")
     base_frame: str = parameter("base_link", text="frame of the vehicle, below the lidar")
 
 
 def part(cls: type[T], whole: Any) -> T:
-    """Return the parameters of a class out of those of a class that inherits them."""
+    """Return the parameters of a class from those of a class that inherits them."""
     names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
     return cls(**{name: getattr(whole, name) for name in names})

@@ -84,13 +84,13 @@ class RepeatNode(ConfiguredNode):
     def _on_tick(self) -> None:
         stamp_ns = self.get_clock().now().nanoseconds
         if stamp_ns > 0:
-            # Of the first tick after a scan: a search takes its time, and simulated time stands.
+            # Of the first tick after a scan: a search is slow, and simulated time stands still.
             self._heard_ns = self._heard_ns or stamp_ns
             wheels = self._intake.wheel_twist
             self._publish(self._repeater.on_tick(stamp_ns, wheels, self._heard_ns))
 
     def _publish(self, step: RepeatStep) -> None:
-        """Publish the command, until the vehicle of an ended repeat was told to stand."""
+        """Publish the command, until an ended repeat has commanded standstill."""
         self._step = step
         stands = step.v_m_s == 0.0 and step.omega_rad_s == 0.0
         if not (self._is_quiet and step.state in ENDED and stands):
@@ -152,7 +152,7 @@ def route_of(graph: RouteGraph, start_id: int, goal_id: int) -> list[int]:
 
 
 def make_repeater(graph: RouteGraph, route_ids: list[int], p: RepeatNodeParameters) -> Repeater:
-    """Return the repeater of a route with everything that the parameters say."""
+    """Return the repeater of a route, configured by the parameters."""
     protocol = LocalizationProtocol()
     if p.localization:
         protocol = load_parameters_file(LocalizationProtocol, p.localization)

@@ -17,7 +17,7 @@ GREEN, BLUE, ORANGE = (0.2, 0.7, 0.3, 1.0), (0.2, 0.4, 0.9, 1.0), (0.95, 0.6, 0.
 
 
 def command_message(v_m_s: float, omega_rad_s: float, stamp_ns: int, frame_id: str) -> TwistStamped:
-    """Return cmd_vel of a speed and a turn rate."""
+    """Return cmd_vel for a speed and a turn rate."""
     message = TwistStamped()
     message.header.stamp, message.header.frame_id = stamp_from_ns(stamp_ns), frame_id
     message.twist.linear.x, message.twist.angular.z = v_m_s, omega_rad_s
@@ -25,7 +25,7 @@ def command_message(v_m_s: float, omega_rad_s: float, stamp_ns: int, frame_id: s
 
 
 def edge_message(T_parent_child: FloatArray, stamp_ns: int, frames: tuple[str, str]) -> TFMessage:
-    """Return one edge of the tree, of parent and child."""
+    """Return one edge of the tf tree, from parent to child frame."""
     edge = TransformStamped(child_frame_id=frames[1])
     edge.header.stamp, edge.header.frame_id = stamp_from_ns(stamp_ns), frames[0]
     edge.transform = message_from_transform(T_parent_child)

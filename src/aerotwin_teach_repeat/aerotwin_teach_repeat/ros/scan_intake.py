@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Scans in the base frame and what the wheels say, from lidar/points, odom and /tf_static."""
+"""Scans in the base frame and wheel odometry, from lidar/points, odom and /tf_static."""
 
 from collections import deque
 from collections.abc import Callable
@@ -21,20 +21,20 @@ RETAINED_ODOMETRY = 200
 
 @dataclass(frozen=True, kw_only=True)
 class BaseScan:
-    """A scan as measured, in the base frame, and the wheels at its stamp.
+    """A scan as measured, in the base frame, with wheel odometry at its stamp.
 
     Attributes
     ----------
     stamp_ns : int
-        When it began [ns].
+        Start of the scan [ns].
     points_base : (n, 3) array
-        Places, each at its own time [m].
+        Each point at its own time [m].
     times_s : (n,) array
         Since the stamp [s]; zeros where the cloud has no field `time`.
     T_odom_base : (4, 4) array or None
-        Pose by the wheels nearest to the stamp; None without odometry.
+        Pose from the wheels nearest to the stamp; None without odometry.
     wheel_twist : tuple or None
-        Speed and turn rate by the wheels [m/s, rad/s].
+        Speed and turn rate from the wheels [m/s, rad/s].
     """
 
     stamp_ns: int
@@ -45,16 +45,9 @@ class BaseScan:
 
 
 class ScanIntake:
-    """Subscribes for a node and calls back with every scan, in the order of arrival.
+    """Subscribes for a node and calls `on_scan` with every `BaseScan`, in the order of arrival.
 
-    Parameters
-    ----------
-    node : Node
-        Whose subscriptions they are.
-    base_frame : str
-        Frame that the points are brought to.
-    on_scan : callable
-        Called with a `BaseScan`.
+    Points are transformed to `base_frame`.
     """
 
     def __init__(self, node: Node, base_frame: str, on_scan: Callable[[BaseScan], None]) -> None:
@@ -67,12 +60,12 @@ class ScanIntake:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Scans that were handed out and that were skipped."""
+        """Numbers of scans delivered and skipped."""
         return self._scans.counters
 
     @property
     def wheel_twist(self) -> tuple[float, float] | None:
-        """What the wheels said last: speed and turn rate."""
+        """Last speed and turn rate from the wheels."""
         return _twist(self._odometry[-1][1]) if self._odometry else None
 
     def _on_odom(self, message: Odometry) -> None:

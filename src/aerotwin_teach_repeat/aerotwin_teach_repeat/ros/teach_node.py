@@ -21,7 +21,7 @@ OK, WARN = 0, 1
 class TeachNode(ConfiguredNode):
     """Wires scans to a `DriveTeacher`; ~/finish closes the loops and the graph.
 
-    What was added stands on disk at once: a node that is killed leaves the path driven so far.
+    Vertices are written to disk at once: a node that is killed leaves the path driven so far.
     """
 
     def __init__(self) -> None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Route graphs: taught paths as poses, edges and submaps; their folder, routes and joints.
 
-`T_a_b` takes points of b to a. `map` is the frame of the cloud that a path was taught in; a
+`T_a_b` maps points of b to a. `map` is the frame of the cloud in which a path was taught; a
 vertex's frame is the vehicle's base there, x forward, z up, on the ground between the wheels.
 """
 

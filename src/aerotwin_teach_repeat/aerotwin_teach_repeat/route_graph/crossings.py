@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Spatial edges: where a path meets itself or another one, by distance and by shared surface."""
+"""Spatial edges: where a path meets itself or another one, by distance and by overlap."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from aerotwin_teach_repeat.route_graph.types import Edge, relative_pose
 
 @dataclass(frozen=True, kw_only=True)
 class CrossingProtocol:
-    """When two places of taught paths count as one.
+    """When two vertices of taught paths count as the same location.
 
-    The angle between them does not matter: two ways that cross share their surroundings, which a
-    lidar sees all round.
+    The angle between them does not matter: crossing paths share their surroundings, which a lidar
+    sees all round.
     """
 
     distance_m: float = parameter(
@@ -48,21 +48,11 @@ class CrossingProtocol:
 
 
 def find_crossings(graph: RouteGraph, protocol: CrossingProtocol | None = None) -> tuple[Edge, ...]:
-    """Return the spatial edges that a graph lacks: closed loops, crossings, paths side by side.
+    """Return the spatial edges that a graph lacks: closed loops, crossings, parallel paths.
 
-    The nearest pairs come first. T_from_to is that of the vertices' poses: with the poses of a
-    virtual teach it is exact, with those of a driven one it carries the drift between the two
-    passes, and whoever needs better aligns the two submaps.
-
-    Parameters
-    ----------
-    graph : RouteGraph
-    protocol : CrossingProtocol, optional
-
-    Returns
-    -------
-    tuple of Edge
-        To be added to `graph.edges`.
+    The nearest pairs come first; the edges are to be added to `graph.edges`. T_from_to is that of
+    the vertices' poses: exact with the poses of a virtual teach; with those of a driven teach it
+    carries the drift between the two passes, which aligning the two submaps can remove.
     """
     protocol = CrossingProtocol() if protocol is None else protocol
     runs, along_m = _along(graph)
@@ -93,15 +83,9 @@ def find_crossings(graph: RouteGraph, protocol: CrossingProtocol | None = None) 
 def submap_overlap(
     points_a: np.ndarray, points_b: np.ndarray, T_a_b: FloatArray, cell_m: float
 ) -> float:
-    """Return which share of the cells of the smaller cloud both clouds occupy.
+    """Return the fraction of the smaller cloud's cells that both clouds occupy.
 
-    Parameters
-    ----------
-    points_a, points_b : (n, 3), (m, 3) arrays
-        Each in its own frame [m].
-    T_a_b : (4, 4) array
-    cell_m : float
-        Edge of a cell [m].
+    `points_a` (n, 3) and `points_b` (m, 3) are in their own frames, `cell_m` is a cell's edge [m].
     """
     cells_a = _cells(points_a, cell_m)
     cells_b = _cells(transform_points(T_a_b, points_b), cell_m)
@@ -119,7 +103,7 @@ def _overlap_of(graph: RouteGraph, id_a: int, id_b: int, protocol: CrossingProto
 
 
 def _along(graph: RouteGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each vertex's run, and how far along it it lies [m]."""
+    """Return the index of each vertex's run, and its distance along that run [m]."""
     places = {vertex_id: k for k, vertex_id in enumerate(graph.ids)}
     runs, along_m = np.zeros(len(graph), dtype=np.int64), np.zeros(len(graph))
     for number, run in enumerate(graph.runs):
@@ -132,7 +116,7 @@ def _along(graph: RouteGraph) -> tuple[np.ndarray, np.ndarray]:
 def _candidates(
     positions: np.ndarray, runs: np.ndarray, along_m: np.ndarray, protocol: CrossingProtocol
 ) -> Iterator[tuple[int, int]]:
-    """Yield pairs of vertices that are near in space and not along one path, the nearest first."""
+    """Yield pairs of vertices near in space but not along one path, the nearest first."""
     pairs = cKDTree(positions).query_pairs(protocol.distance_m, output_type="ndarray")
     i, j = pairs.T
     is_apart = (runs[i] != runs[j]) | (np.abs(along_m[i] - along_m[j]) > protocol.along_m)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a route graph: what its files hold, and how they are read without trust.
+"""The folder of a route graph: contents of its files, and how they are validated when read.
 
 | file | holds |
 |---|---|
@@ -12,8 +12,8 @@
 | `poses.tum` | T_map_vertex for other tools; not read |
 
 Poses are written as x y z [m] and a quaternion qx qy qz qw, with all digits of a double. The tables
-only grow: a line is written when what it speaks of is there, so that a graph whose writer was
-killed holds everything that was finished. Its manifest says so, and the torn last line is left out.
+are append-only: a line is written once its data exist, so that a graph whose writer was killed
+holds everything that was finished. Its manifest says so, and the incomplete last line is dropped.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ MANIFEST = "manifest.json"
 VERTICES, EDGES, SUBMAPS, POSES = "vertices.csv", "edges.csv", "submaps.csv", "poses.tum"
 TABLES = (VERTICES, EDGES, SUBMAPS)
 MAX_TABLE_BYTES = 1 << 30
-"""A table of more is none of ours: a vertex takes 400 bytes, a gigabyte two million of them."""
+"""Larger tables are refused: a vertex takes 400 bytes, a gigabyte holds two million of them."""
 _POSE = ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")
 COLUMNS = {
     VERTICES: ("id", "stamp_ns", *_POSE, "submap_id", *(f"submap_{name}" for name in _POSE)),
@@ -49,7 +49,7 @@ _SHORTEST_QUATERNION = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What `manifest.json` says.
+    """Content of `manifest.json`.
 
     Attributes
     ----------
@@ -57,11 +57,11 @@ class Manifest:
         Name of the frame of all poses.
     submap_format : {"npz", "ply"}
     is_finished : bool
-        False while it is written, and for ever if the writer was killed.
+        False while it is written, and permanently if the writer was killed.
     sha256 : dict
         Of the tables by file name, once finished.
     about : dict
-        What else its teacher wrote down.
+        Metadata of the teach.
     """
 
     frame: str = "map"
@@ -78,7 +78,7 @@ class Manifest:
 
 @dataclass(frozen=True, kw_only=True)
 class FolderContent:
-    """What a folder holds: vertices, edges, submaps to load, and what is odd about it."""
+    """Content of a folder: vertices, edges, submaps to load, and problems found."""
 
     manifest: Manifest
     vertices: tuple[Vertex, ...]
@@ -159,13 +159,13 @@ def pose_cells(T: FloatArray) -> list[str]:
 
 
 def vertex_cells(vertex: Vertex) -> list[str]:
-    """Return the cells of a vertex's line."""
+    """Return the CSV cells of a vertex."""
     poses = (pose_cells(vertex.T_map_vertex), pose_cells(vertex.T_submap_vertex))
     return [str(vertex.id), str(vertex.stamp_ns), *poses[0], str(vertex.submap_id), *poses[1]]
 
 
 def edge_cells(edge: Edge) -> list[str]:
-    """Return the cells of an edge's line."""
+    """Return the CSV cells of an edge."""
     return [str(edge.from_id), str(edge.to_id), edge.kind, *pose_cells(edge.T_from_to)]
 
 
@@ -218,7 +218,7 @@ def _rows(folder: Path, name: str, manifest: Manifest, row: Callable[[list[str]]
 
 
 def _lines(path: Path, manifest: Manifest) -> list[str]:
-    """Return the whole lines of a table whose checksum holds."""
+    """Return the complete lines of a table whose checksum is valid."""
     try:
         if file_size(path) > MAX_TABLE_BYTES:
             raise RouteGraphError(f"{path}: more than {MAX_TABLE_BYTES} bytes; it is damaged")
@@ -238,7 +238,7 @@ def _lines(path: Path, manifest: Manifest) -> list[str]:
 def _without_loose_ends(
     vertices: list[Vertex], edges: list[Edge], held: set[int]
 ) -> tuple[list[Vertex], list[Edge], str]:
-    """Leave out what refers to something that was not finished."""
+    """Drop vertices and edges that refer to something unfinished."""
     complete = [vertex for vertex in vertices if vertex.submap_id in held]
     ids = {vertex.id for vertex in complete}
     complete = [vertex for vertex in complete if vertex.submap_id in ids]

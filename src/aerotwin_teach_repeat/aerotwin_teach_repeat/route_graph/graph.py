@@ -27,34 +27,23 @@ from aerotwin_teach_repeat.route_graph.types import (
 from aerotwin_teach_repeat.route_graph.writer import save_graph
 
 N_RETAINED = 8
-"""Submaps that stay in memory: a few metres of route to both sides of where a robot is."""
+"""Submaps cached in memory: a few metres of route to both sides of the robot."""
 FALLBACK_M = 10.0
-"""How far from a damaged submap another may be used: a quarter of what a submap reaches."""
+"""How far from a damaged submap another may be used: a quarter of a submap's radius."""
 _SHORTEST_M = 1e-9  # zero means "no edge" to the sparse graph
 
 
 class RouteGraph:
     """Vertices and edges of taught paths, with the submaps that a robot localises against.
 
-    Immutable. `map` is the frame of the cloud that it was taught in; of a driven teach, the frame
-    of its odometry.
-
-    Parameters
-    ----------
-    vertices : iterable of Vertex
-    edges : iterable of Edge
-    submaps : SubmapSource
-    frame : str
-        Name of the frame of all poses.
-    about : mapping, optional
-        What else is known of the teach, as JSON holds it.
-    problems : iterable of str
-        What was found odd while it was loaded, in words.
+    Immutable. `frame` names the frame of all poses: that of the cloud in which it was taught; of a
+    driven teach, that of its odometry. `about` is JSON metadata of the teach, `problems` are those
+    found while loading, as text.
 
     Raises
     ------
     RouteGraphError
-        If ids repeat, an edge or a vertex names what is not there, or there is no vertex.
+        If ids repeat, an edge or a vertex names a missing one, or there is no vertex.
     """
 
     def __init__(
@@ -78,7 +67,7 @@ class RouteGraph:
 
     @classmethod
     def load(cls, folder: str | Path) -> "RouteGraph":
-        """Return the graph of a folder; its submaps are read when they are asked for.
+        """Return the graph of a folder; its submaps are read on demand.
 
         Raises
         ------
@@ -96,14 +85,9 @@ class RouteGraph:
         )
 
     def save(self, folder: str | Path, *, submap_format: str = "npz", on_submap=None) -> None:
-        """Write the graph as a folder, replacing a route graph that is there only when done.
+        """Write the graph as a folder; an existing route graph is replaced only when done.
 
-        Parameters
-        ----------
-        folder : path
-        submap_format : {"npz", "ply"}
-        on_submap : callable, optional
-            Called after each submap.
+        `submap_format` is "npz" or "ply"; `on_submap` is called after each submap.
         """
         save_graph(self, Path(folder), submap_format=submap_format, on_submap=on_submap)
 
@@ -112,12 +96,12 @@ class RouteGraph:
 
     @property
     def submaps(self) -> SubmapSource:
-        """Where the submaps come from."""
+        """Source of the submaps."""
         return self._source
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is odd about the graph, submaps that turned out damaged among it."""
+        """Problems of the graph, including submaps found damaged."""
         return tuple(self._problems)
 
     @property
@@ -135,7 +119,7 @@ class RouteGraph:
         return self.vertices[self._place(vertex_id)]
 
     def poses_map(self, ids: Sequence[int] | None = None) -> FloatArray:
-        """Return T_map_vertex (n, 4, 4) of vertices, of all without ids."""
+        """Return T_map_vertex (n, 4, 4) of some vertices, by default of all."""
         if ids is None:
             return self._poses.copy()
         return self._poses[[self._place(vertex_id) for vertex_id in ids]]
@@ -145,14 +129,14 @@ class RouteGraph:
         return self.vertex(vertex_id).T_submap_vertex
 
     def submap(self, vertex_id: int) -> Submap:
-        """Return the submap that a vertex uses, tested against its checksum.
+        """Return the submap that a vertex uses, verified against its checksum.
 
-        What was damaged once is not read again.
+        A damaged file is not read again.
 
         Raises
         ------
         DamagedSubmapError
-            If its file is missing or not what was written. `intact_submap` goes round that.
+            If its file is missing or not as written; see `intact_submap`.
         """
         submap_id = self.vertex(vertex_id).submap_id
         if submap_id in self._retained:
@@ -174,15 +158,14 @@ class RouteGraph:
     def intact_submap(
         self, vertex_id: int, *, within_m: float = FALLBACK_M
     ) -> tuple[Submap, FloatArray]:
-        """Return the submap of a vertex, or the nearest that is whole, and T_submap_vertex.
+        """Return the submap of a vertex, or the nearest intact one, and T_submap_vertex.
 
-        A robot that meets a damaged file localises against the neighbour's submap, which covers
-        the same place; the damage stands in `problems`.
+        A neighbour's submap covers the same surroundings; the damage is listed in `problems`.
 
         Raises
         ------
         DamagedSubmapError
-            If no submap within `within_m` of the vertex is whole.
+            If no submap within `within_m` of the vertex is intact.
         """
         vertex = self.vertex(vertex_id)
         try:
@@ -201,7 +184,7 @@ class RouteGraph:
         ) from first_error
 
     def neighbours(self, vertex_id: int) -> tuple[int, ...]:
-        """Return the ids that an edge joins to a vertex, whichever way the edge points."""
+        """Return the ids joined to a vertex by an edge of either direction."""
         self._place(vertex_id)
         found = [e.to_id for e in self.edges if e.from_id == vertex_id]
         found += [e.from_id for e in self.edges if e.to_id == vertex_id]
@@ -212,7 +195,7 @@ class RouteGraph:
         """The paths as they were taught: ids along temporal edges, one tuple for each teach.
 
         A route that was taught as a loop is one run from its first to its last vertex, while
-        `route` takes the shortest way.
+        `route` takes the shortest path.
         """
         following: dict[int, int] = {}
         has_past: set[int] = set()
@@ -222,7 +205,7 @@ class RouteGraph:
                 has_past.add(edge.to_id)
         runs: list[tuple[int, ...]] = []
         seen: set[int] = set()
-        # A ring of temporal edges has no first vertex: it begins at the one that comes first here.
+        # A ring of temporal edges has no first vertex: it starts at the first one listed.
         for start in [*(i for i in self.ids if i not in has_past), *self.ids]:
             if start in seen:
                 continue
@@ -235,12 +218,12 @@ class RouteGraph:
         return tuple(runs)
 
     def route(self, start_id: int, goal_id: int, via: Sequence[int] = ()) -> list[int]:
-        """Return the ids of the shortest way over edges, through `via` in order.
+        """Return the ids of the shortest path over edges, through `via` in order.
 
         Raises
         ------
         RouteGraphError
-            If an id is not known, or no edges lead there.
+            If an id is unknown, or no edges lead there.
         """
         stops = [start_id, *via, goal_id]
         way = [start_id]
@@ -250,27 +233,27 @@ class RouteGraph:
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Ids of the vertices that hang together, the largest part first."""
+        """Ids of the connected components, the largest first."""
         n, labels = connected_components(self._lengths, directed=False)
         ids = np.array(self.ids)
         parts = [tuple(ids[labels == k].tolist()) for k in range(n)]
         return tuple(sorted(parts, key=lambda part: (-len(part), part[0])))
 
     def nearest(self, p_map: np.ndarray) -> int:
-        """Return the id of the vertex nearest to a point (3,), or (2,) seen from above [m]."""
+        """Return the id of the vertex nearest to a point (3,), or (2,) for horizontal gaps [m]."""
         p_map = np.asarray(p_map, dtype=np.float64)
         gaps = self._poses[:, : len(p_map), 3] - p_map
         return self.vertices[int(np.argmin(np.einsum("ij,ij->i", gaps, gaps)))].id
 
     def length_m(self, ids: Sequence[int] | None = None) -> float:
-        """Return the length of a way through vertices, of the first run without ids [m]."""
+        """Return the length of a path through vertices, by default of the first run [m]."""
         poses = self.poses_map(self.runs[0] if ids is None else ids)
         return float(np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1).sum())
 
     def edge_residuals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far each edge's T_from_to is from the vertices' poses: [m], [rad].
+        """Return the deviation of each edge's T_from_to from the vertices' poses: [m], [rad].
 
-        Zero for a virtual teach; of a driven one, spatial edges show the drift of its odometry.
+        Zero for a virtual teach; for a driven one, spatial edges show the drift of its odometry.
         """
         shifts, turns = np.zeros(len(self.edges)), np.zeros(len(self.edges))
         for k, edge in enumerate(self.edges):
@@ -291,7 +274,7 @@ class RouteGraph:
         n, rows = len(self.vertices), [self._places[e.from_id] for e in self.edges]
         columns = [self._places[e.to_id] for e in self.edges]
         lengths = [max(e.length_m, _SHORTEST_M) for e in self.edges]
-        # Of several edges between two vertices the shortest counts; a sparse matrix adds them up.
+        # Of several edges between two vertices the shortest counts; a sparse matrix would sum them.
         shortest: dict[tuple[int, int], float] = {}
         for row, column, length in zip(rows, columns, lengths, strict=True):
             pair = (min(row, column), max(row, column))

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Writer of a route graph while it is taught."""
+"""Writer of a route graph during the teach."""
 
 from aerotwin_teach_repeat.route_graph.graph import RouteGraph
 from aerotwin_teach_repeat.route_graph.writer import FolderWriter
 
 
 class RouteGraphWriter(FolderWriter):
-    """A `FolderWriter`, with its parameters, that returns the graph in the end.
+    """A `FolderWriter`, with its parameters, that returns the finished graph.
 
     Examples
     --------
@@ -18,6 +18,6 @@ class RouteGraphWriter(FolderWriter):
     """
 
     def finish(self) -> RouteGraph:
-        """Close the tables, write their checksums and return the graph as it was written."""
+        """Close the tables, write their checksums and return the graph as written."""
         self.complete()
         return RouteGraph.load(self.folder)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs made of graphs: two merged, one extended at its end, one branching off."""
+"""Joined graphs: two merged, one extended at its end, one branching off."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from aerotwin_teach_repeat.route_graph.types import (
 )
 
 MAX_GAP_M = 5.0
-"""Farther than this nobody drove: a robot has no path to follow between the two."""
+"""Beyond this no path was driven that a robot could follow between the two."""
 
 
 def with_edges(graph: RouteGraph, edges: Iterable[Edge]) -> RouteGraph:
@@ -44,14 +44,9 @@ def merge(
 ) -> RouteGraph:
     """Return both graphs as one, joined by spatial edges wherever they meet.
 
-    Parameters
-    ----------
-    first, second : RouteGraph
-        The vertices of the second get new ids above those of the first.
-    T_first_second : (4, 4) array, optional
-        Frame of the second in that of the first; both are the same by default.
-    protocol : CrossingProtocol, optional
-        What counts as meeting.
+    The second's vertices get new ids above those of the first. `T_first_second` (4, 4) is the frame
+    of the second in that of the first, by default identity; `protocol` sets the criteria for
+    meeting.
 
     Raises
     ------
@@ -78,7 +73,7 @@ def merge(
 def extend(
     first: RouteGraph, second: RouteGraph, *, T_first_second: FloatArray | None = None
 ) -> RouteGraph:
-    """Return the first graph, its path going on with that of the second.
+    """Return the first graph, its path continued by that of the second.
 
     A temporal edge leads from the end of the first's last run to the start of the second's first.
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of submaps, each known by its SHA-256: compact NPZ, or PLY.
+"""Files of submaps, each identified by its SHA-256: compact NPZ, or PLY.
 
 NPZ holds `points` as int16 (m, 3) in steps of `step_m` (a power of two: 1/512 m up to 64 m from the
-vertex) and `normals` as int8 (m, 3), to be scaled to length one: 9 bytes a point. That rounds
-points by at most 1 mm and normals by 0.3 degrees, far below the noise of any lidar and map; a route
-of a kilometre takes half a gigabyte. PLY keeps float32, x y z nx ny nz: 24 bytes a point.
+vertex) and `normals` as int8 (m, 3), to be normalised: 9 bytes per point. That rounds points by at
+most 1 mm and normals by 0.3 degrees, far below the noise of any lidar and map; a route of a
+kilometre takes half a gigabyte. PLY stores float32, x y z nx ny nz: 24 bytes per point.
 """
 
 import hashlib
@@ -34,13 +34,13 @@ _LARGEST_INT16, _LARGEST_INT8 = 32767, 127
 _NORMALS = ("nx", "ny", "nz")
 _ARRAYS = ("step_m", "points", "normals")
 _COPIES = 8
-"""Nine bytes a point in the file, as float32 24, and once more while normals are scaled."""
+"""Nine bytes per point in the file, 24 as float32, and once more while normals are scaled."""
 _N_DIGITS = 7  # of an id in a file name, so that names sort
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubmapRecord:
-    """What `submaps.csv` says of one file."""
+    """Entry of one file in `submaps.csv`."""
 
     vertex_id: int
     n_points: int
@@ -61,7 +61,7 @@ class SubmapRecord:
 
 
 class FolderSubmaps:
-    """The submaps of a folder, read one by one and tested against their checksums."""
+    """The submaps of a folder, read one by one and verified against their checksums."""
 
     def __init__(
         self, folder: Path, submap_format: str, records: Mapping[int, SubmapRecord]
@@ -70,16 +70,16 @@ class FolderSubmaps:
 
     @property
     def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have one."""
+        """Ids of the vertices that have a submap."""
         return frozenset(self._records)
 
     @property
     def records(self) -> tuple[SubmapRecord, ...]:
-        """What is known of every file, in the order of writing."""
+        """Records of all files, in the order of writing."""
         return tuple(self._records.values())
 
     def load(self, vertex_id: int) -> Submap:
-        """Return a submap; `DamagedSubmapError` if its file is not what was written."""
+        """Return a submap; `DamagedSubmapError` if its file is not as written."""
         record = self._records[vertex_id]
         path = submap_path(self._folder, vertex_id, self._format)
         try:
@@ -94,12 +94,12 @@ class FolderSubmaps:
 
 
 def submap_path(folder: Path, vertex_id: int, submap_format: str) -> Path:
-    """Return where a submap is kept."""
+    """Return the path of a submap's file."""
     return folder / SUBMAP_FOLDER / f"{vertex_id:0{_N_DIGITS}d}.{submap_format}"
 
 
 def write_submap(folder: Path, submap: Submap, submap_format: str) -> SubmapRecord:
-    """Write the file of a submap, whole or not at all, and return its record."""
+    """Write the file of a submap atomically and return its record."""
     data = _packed(submap, submap_format)
     with atomic_file(submap_path(folder, submap.vertex_id, submap_format)) as file:
         file.write(data)
@@ -128,7 +128,7 @@ def _packed(submap: Submap, submap_format: str) -> memoryview:
 
 
 def _step_of(farthest_m: float) -> float:
-    """Return the power of two that lets int16 reach so far [m]."""
+    """Return the power of two with which int16 reaches a distance [m]."""
     step_m = FINEST_STEP_M
     while step_m * _LARGEST_INT16 < farthest_m:
         step_m *= 2.0

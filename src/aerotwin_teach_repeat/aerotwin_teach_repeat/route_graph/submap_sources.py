@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Submaps that are not files: kept in memory, or those of several graphs under new ids."""
+"""Submaps that are not files: held in memory, or those of several graphs under new ids."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -9,14 +9,14 @@ from aerotwin_teach_repeat.route_graph.types import Submap, SubmapSource
 
 
 class MemorySubmaps:
-    """Submaps kept in memory."""
+    """Submaps held in memory."""
 
     def __init__(self, submaps: Iterable[Submap]) -> None:
         self._submaps = {submap.vertex_id: submap for submap in submaps}
 
     @property
     def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have one."""
+        """Ids of the vertices that have a submap."""
         return frozenset(self._submaps)
 
     def load(self, vertex_id: int) -> Submap:
@@ -25,12 +25,9 @@ class MemorySubmaps:
 
 
 class RenumberedSubmaps:
-    """The submaps of several sources, each with the ids that it has in a joined graph.
+    """The submaps of several sources under their ids in a joined graph.
 
-    Parameters
-    ----------
-    parts : iterable of (SubmapSource, mapping)
-        The mapping gives the new id of every id that is taken over.
+    `parts` are (SubmapSource, mapping from old to new ids); ids not in the mapping are left out.
     """
 
     def __init__(self, parts: Iterable[tuple[SubmapSource, Mapping[int, int]]]) -> None:
@@ -43,7 +40,7 @@ class RenumberedSubmaps:
 
     @property
     def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have one."""
+        """Ids of the vertices that have a submap."""
         return frozenset(self._places)
 
     def load(self, vertex_id: int) -> Submap:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a route graph consists of: vertices, edges and submaps, checked as they are made."""
+"""Elements of a route graph: vertices, edges and submaps, checked on construction."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -19,16 +19,16 @@ KINDS: tuple[EdgeKind, ...] = ("temporal", "spatial")
 
 
 class RouteGraphError(UserError):
-    """A route graph contradicts itself, is damaged, or has no such way."""
+    """A route graph is inconsistent or damaged, or has no such path."""
 
 
 class DamagedSubmapError(RouteGraphError):
-    """The file of one submap is missing or not what was written; the rest of the graph holds."""
+    """The file of one submap is missing or not as written; the rest of the graph is valid."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Vertex:
-    """One place of a taught path.
+    """One pose of a taught path.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Vertex:
     stamp_ns : int
         When it was passed in the teach [ns].
     T_map_vertex : (4, 4) array
-        Pose of the vehicle's base there: x forward, z up, on the ground between the wheels.
+        Pose of the vehicle's base: x forward, z up, on the ground between the wheels.
     submap_id : int
         Id of the vertex that holds the submap in use here.
     T_submap_vertex : (4, 4) array
@@ -68,20 +68,15 @@ class Vertex:
 
     @property
     def holds_submap(self) -> bool:
-        """Whether it is the vertex of its own submap."""
+        """Whether it holds its own submap."""
         return self.submap_id == self.id
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Edge:
-    """A way between two vertices, driven (temporal) or found by where they lie (spatial).
+    """A connection of two vertices, driven (temporal) or found by their positions (spatial).
 
-    Attributes
-    ----------
-    from_id, to_id : int
-    T_from_to : (4, 4) array
-        Pose of the second vertex in the frame of the first.
-    kind : {"temporal", "spatial"}
+    `T_from_to` (4, 4) is the pose of the second vertex in the frame of the first.
     """
 
     from_id: int
@@ -105,15 +100,9 @@ class Edge:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Submap:
-    """The points around a vertex.
+    """The points (m, 3) around a vertex, in its frame, as float32 [m].
 
-    Attributes
-    ----------
-    vertex_id : int
-    points : (m, 3) float32 array
-        In the vertex's frame [m].
-    normals : (m, 3) float32 array
-        Unit normals of the surface at the points, in the vertex's frame, sign arbitrary.
+    `normals` (m, 3) float32 are unit normals of the surface at the points, sign arbitrary.
 
     Raises
     ------
@@ -146,14 +135,14 @@ class Submap:
 
 
 class SubmapSource(Protocol):
-    """Where a graph's submaps come from: files, memory, or a cloud that they are cut from."""
+    """Source of a graph's submaps: files, memory, or a cloud from which they are cut."""
 
     @property
     def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have one."""
+        """Ids of the vertices that have a submap."""
 
     def load(self, vertex_id: int) -> Submap:
-        """Return one submap; `DamagedSubmapError` if its data are not what they were."""
+        """Return one submap; `DamagedSubmapError` if its data are damaged."""
 
 
 def rigid(T_a_b: np.ndarray, where: str) -> FloatArray:

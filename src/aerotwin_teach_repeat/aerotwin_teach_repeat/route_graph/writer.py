@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Writers of the folder: one that a crash cannot rob, and one that replaces a whole folder."""
+"""Writers of the folder: one that is safe against crashes, and one that replaces a whole folder."""
 
 import hashlib
 import os
@@ -39,7 +39,7 @@ from aerotwin_teach_repeat.route_graph.types import (
 
 
 class GraphContent(Protocol):
-    """What of a route graph goes into its folder."""
+    """The parts of a route graph that are written to its folder."""
 
     @property
     def frame(self) -> str:
@@ -47,7 +47,7 @@ class GraphContent(Protocol):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What else is known of the teach."""
+        """Metadata of the teach."""
 
     @property
     def vertices(self) -> Iterable[Vertex]:
@@ -59,37 +59,33 @@ class GraphContent(Protocol):
 
     @property
     def submaps(self) -> SubmapSource:
-        """Where the submaps come from."""
+        """Source of the submaps."""
 
     @property
     def submap_ids(self) -> Iterable[int]:
-        """Ids of the vertices that hold one."""
+        """Ids of the vertices that hold a submap."""
 
 
 class FolderWriter:
-    """Writes the folder of a route graph; what was added stays, whatever happens next.
+    """Writes the folder of a route graph incrementally; what was added is persistent.
 
-    Add a submap before the vertex that holds it, and a vertex before its edges. Every line goes
-    to the operating system at once and every submap is renamed into place: a killed process loses
-    nothing that was added (a power cut may lose the last seconds).
+    Add a submap before the vertex that holds it, and a vertex before its edges. Every line is
+    flushed to the operating system at once and every submap is renamed into place: a killed process
+    loses nothing that was added (a power cut may lose the last seconds).
 
     Parameters
     ----------
     folder : path
-        New, or empty; or with `is_continued` a route graph that more is added to.
-    frame : str
-        Name of the frame of all poses.
+        New, or empty; or with `is_continued` a route graph to append to, finished or interrupted,
+        which retains its own `frame`, `submap_format` and `about`.
     submap_format : {"npz", "ply"}
     about : mapping, optional
-        What else is known of the teach, as JSON holds it.
-    is_continued : bool
-        Go on with the route graph that is there, finished or cut off; `frame`, `submap_format` and
-        `about` are those it has.
+        JSON metadata of the teach.
 
     Raises
     ------
     RouteGraphError
-        If the folder holds something else already, or nothing to go on with.
+        If the folder already holds something else, or nothing to continue.
     """
 
     def __init__(
@@ -137,7 +133,7 @@ class FolderWriter:
                     on_submap()
 
     def add_vertex(self, vertex: Vertex) -> None:
-        """Write a vertex, whose submap must be there."""
+        """Write a vertex, whose submap must exist."""
         if vertex.id in self._vertices:
             raise RouteGraphError(f"vertex {vertex.id} is there already; ids must differ")
         if vertex.submap_id not in self._submaps:
@@ -149,7 +145,7 @@ class FolderWriter:
         self._vertices.add(vertex.id)
 
     def add_edge(self, edge: Edge) -> None:
-        """Write an edge, whose vertices must be there."""
+        """Write an edge, whose vertices must exist."""
         for end in (edge.from_id, edge.to_id):
             if end not in self._vertices:
                 raise RouteGraphError(
@@ -167,7 +163,7 @@ class FolderWriter:
         self._write_manifest(Manifest(**finished))
 
     def close(self) -> None:
-        """Close the files; without `complete` the graph stays marked as cut off."""
+        """Close the files; without `complete` the graph remains marked as interrupted."""
         self._stack.close()
 
     def __enter__(self) -> Self:
@@ -220,12 +216,12 @@ def save_graph(
     submap_format: str = "npz",
     on_submap: Callable[[], None] | None = None,
 ) -> None:
-    """Write a whole graph beside its place and rename it: the old one stays until then.
+    """Write a whole graph to a temporary folder and rename it: the old one remains until then.
 
     Raises
     ------
     RouteGraphError
-        If something that is no route graph is in the place, or a submap is damaged.
+        If the path holds something that is no route graph, or a submap is damaged.
     """
     if folder.exists() and any(folder.iterdir() if folder.is_dir() else [folder]):
         read_manifest(folder)  # only a route graph may be replaced
@@ -237,7 +233,7 @@ def save_graph(
         ) as writer:
             _write_all(graph, writer, on_submap)
             writer.complete()
-        read_folder(new)  # what cannot be read back replaces nothing
+        read_folder(new)  # a folder that cannot be read back replaces nothing
         if folder.exists():
             folder.rename(old)
         new.rename(folder)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Submaps: what a cloud holds around each place of a path, as a robot there would use it."""
+"""Submaps: the part of a cloud around each vertex of a path, as a robot there uses it."""
 
 from aerotwin_teach_repeat.submaps.cropping import CroppedSubmaps, crop_submaps
 from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud

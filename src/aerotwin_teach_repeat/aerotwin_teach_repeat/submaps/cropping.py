@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Submaps cut from one cloud, each when it is asked for."""
+"""Submaps cut on demand from one cloud."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,14 +14,9 @@ from aerotwin_teach_repeat.submaps.visibility import visible_from
 
 
 class CroppedSubmaps:
-    """The submaps of vertices, cut from one cloud: a `SubmapSource` that keeps nothing twice.
+    """The submaps of vertices, cut from one cloud: a `SubmapSource` without copies.
 
-    Parameters
-    ----------
-    cloud : GridCloud
-    poses_map : mapping of int to (4, 4) array
-        T_map_vertex of each vertex that holds a submap.
-    protocol : SubmapProtocol
+    `poses_map` maps the id of each vertex that holds a submap to its T_map_vertex (4, 4).
     """
 
     def __init__(
@@ -32,7 +27,7 @@ class CroppedSubmaps:
 
     @property
     def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have one."""
+        """Ids of the vertices that have a submap."""
         return frozenset(self._poses)
 
     def load(self, vertex_id: int) -> Submap:
@@ -58,29 +53,23 @@ def crop_submaps(
     *,
     ids: Sequence[int] | None = None,
 ) -> CroppedSubmaps:
-    """Return the submaps of a cloud around poses, each cut when it is asked for.
+    """Return the submaps of a cloud around poses, each cut on demand.
 
     Parameters
     ----------
     points_map : (n, 3) array
         Finite [m].
     normals_map : (n, 3) array, optional
-        Unit normals of any sign; fitted where there are none.
+        Unit normals of any sign; fitted by default.
     poses_map : (k, 4, 4) array
         T_map_vertex of the vertices that hold a submap.
-    protocol : SubmapProtocol, optional
     ids : sequence of int, optional
         Ids of those vertices; 0, 1, … by default.
 
-    Returns
-    -------
-    CroppedSubmaps
-        With `ids` and `load(id)`.
-
     Notes
     -----
-    The cloud is thinned, its normals are fitted and its points are sorted once; a submap then costs
-    the walk over its own columns.
+    The cloud is thinned, its normals fitted and its points sorted once; a submap then only walks
+    over its own columns.
     """
     protocol = SubmapProtocol() if protocol is None else protocol
     poses = np.asarray(poses_map, dtype=np.float64)

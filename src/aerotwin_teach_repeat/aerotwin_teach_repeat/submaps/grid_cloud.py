@@ -13,7 +13,7 @@ from aerotwin_registration.icp import AlignmentTarget
 from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
 
 CELL_M = 2.0
-"""Edge of a column. A circle of 40 m then takes in 6 % more points than it needs."""
+"""Edge of a column. A circle of 40 m then covers 6 % more points than necessary."""
 MAX_COLUMNS = 50_000_000
 """Of a grid: 200 km^2."""
 
@@ -24,12 +24,10 @@ class GridCloud:
 
     Attributes
     ----------
-    points_map : (n, 3) array
-        [m].
-    normals_map : (n, 3) float32 array
-        Unit.
+    points_map, normals_map : (n, 3) arrays
+        Positions [m], and unit normals (float32).
     starts : (ny, nx + 1) int64 array
-        Where the points of each column begin; the last entry of a row is where the row ends.
+        Index of the first point of each column; the last entry of a row is the row's end.
     low_m : (2,) array
         Corner of the grid [m].
     """
@@ -55,15 +53,14 @@ class GridCloud:
         points_map : (n, 3) array
             Finite [m].
         normals_map : (n, 3) array, optional
-            Unit normals, of any sign. Without, they are fitted to the thinned points.
+            Unit normals, of any sign; by default fitted to the thinned points.
         near_map : (k, 3) array, optional
-            Keep only what submaps at these places can hold [m].
-        protocol : SubmapProtocol
+            Retain only points that submaps at these positions can hold [m].
 
         Raises
         ------
         UserError
-            If the points are empty, not finite, or none is near those places.
+            If the points are empty, not finite, or none is near those positions.
         """
         points = _checked(points_map)
         if near_map is not None:
@@ -88,8 +85,8 @@ class GridCloud:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return points and normals (m, 3) float32 of a cylinder, in the frame of its vertex.
 
-        The cylinder stands along the vertex's z axis: `radius_m` across, from `below_m` under to
-        `above_m` over it.
+        The cylinder extends along the vertex's z axis from `below_m` under it to `above_m` over it,
+        with `radius_m`.
         """
         from aerotwin_teach_repeat.submaps.kernels import crop_cylinder
 
@@ -121,7 +118,7 @@ def _checked(points_map: np.ndarray) -> FloatArray:
 
 
 def _is_near(points: FloatArray, near: np.ndarray, reach: float) -> np.ndarray:
-    """Tell of points which lie in columns that the circles of some places may touch."""
+    """Return which points lie in columns that the circles of some positions may touch."""
     low = points[:, :2].min(axis=0)
     shape = _shape(points, low)
     is_near = np.zeros(shape[::-1], dtype=bool)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled parts of making submaps: cutting a cylinder out of a grid, and a depth buffer."""
+"""Compiled kernels for submaps: cutting a cylinder out of a grid, and a depth buffer."""
 
 import math
 
@@ -22,7 +22,7 @@ def crop_cylinder(
     """Write the points and normals of a cylinder, moved by T (3, 4), and return their number.
 
     `room` is its radius, lowest and highest z. Only the columns within `reach` of the centre are
-    looked at. Nothing is written where the outputs are empty: that call counts.
+    visited. With empty outputs nothing is written: the call only counts.
     """
     ny, nx = starts.shape[0], starts.shape[1] - 1
     is_counting = len(out_points) == 0
@@ -64,7 +64,7 @@ def splat_discs(points, normals, height, radius, bin_, depth):
     """Write the range of the nearest disc into each cell of a depth buffer (elevation, azimuth).
 
     Every point stands for a disc across its normal. Its extent along azimuth and elevation is the
-    disc's, seen from the eye at `height` over the origin: ground seen at a flat angle is thin.
+    disc's, seen from `height` over the origin: ground seen at a flat angle is thin.
     """
     n_up, n_round = depth.shape
     for p in range(len(points)):
@@ -97,10 +97,10 @@ def splat_discs(points, normals, height, radius, bin_, depth):
     cache=True, nogil=True,
 )  # fmt: skip
 def find_visible_discs(points, normals, height, radius, bin_, depth, is_visible):
-    """Tell which points nothing stands before.
+    """Write which points are not occluded.
 
-    A point may lie behind its cell's depth by a voxel, and by what its own surface gains in range
-    over one cell: much at a flat angle.
+    A point may lie behind its cell's depth by a voxel, and by its own surface's gain in range over
+    one cell: much at a flat angle.
     """
     n_up, n_round = depth.shape
     for p in range(len(points)):

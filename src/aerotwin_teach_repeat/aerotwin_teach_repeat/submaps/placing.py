@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""At which vertices of a path submaps stand."""
+"""Selection of the vertices of a path that hold submaps."""
 
 import numpy as np
 
@@ -10,17 +10,11 @@ from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
 
 
 def submap_holders(poses_map: FloatArray, protocol: SubmapProtocol) -> np.ndarray:
-    """Return for each pose the index (n,) of the pose whose submap is in use there.
+    """Return for each pose (n, 4, 4) the index (n,) of the pose whose submap is in use there.
 
     The first pose holds one; then each that is farther than `distance_m` from the last holder, or
-    turned by more than `angle_deg` against it. The angle is that of the rotation about its axis: a
-    norm of Euler angles, as published code takes it, jumps by 360 degrees for a slight roll.
-
-    Parameters
-    ----------
-    poses_map : (n, 4, 4) array
-        T_map_vertex along the path.
-    protocol : SubmapProtocol
+    rotated by more than `angle_deg` against it. The angle is that of the rotation about its axis: a
+    norm of Euler angles, as in published code, jumps by 360 degrees for a slight roll.
     """
     holders = np.zeros(len(poses_map), dtype=np.int64)
     limit = np.radians(protocol.angle_deg)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of how submaps are made."""
+"""Parameters of submaps."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class SubmapProtocol:
-    """Where submaps stand and what they hold.
+    """Positions and contents of submaps.
 
     Distance and angle are those of VTR3's lidar pipeline, radius and height band those of the
     VirT&R wrapper (its comments say 40 m "for paper"); its voxels of 0.7-0.9 m were for clouds of

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a lidar at a vertex could see of a submap: a depth buffer over the points, no mesh."""
+"""Visibility of a submap's points from a lidar at its vertex: a depth buffer, no mesh."""
 
 import numpy as np
 
@@ -8,17 +8,11 @@ from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
 
 
 def visible_from(points: np.ndarray, normals: np.ndarray, protocol: SubmapProtocol) -> np.ndarray:
-    """Tell which points of a submap a lidar above its vertex could see, (m,) bool.
+    """Return which points of a submap a lidar above its vertex could see, (m,) bool.
 
-    Every point hides what lies behind a disc of a voxel's size across its normal. What is thinner
-    than that (twigs, wires) hides too much, holes of the cloud hide nothing.
-
-    Parameters
-    ----------
-    points, normals : (m, 3) float32 arrays
-        In the vertex's frame [m].
-    protocol : SubmapProtocol
-        Its `lidar_…`, `visibility_bin_deg` and `voxel_m`.
+    Every point occludes what lies behind a disc of a voxel's size across its normal. Objects
+    thinner than that (twigs, wires) occlude too much, holes of the cloud occlude nothing. `points`
+    and `normals` (m, 3) float32 are in the vertex's frame [m].
     """
     from aerotwin_teach_repeat.submaps.kernels import find_visible_discs, splat_discs
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Teaching a route without driving it: way-points or a driven path, laid into a cloud."""
+"""Teaching a route without driving it: way-points or a driven path, placed in a cloud."""
 
 from aerotwin_teach_repeat.teaching.detour import way_around
 from aerotwin_teach_repeat.teaching.drive import DriveTeacher, DriveTeachParameters

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Way-points moved to the side where something stands in the way of a vehicle."""
+"""Way-points moved sideways around obstacles in the path of a vehicle."""
 
 import numpy as np
 from scipy.ndimage import convolve, distance_transform_edt, map_coordinates
@@ -18,12 +18,12 @@ STEEPEST = 0.5
 _SWAY, _STRAY = 1.0, 0.02
 """Price of a change of the offset and of the offset itself, both squared."""
 _ROOM_M = 0.2
-"""Beyond what the vehicle needs: the smooth path cuts between way-points [m]."""
+"""Margin beyond the vehicle's clearance: the smooth path cuts between way-points [m]."""
 _UNSEEN = 100.0
-"""Price of a move over ground that was not seen: gone only where there is no other way."""
+"""Cost of a move over unseen ground: taken only where there is no other path."""
 _SAMPLES = 4
 _FEWEST_HIGH = 3
-"""Points of an obstacle, its cell's neighbours counted in: fewer are noise of the cloud (of 5 cm,
+"""Points of an obstacle, including its cell's neighbours: fewer are noise of the cloud (of 5 cm,
 sampled every 0.15 m, one cell of 700 holds one that is a step too high)."""
 
 
@@ -37,34 +37,17 @@ def way_around(
     path: PathParameters | None = None,
     ground: GroundParameters | None = None,
 ) -> FloatArray:
-    """Return way-points that lead round what stands in the way, as near to the path as may be.
+    """Return way-points (k, 2), 2 m apart, that avoid obstacles close to the original path [m].
 
-    Every 2 m the path may be moved to either side; of all rows of moves that keep free of what
-    is higher than a step and lower than the vehicle, and of holes of the cloud if they can, the one
-    that sways and strays least is taken
-    (dynamic programming). Both ends stay; those of a loop, which are one place, move together and
-    no farther than they must.
-
-    Parameters
-    ----------
-    waypoints_m : (n, 2) array
-        [m].
-    points_map : (m, 3) array
-        The cloud [m].
-    is_closed : bool
-    reach_m : float
-        How far to the side the path may go [m].
-    vehicle, path, ground : parameters, optional
-
-    Returns
-    -------
-    (k, 2) array
-        New way-points, 2 m apart [m].
+    Every 2 m the path may move to either side by up to `reach_m`. Of all sequences of moves that
+    avoid points (m, 3) higher than a step and lower than the vehicle, and holes of the cloud if
+    possible, the one with least sway and offset is chosen (dynamic programming). Both ends stay;
+    those of a loop, which are one position, move together and no farther than necessary.
 
     Raises
     ------
     UserError
-        If there is no way within reach.
+        If there is no path within reach.
     """
     vehicle = VehicleOutline() if vehicle is None else vehicle
     line = smooth_waypoints(waypoints_m, is_closed=is_closed, parameters=path)
@@ -110,21 +93,21 @@ def _room(points_map: np.ndarray, grid: GroundGrid, vehicle: VehicleOutline) -> 
 def _room_beside_holes(grid: GroundGrid, vehicle: VehicleOutline) -> FloatArray:
     """Return the distance of every cell to the nearest hole, as `_room`: wheels may touch its rim.
 
-    In a hole of the cloud anything may stand.
+    A hole of the cloud may contain any obstacle.
     """
     unseen_m = distance_transform_edt(~grid.is_measured) * grid.cell_m
     return _distance(unseen_m > vehicle.min_clearance_m + _ROOM_M, grid)
 
 
 def _distance(is_there: np.ndarray, grid: GroundGrid) -> FloatArray:
-    """Return how far each cell is from the nearest of some cells [m]."""
+    """Return the distance of each cell to the nearest cell of a mask [m]."""
     if not is_there.any():
         return np.full(is_there.shape, np.inf)
     return distance_transform_edt(~is_there) * grid.cell_m
 
 
 def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: float) -> np.ndarray:
-    """Tell which moves (stations - 1, offsets, offsets) to the next station lack room."""
+    """Return which moves (stations - 1, offsets, offsets) to the next station lack room."""
     room = np.minimum(room, 2.0 * needed_m)  # infinite distances cannot be interpolated
     first, second = places[:-1, :, None], places[1:, None, :]
     is_blocked = np.zeros((*first.shape[:2], places.shape[1]), dtype=bool)
@@ -136,10 +119,10 @@ def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: f
 
 
 def _cheapest(extra: np.ndarray, offsets: np.ndarray, step_m: float, end: int) -> np.ndarray | None:
-    """Return which offset (stations,) each station takes, None where there is no way.
+    """Return the index of the offset at each station (stations,), None if there is no path.
 
-    `extra` is what a move costs besides swaying and straying, infinite where it is blocked; `end`
-    is the offset that both ends take.
+    `extra` is the cost of a move besides sway and offset, infinite where it is blocked; `end` is
+    the offset of both ends.
     """
     change = offsets[:, None] - offsets[None, :]
     price = _SWAY * change**2 + _STRAY * offsets[None, :] ** 2

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Teaching by driving, as lidar teach and repeat does: odometry, vertices, submaps, closed loops.
 
-Vertices and submaps go to the folder while the vehicle drives, so that a crash loses nothing. At
-the end, places that were passed twice are matched to each other; the edges found make the whole
-path agree with itself. `map` is the frame of the odometry: the base at the first scan.
+Vertices and submaps are written while the vehicle drives, so that a crash loses nothing. At the
+end, positions passed twice are matched to each other; the edges found make the whole path
+consistent. `map` is the frame of the odometry: the base at the first scan.
 """
 
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ from aerotwin_teach_repeat.submaps import SubmapProtocol
 
 @dataclass(frozen=True, kw_only=True)
 class DriveTeachParameters:
-    """Every choice of a driven teach; vertices and submaps as VTR3 sets them."""
+    """Parameters of a driven teach; vertices and submaps as VTR3 sets them."""
 
     vertex_m: float = parameter(
         0.30, text="a vertex so far from the last one", unit="m", minimum=0.01, maximum=10.0
@@ -79,17 +79,12 @@ class DriveTeachParameters:
 class DriveTeacher:
     """Records a route from scans, one after the other.
 
-    Parameters
-    ----------
-    folder : path
-        Of the route graph; new or empty.
-    odometry : ScanOdometry, optional
-    parameters : DriveTeachParameters, optional
+    `folder` is that of the route graph, new or empty.
 
     Raises
     ------
     RouteGraphError
-        If the folder holds something already.
+        If the folder already has content.
     """
 
     def __init__(
@@ -113,7 +108,7 @@ class DriveTeacher:
         stamp_ns: int,
         wheel_twist: np.ndarray | None = None,
     ) -> ScanOdometryFrame:
-        """Take a scan, as `ScanOdometry.add`; a scan that is not placed makes no vertex."""
+        """Add a scan, as `ScanOdometry.add`; a scan that is not accepted makes no vertex."""
         frame = self.odometry.add(points_base, times_s, stamp_ns, wheel_twist)
         last = self._last
         p = self.parameters
@@ -124,12 +119,12 @@ class DriveTeacher:
         return frame
 
     def finish(self) -> RouteGraph:
-        """Close loops, make the path agree with itself, and return the graph as it was written.
+        """Close loops, optimise the path, and return the graph as written.
 
         Raises
         ------
         RouteGraphError
-            If no scan was placed.
+            If no scan was accepted.
         """
         graph = self._writer.finish()
         closed = closed_loops(graph, self.parameters)
@@ -138,7 +133,7 @@ class DriveTeacher:
         return RouteGraph.load(self.folder)
 
     def close(self) -> None:
-        """Close the files as they are; what was added stays."""
+        """Close the files as they are; what was added is retained."""
         self._writer.close()
 
     def _add_vertex(self, frame: ScanOdometryFrame) -> None:
@@ -179,10 +174,10 @@ class DriveTeacher:
 
 
 def closed_loops(graph: RouteGraph, parameters: DriveTeachParameters) -> RouteGraph:
-    """Return a graph with the loops of its path closed and its poses agreed; itself without any.
+    """Return a graph with loops closed and poses optimised; the same graph without any loop.
 
-    Spatial edges join places that were passed twice, by matching the submap of the later one to
-    that of the earlier; a pair that does not match, or not better than elsewhere, makes none.
+    Spatial edges join positions passed twice, by matching the submap of the later one to that of
+    the earlier; a pair that does not match, or not better than elsewhere, makes none.
     """
     p, poses = parameters, graph.poses_map()
     edges = _found_edges(graph, poses, p)
@@ -216,7 +211,7 @@ def closed_loops(graph: RouteGraph, parameters: DriveTeachParameters) -> RouteGr
 
 
 def _found_edges(graph: RouteGraph, poses: np.ndarray, p: DriveTeachParameters) -> list[Edge]:
-    """Return an edge every few metres of places that were passed before."""
+    """Return an edge every few metres of positions that were passed before."""
     positions = poses[:, :3, 3]
     along = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(positions, axis=0), axis=1)))
     found: list[Edge] = []
@@ -237,7 +232,7 @@ def _found_edges(graph: RouteGraph, poses: np.ndarray, p: DriveTeachParameters) 
 
 
 def _closing(graph: RouteGraph, i: int, j: int, p: DriveTeachParameters) -> Edge | None:
-    """Return the edge from the earlier to the later place, by matching their submaps."""
+    """Return the edge from the earlier to the later vertex, by matching their submaps."""
     a, b = graph.vertices[i], graph.vertices[j]
     T_a_b = relative_pose(a.T_map_vertex, b.T_map_vertex)
     T_start = a.T_submap_vertex @ T_a_b @ invert_transform(b.T_submap_vertex)

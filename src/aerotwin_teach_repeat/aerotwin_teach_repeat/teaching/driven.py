@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Paths that were driven, in a simulator or by a robot: read from files and bags, evenly cut."""
+"""Driven paths, from a simulator or a robot: read from files and bags, resampled evenly."""
 
 from pathlib import Path
 
@@ -14,17 +14,14 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_core.tum import read_tum
 
-_STILL_M = 1e-3  # steps below this are a vehicle that stands [m]
+_STILL_M = 1e-3  # steps below this count as standstill [m]
 
 
 def read_driven(source: str | Path) -> Trajectory:
     """Return the trajectory of a TUM file or of a topic of a bag.
 
-    Parameters
-    ----------
-    source : str or path
-        `FILE.tum` (or .txt; `seconds x y z qx qy qz qw`), `BAG`, or `BAG:TOPIC` with Odometry,
-        PoseStamped, TransformStamped or Path; without topic, the bag's only one.
+    `source` is `FILE.tum` (or .txt; `seconds x y z qx qy qz qw`), `BAG`, or `BAG:TOPIC` with
+    Odometry, PoseStamped, TransformStamped or Path; without topic, the bag's only one.
 
     Raises
     ------
@@ -45,21 +42,15 @@ def read_driven(source: str | Path) -> Trajectory:
 
 
 def along_path(T_map_base: FloatArray, spacing_m: float) -> tuple[FloatArray, FloatArray]:
-    """Return driven poses cut anew every so far, and the way to each, seen from above [m].
+    """Return driven poses (n, 4, 4) resampled at a spacing, and their horizontal path lengths [m].
 
-    Linear in position and spherical in attitude between the poses that are there. Where the
-    vehicle stood or turned on the spot, the last pose of the place counts.
-
-    Parameters
-    ----------
-    T_map_base : (n, 4, 4) array
-    spacing_m : float
-        [m].
+    Linear in position and spherical in attitude between the input poses. Where the vehicle stood or
+    turned on the spot, the last pose of that position counts.
 
     Raises
     ------
     UserError
-        If the poses are not finite, or no way lies between them.
+        If the poses are not finite, or the path has no length.
     """
     poses = np.asarray(T_map_base, dtype=np.float64)
     if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():

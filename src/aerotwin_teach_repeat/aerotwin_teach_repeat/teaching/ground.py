@@ -20,7 +20,7 @@ _FEWEST_CELLS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class GroundParameters:
-    """How the ground is found in a cloud."""
+    """Parameters of the ground extraction from a cloud."""
 
     cell_m: float = parameter(
         0.25, text="Edge of a cell of heights.", unit="m", minimum=0.05, maximum=5.0
@@ -63,12 +63,11 @@ class GroundGrid:
     Attributes
     ----------
     height_m : (ny, nx) array
-        Of each cell; NaN where nothing is known [m].
+        Of each cell; NaN where unknown [m].
     is_measured : (ny, nx) bool array
-        Where the cloud has points, in contrast to holes that were filled.
+        Cells with points of the cloud, in contrast to holes that were filled.
     low_m : (2,) array
         Corner of the first cell [m].
-    cell_m : float
     """
 
     height_m: FloatArray
@@ -85,17 +84,9 @@ class GroundGrid:
         margin_m: float = 4.0,
         parameters: GroundParameters | None = None,
     ) -> "GroundGrid":
-        """Return the ground of a cloud around a path.
+        """Return the ground of a cloud (n, 3) around the positions (k, 2) of a path [m].
 
-        Parameters
-        ----------
-        points_map : (n, 3) array
-            [m].
-        path_m : (k, 2) array
-            Places the vehicle passes [m].
-        margin_m : float
-            How far to the sides the grid reaches [m].
-        parameters : GroundParameters, optional
+        The grid extends `margin_m` to the sides of the path [m].
         """
         parameters = GroundParameters() if parameters is None else parameters
         cell = parameters.cell_m
@@ -123,7 +114,7 @@ class GroundGrid:
         )
 
     def patch(self, path_m: FloatArray, half_m: float) -> tuple[FloatArray, FloatArray]:
-        """Return the cells around places: offsets (k, m, 2) from each, and heights (k, m) [m]."""
+        """Return offsets (k, m, 2) of cells from positions (k, 2), and their heights (k, m) [m]."""
         n = int(np.ceil(half_m / self.cell_m))
         steps = np.arange(-n, n + 1)
         at = np.floor((path_m - self.low_m) / self.cell_m).astype(np.int64)
@@ -145,20 +136,11 @@ def poses_on_ground(
     ground: GroundGrid,
     parameters: GroundParameters | None = None,
 ) -> FloatArray:
-    """Return T_map_base (n, 4, 4) of a vehicle that stands on the ground at each place.
+    """Return T_map_base (n, 4, 4) of a vehicle on the ground at positions (n, 2) [m].
 
-    A plane is fitted to the heights around the place, the middle counting most and what sticks out
-    little. The base's z is its normal, its x the heading laid onto it. NaN where the ground is not
-    known.
-
-    Parameters
-    ----------
-    path_m : (n, 2) array
-        [m].
-    heading : (n,) array
-        [rad].
-    ground : GroundGrid
-    parameters : GroundParameters, optional
+    A plane is fitted to the heights around the position, weighted towards the middle and robust to
+    protruding points. The base's z is its normal, its x the heading (n,) [rad] projected onto it.
+    NaN where the ground is unknown.
     """
     parameters = GroundParameters() if parameters is None else parameters
     planes = _planes(*ground.patch(path_m, parameters.footprint_m), parameters.footprint_m)
@@ -166,7 +148,7 @@ def poses_on_ground(
     normal = np.column_stack([-planes[:, 1], -planes[:, 2], np.ones(len(planes))])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     ahead = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(len(planes))])
-    # Seen from above, the base still looks along the heading.
+    # Seen from above, the base's x axis remains along the heading.
     ahead[:, 2] = planes[:, 1] * ahead[:, 0] + planes[:, 2] * ahead[:, 1]
     ahead /= np.linalg.norm(ahead, axis=1, keepdims=True)
     poses[:, :3, 0], poses[:, :3, 2] = ahead, normal
@@ -178,7 +160,7 @@ def poses_on_ground(
 def _near_cells(
     path_m: np.ndarray, low: np.ndarray, cell: float, shape: np.ndarray, margin_m: float
 ) -> np.ndarray:
-    """Tell which cells (ny, nx) lie in squares of a margin around the places of a path."""
+    """Return which cells (ny, nx) lie in squares of a margin around the positions of a path."""
     is_near = np.zeros(shape[::-1], dtype=bool)
     n = int(np.ceil(margin_m / cell))
     for i, j in np.unique(((path_m - low) / cell).astype(np.int64), axis=0):
@@ -189,7 +171,7 @@ def _near_cells(
 def _ground_heights(
     cells: np.ndarray, z: np.ndarray, n_cells: int, parameters: GroundParameters
 ) -> FloatArray:
-    """Return the ground (n_cells,) of points sorted into cells; NaN in those without points."""
+    """Return the ground (n_cells,) of points sorted into cells; NaN in cells without points."""
     height = np.full(n_cells, np.nan)
     if len(z) == 0:
         return height
@@ -207,7 +189,7 @@ def _ground_heights(
 
 
 def _filled(height: FloatArray, reach: float) -> FloatArray:
-    """Return heights with those of the nearest measured cell where none is known, within reach."""
+    """Return heights with unknown cells filled from the nearest measured one within reach."""
     missing = ~np.isfinite(height)
     if reach <= 0.0 or missing.all():
         return height

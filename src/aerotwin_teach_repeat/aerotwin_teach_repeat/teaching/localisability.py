@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a lidar could localise against each submap, told before anyone drives.
+"""Prediction of how well a lidar can localise against each submap, before driving.
 
-A scan on a surface is held where the surface's normals oppose a motion. The point-to-plane
-information of a submap, seen from its vertex, says which of six motions those are, and how large
-the error of a localisation would be for a given noise.
+A scan on a surface is constrained where the surface's normals oppose a motion. The point-to-plane
+information of a submap, seen from its vertex, gives the constrained ones of six motions, and the
+error of a localisation for a noise level.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from aerotwin_teach_repeat.route_graph import RouteGraph, Submap
 from aerotwin_teach_repeat.submaps import SubmapProtocol, visible_from
 
 MOTIONS = ("along", "across", "up", "roll", "pitch", "yaw")
-"""Shifts along the vertex's x, y and z, and turns about them."""
+"""Translations along the vertex's x, y and z, and rotations about them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalisabilityProtocol:
-    """What the prediction assumes of the lidar and of its matches."""
+    """Assumptions of the prediction about the lidar and its matches."""
 
     range_m: float = parameter(
         30.0, text="Points farther off are not counted on.", unit="m", minimum=1.0, maximum=200.0
@@ -54,21 +54,19 @@ class LocalisabilityProtocol:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Localisability:
-    """The prediction for every submap of a graph.
+    """The prediction for each of n submaps of a graph.
 
     Attributes
     ----------
-    vertex_ids : (n,) array
-        Of the submaps.
-    p_map : (n, 3) array
-        [m].
+    vertex_ids, p_map : (n,) and (n, 3) arrays
+        Vertices of the submaps and their positions [m].
     sigma : (n, 6) array
         Predicted standard deviations of `MOTIONS` [m, rad]; infinite where a motion is free.
     weakest : (n,) array
-        Smallest eigenvalue of the information, turns in units of the points' RMS radius: 0 = a
-        motion that nothing opposes, 1 = all normals oppose it.
+        Smallest eigenvalue of the information, rotations in units of the points' RMS radius:
+        0 = an unconstrained motion, 1 = all normals oppose it.
     open_motions : tuple of str
-        For each submap the motions that it leaves free, in words; "" where there are none.
+        For each submap the free motions as text; "" if there are none.
     """
 
     vertex_ids: np.ndarray
@@ -79,11 +77,11 @@ class Localisability:
 
     @property
     def is_constrained(self) -> np.ndarray:
-        """Which submaps hold all six motions, (n,) bool."""
+        """Which submaps constrain all six motions, (n,) bool."""
         return self.weakest >= FREE_INFORMATION
 
     def metrics(self) -> dict[str, Any]:
-        """Return the numbers for machines; a free motion has no finite sigma and is left out."""
+        """Return the metrics as plain values; a free motion has no finite sigma and is left out."""
         finite = self.sigma[np.isfinite(self.sigma).all(axis=1)]
         worst = int(np.argmin(self.weakest))
         return {
@@ -109,14 +107,8 @@ def localisability(
 ) -> Localisability:
     """Return the prediction for every submap of a graph.
 
-    Parameters
-    ----------
-    graph : RouteGraph
-    protocol : LocalisabilityProtocol, optional
-    submaps : SubmapProtocol, optional
-        Where the lidar stands (`lidar_…`) and how large voxels are, for what it can see.
-    on_submap : callable, optional
-        Called after each submap.
+    `submaps` sets the pose of the lidar (`lidar_…`) and the voxel size for visibility; `on_submap`
+    is called after each submap.
     """
     protocol = LocalisabilityProtocol() if protocol is None else protocol
     view = SubmapProtocol() if submaps is None else submaps
@@ -139,7 +131,7 @@ def localisability(
 def _predict(
     submap: Submap, protocol: LocalisabilityProtocol, view: SubmapProtocol
 ) -> tuple[np.ndarray, float, str]:
-    """Return sigma (6,), the smallest eigenvalue of the information, and free motions in words."""
+    """Return sigma (6,), the smallest eigenvalue of the information, and free motions as text."""
     near = np.einsum("ij,ij->i", submap.points, submap.points) < protocol.range_m**2
     points, normals = submap.points[near], submap.normals[near]
     if protocol.only_visible:
@@ -154,7 +146,7 @@ def _predict(
     free = values < FREE_INFORMATION
     scale = protocol.noise_m**2 * protocol.correlated_pairs / min(protocol.n_pairs, len(rows))
     variance = scale * np.sum(vectors**2 / np.maximum(values, 1e-12), axis=1)
-    # What a free motion moves by more than a tenth is not held.
+    # Directions with more than a tenth of a free motion are unconstrained.
     variance[(np.abs(vectors[:, free]) > 0.1).any(axis=1)] = np.inf
     text = ", ".join(one.text for one in open_directions(rows))
     return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), text

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A path through way-points that a vehicle can follow: smooth, of bounded curvature, evenly cut."""
+"""A drivable path through way-points: smooth, of bounded curvature, evenly sampled."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,16 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter
 
 FINE_M = 0.02
-"""Step of the curve that the path is cut from [m]."""
+"""Step of the curve from which the path is sampled [m]."""
 LONGEST_M = 100_000.0
-"""A longer path is no route of a ground vehicle, and would fill the memory."""
+"""A longer path is no route of a ground vehicle, and would exhaust the memory."""
 _WIDER = 1.15
-_CURVATURE_SLACK = 1.001  # of the bound, for the rounding of cutting the curve anew
+_CURVATURE_SLACK = 1.001  # of the bound, for the rounding of resampling the curve
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathParameters:
-    """How way-points become a path."""
+    """Parameters of the path through way-points."""
 
     spacing_m: float = parameter(
         0.3,
@@ -49,19 +49,16 @@ class PathParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SmoothPath:
-    """A path on the plane.
+    """A path on the plane; a closed path ends where it starts.
 
     Attributes
     ----------
-    points_m : (n, 2) array
-        Evenly spaced; a closed path ends where it begins [m].
-    s_m : (n,) array
-        Along the path [m].
+    points_m, s_m : (n, 2) and (n,) arrays
+        Evenly spaced positions, and their path lengths [m].
     heading : (n,) array
-        Counter-clockwise from x, without jumps [rad].
+        Counter-clockwise from x, unwrapped [rad].
     curvature : (n,) array
         Positive to the left [1/m].
-    is_closed : bool
     deviation_m : float
         Largest distance of a way-point from the path [m].
     """
@@ -82,18 +79,11 @@ class SmoothPath:
 def smooth_waypoints(
     waypoints_m: np.ndarray, *, is_closed: bool = False, parameters: PathParameters | None = None
 ) -> SmoothPath:
-    """Return a path through way-points whose curvature stays within what the vehicle can turn.
+    """Return a path through way-points (n, 2) or (n, 3) within the vehicle's curvature limit [m].
 
-    A cubic spline through the way-points; if it turns too sharply, it is blurred along itself, by
-    ever wider Gaussians, until it does not. The ends of an open path stay where they are.
-
-    Parameters
-    ----------
-    waypoints_m : (n, 2) or (n, 3) array
-        In the order of driving; heights are not used. A closed path need not repeat the first.
-    is_closed : bool
-        Whether the path returns to its start, as smoothly as it goes on elsewhere.
-    parameters : PathParameters, optional
+    A cubic spline through the way-points; if it turns too sharply, it is smoothed along itself with
+    increasingly wide Gaussians until it does not. Heights are ignored. The ends of an open path are
+    fixed; a closed one need not repeat the first way-point and is as smooth there as elsewhere.
 
     Raises
     ------
@@ -156,7 +146,7 @@ def _spline(corners: FloatArray, is_closed: bool) -> FloatArray:
 
 
 def _even(curve: FloatArray) -> FloatArray:
-    """Return the curve cut anew into even steps of about `FINE_M`."""
+    """Return the curve resampled in even steps of about `FINE_M`."""
     s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
     requested = np.linspace(0.0, s[-1], max(int(np.ceil(s[-1] / FINE_M)), 2) + 1)
     return np.column_stack([np.interp(requested, s, column) for column in curve.T])
@@ -166,16 +156,16 @@ def _blurred(curve: FloatArray, sigma: float, is_closed: bool) -> FloatArray:
     if is_closed:
         blurred = gaussian_filter1d(curve[:-1], sigma, axis=0, mode="wrap")
         return np.vstack([blurred, blurred[:1]])
-    # Reflected through its ends, a curve keeps them.
+    # A curve reflected through its ends retains them.
     n = min(len(curve) - 1, int(4.0 * sigma) + 1)
     before, after = 2.0 * curve[0] - curve[n:0:-1], 2.0 * curve[-1] - curve[-2 : -n - 2 : -1]
     return gaussian_filter1d(np.vstack([before, curve, after]), sigma, axis=0)[n : n + len(curve)]
 
 
 def _bends(curve: FloatArray, is_closed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return heading and curvature at the points of an even curve.
+    """Return heading and curvature at the points of an evenly sampled curve.
 
-    Differences span `_SPAN` steps to both sides: over one, rounding would bend the line.
+    Differences span `_SPAN` steps to both sides: over one step, rounding would dominate.
     """
     k = min(_SPAN, (len(curve) - 1) // 2)
     if is_closed:
@@ -203,7 +193,7 @@ def _sharpest(curve: FloatArray, is_closed: bool) -> float:
 
 
 def _deviation(curve: FloatArray, corners: FloatArray) -> tuple[int, float]:
-    """Return which way-point is farthest from the curve, and how far [m]."""
+    """Return the index of the way-point farthest from the curve, and its distance [m]."""
     from scipy.spatial import cKDTree
 
     gaps = cKDTree(curve).query(corners)[0]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of a taught route: from above, and what it asks of vehicle and lidar along its way."""
+"""A picture of a taught route: from above, and its demands on vehicle and lidar along it."""
 
 import io
 from typing import Any
@@ -27,15 +27,7 @@ def route_picture(
 ) -> bytes:
     """Return a PNG: the route on the cloud, then slope, step, clearance and predicted errors.
 
-    Parameters
-    ----------
-    points_map : (n, 3) array
-        The cloud; a part of it is drawn [m].
-    passage : Traversability
-    prediction : Localisability
-    markers_s_m : (m,) array
-        Stations of the markers [m].
-    title : str
+    A part of the cloud `points_map` (n, 3) is drawn [m]; `markers_s_m` (m,) are stations [m].
     """
     figure = new_figure(13.2, 5.6)
     with style():

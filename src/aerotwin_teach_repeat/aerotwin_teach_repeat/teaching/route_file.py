@@ -10,7 +10,7 @@
     waypoints_m: [[0.0, -33.0], [10.1, -32.8], …]   # x, y in map, in the order of driving
     markers_s_m: [12.5, 37.5, …]                    # stations: metres along the smooth path
 
-The path itself is made by `smooth_waypoints`; a marker stands on it, `markers_s_m` from its start
+The path itself is made by `smooth_waypoints`; a marker lies on it, `markers_s_m` from its start
 seen from above.
 """
 
@@ -25,12 +25,12 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file, parameter
 
 MARKER_SPACING_M = 25.0
-"""Between the markers of the project's own routes."""
+"""Spacing of the markers on the project's own routes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RouteFile:
-    """What a route file holds."""
+    """Content of a route file."""
 
     name: str = parameter(text="Of the route.")
     world: str = parameter("", text="World that it was drawn for; empty for any.")
@@ -72,7 +72,7 @@ class RouteFile:
 
 
 def load_route(path: str | Path) -> RouteFile:
-    """Return the route of a YAML file; `ParameterError` if it is none."""
+    """Return the route of a YAML file; `ParameterError` if it is not a route file."""
     return load_parameters_file(RouteFile, path)
 
 
@@ -86,5 +86,5 @@ def save_route(path: str | Path, route: RouteFile) -> None:
 
 
 def marker_stations(length_m: float, spacing_m: float = MARKER_SPACING_M) -> tuple[float, ...]:
-    """Return stations every so far, half a spacing from the start and as far from the end [m]."""
+    """Return stations at a spacing, half a spacing from the start and as far from the end [m]."""
     return tuple(np.arange(spacing_m / 2.0, length_m - spacing_m / 4.0, spacing_m).tolist())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Virtual teach: from a path and a cloud to a route graph, before anyone has driven."""
+"""Virtual teach: from a path and a cloud to a route graph, without driving."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,12 +26,12 @@ from aerotwin_teach_repeat.teaching.ground import GroundGrid, GroundParameters, 
 from aerotwin_teach_repeat.teaching.path import PathParameters, smooth_waypoints
 
 _CLOSED_M = 1e-6
-"""Ends nearer than this are one place [m]."""
+"""Ends nearer than this are one position [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TeachParameters:
-    """Every choice of a virtual teach."""
+    """Parameters of a virtual teach."""
 
     speed_m_s: float = parameter(
         1.0,
@@ -48,16 +48,9 @@ class TeachParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VirtualPath:
-    """A path through a cloud.
+    """A path through a cloud; if closed, its last pose equals the first.
 
-    Attributes
-    ----------
-    poses_map : (n, 4, 4) array
-        T_map_base, evenly spaced.
-    s_m : (n,) array
-        Along the path, seen from above [m].
-    is_closed : bool
-        Whether the last pose is the first again.
+    `poses_map` (n, 4, 4) are T_map_base, evenly spaced; `s_m` (n,) is horizontal path length [m].
     """
 
     poses_map: FloatArray
@@ -66,7 +59,7 @@ class VirtualPath:
 
     @property
     def length_m(self) -> float:
-        """Length seen from above [m]."""
+        """Horizontal length [m]."""
         return float(self.s_m[-1])
 
 
@@ -81,25 +74,21 @@ def teach_route(
 ) -> RouteGraph:
     """Return the route graph of a path through a cloud.
 
+    Its submaps are cut on demand; `save` writes them all.
+
     Parameters
     ----------
     points_map : (n, 3) array
         The reconstruction, or samples of a world [m].
     waypoints_or_poses : (k, 2), (k, 3) or (k, 4, 4) array
         Way-points, which are joined by a smooth path on the ground of the cloud; or T_map_base as
-        driven, which stand as they are but for even spacing.
+        driven, which are resampled evenly but otherwise unchanged.
     is_closed : bool
         Whether way-points are a loop.
     normals_map : (n, 3) array, optional
-        Unit normals; fitted where there are none.
-    parameters : TeachParameters, optional
+        Unit normals; fitted by default.
     about : mapping, optional
-        What the graph is to remember, as JSON holds it.
-
-    Returns
-    -------
-    RouteGraph
-        Its submaps are cut when they are asked for; `save` writes them all.
+        JSON metadata of the graph.
 
     Raises
     ------
@@ -120,7 +109,7 @@ def virtual_path(
     is_closed: bool = False,
     parameters: TeachParameters | None = None,
 ) -> VirtualPath:
-    """Return the poses that `teach_route` makes vertices of; parameters and errors as there."""
+    """Return the poses that `teach_route` turns into vertices; parameters and errors as there."""
     parameters = TeachParameters() if parameters is None else parameters
     provided = np.asarray(waypoints_or_poses, dtype=np.float64)
     if provided.ndim == 3:
@@ -144,10 +133,10 @@ def graph_of_path(
     parameters: TeachParameters | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> RouteGraph:
-    """Return the route graph of a path whose poses are known; parameters as `teach_route`.
+    """Return the route graph of a path with known poses; parameters as `teach_route`.
 
     Odometry is perfect: temporal edges are the exact steps between the poses. A closed path and
-    places that it passes again get spatial edges.
+    positions that it passes again get spatial edges.
     """
     parameters = TeachParameters() if parameters is None else parameters
     poses = path.poses_map

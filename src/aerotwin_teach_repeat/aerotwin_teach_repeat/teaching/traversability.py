@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a vehicle could not go along a path: too steep, too high a step, too narrow."""
+"""Where a vehicle cannot follow a path: too steep, too high a step, too narrow."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,16 +14,16 @@ from aerotwin_teach_repeat.submaps import GridCloud, SubmapProtocol
 from aerotwin_teach_repeat.teaching.ground import GroundGrid
 
 SIDE_M = 2.5
-"""Free room beside the vehicle is told up to this [m]."""
+"""Free room beside the vehicle is reported up to this [m]."""
 FINE_M = 0.1
-"""Of several points in a cube of this edge one counts: an obstacle is not a matter of density."""
+"""Several points in a cube of this edge count once: obstacles do not depend on density."""
 FEWEST_POINTS = 2
 """Points of an obstacle: a single one is noise of a reconstruction."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VehicleOutline:
-    """What a vehicle needs of its path. The defaults are Clearpath's Warthog (data sheet 2021)."""
+    """Outline and limits of a vehicle. The defaults are Clearpath's Warthog (data sheet 2021)."""
 
     length_m: float = parameter(1.52, text="Of the outline.", unit="m", minimum=0.1, maximum=20)
     width_m: float = parameter(1.38, text="Of the outline.", unit="m", minimum=0.1, maximum=10)
@@ -47,17 +47,10 @@ class VehicleOutline:
 
 @dataclass(frozen=True, kw_only=True)
 class Obstruction:
-    """A stretch of a path that asks too much.
+    """A stretch of a path, from `from_m` to `to_m` along it [m], that exceeds a limit.
 
-    Attributes
-    ----------
-    what : {"slope", "step", "clearance"}
-    from_m, to_m : float
-        Along the path [m].
-    worst, limit : float
-        In `unit`.
-    p_map : (3,) array
-        Where it is worst [m].
+    `what` is "slope", "step" or "clearance", `worst` and `limit` are in `unit`, and `p_map` (3,) is
+    the position of the worst value [m].
     """
 
     what: str
@@ -70,7 +63,7 @@ class Obstruction:
 
     @property
     def text(self) -> str:
-        """The stretch in words."""
+        """The stretch as text."""
         x, y, z = self.p_map
         bound = "at least" if self.what == "clearance" else "at most"
         return (
@@ -81,22 +74,19 @@ class Obstruction:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Traversability:
-    """What a path asks of a vehicle, at each of its poses.
+    """Demands of a path on a vehicle, at each of its n poses.
 
     Attributes
     ----------
-    s_m : (n,) array
-        Along the path [m].
-    p_map : (n, 3) array
-        [m].
+    s_m, p_map : (n,) and (n, 3) arrays
+        Path length and position [m].
     slope_deg : (n,) array
         Of the ground, in its steepest direction.
     step_m : (n,) array
         Largest difference of neighbouring heights under the outline, without the slope's share.
     clearance_m : (n,) array
-        Free room beside the outline, on the narrower side; negative where something stands in it,
-        `SIDE_M` where there is more than that.
-    vehicle : VehicleOutline
+        Free room beside the outline, on the narrower side; negative if something is inside,
+        at most `SIDE_M`.
     """
 
     s_m: FloatArray
@@ -108,12 +98,12 @@ class Traversability:
 
     @property
     def is_passable(self) -> np.ndarray:
-        """Which places the vehicle can pass, (n,) bool."""
+        """Poses that the vehicle can pass, (n,) bool."""
         return ~np.any([excess > 0.0 for _, excess, *_ in self._criteria()], axis=0)
 
     @property
     def obstructions(self) -> tuple[Obstruction, ...]:
-        """Every stretch that asks too much, in the order of the path."""
+        """Every stretch that exceeds a limit, in the order of the path."""
         found = []
         for what, excess, values, limit, unit in self._criteria():
             for start, stop in _runs(excess > 0.0):
@@ -132,7 +122,7 @@ class Traversability:
         return tuple(sorted(found, key=lambda one: (one.from_m, one.what)))
 
     def metrics(self) -> dict[str, Any]:
-        """Return the numbers for machines."""
+        """Return the metrics as plain values."""
         return {
             "passable_share": float(self.is_passable.mean()),
             "max_slope_deg": float(self.slope_deg.max()),
@@ -174,19 +164,16 @@ def traversability(
     ground: GroundGrid,
     vehicle: VehicleOutline | None = None,
 ) -> Traversability:
-    """Return what a path through a cloud asks of a vehicle.
+    """Return the demands of a path through a cloud on a vehicle.
 
     Parameters
     ----------
     poses_map : (n, 4, 4) array
-        T_map_base of a vehicle that stands on the ground.
+        T_map_base of a vehicle on the ground.
     s_m : (n,) array
         Along the path [m].
     points_map : (m, 3) array
-        The cloud [m].
-    ground : GroundGrid
-        Of that cloud.
-    vehicle : VehicleOutline, optional
+        The cloud, from which `ground` was made [m].
 
     Notes
     -----
@@ -231,7 +218,7 @@ def _clearances(
         above_m=vehicle.height_m,
         voxel_m=FINE_M,
     )
-    up = np.broadcast_to([0.0, 0.0, 1.0], np.shape(points_map))  # normals, which nobody asks for
+    up = np.broadcast_to([0.0, 0.0, 1.0], np.shape(points_map))  # normals, which are not used
     cloud = GridCloud.of(points_map, up, near_map=poses_map[:, :3, 3], protocol=protocol)
     room = np.full(len(poses_map), SIDE_M)
     for k, T in enumerate(poses_map):
@@ -244,6 +231,6 @@ def _clearances(
 
 
 def _runs(is_bad: np.ndarray) -> list[tuple[int, int]]:
-    """Return (start, stop) of the stretches where something holds."""
+    """Return (start, stop) of the stretches where a mask is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], is_bad.astype(np.int8), [0]])))
     return list(pairwise(edges.tolist()))[::2]

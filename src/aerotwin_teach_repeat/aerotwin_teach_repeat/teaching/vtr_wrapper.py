@@ -5,7 +5,7 @@
 `relative_transforms.csv` has the header `timestamp,m00,…,m33` (row by row). Its first row is the
 absolute pose T_map_0; every other row is T_k,k-1 = inv(T_map_k) T_map_k-1, the pose of the vertex
 *before* in the frame of the new one: the inverse of what is called odometry elsewhere. So
-T_map_k = T_map_k-1 inv(T_k,k-1). Stamps are seconds of whatever clock drove.
+T_map_k = T_map_k-1 inv(T_k,k-1). Stamps are seconds of an unspecified clock.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ from aerotwin_teach_repeat.route_graph.types import rigid
 HEADER = ("timestamp", *(f"m{i}{j}" for i in range(4) for j in range(4)))
 MAX_BYTES = 1 << 30
 _ROUNDED = 1e-3
-"""How far a rotation written with few digits may be from one; it is made orthonormal."""
+"""Largest error of a rotation written with few digits; it is orthonormalised."""
 
 
 def read_relative_transforms(path: str | Path) -> tuple[np.ndarray, FloatArray]:
@@ -73,7 +73,7 @@ def write_relative_transforms(
 def write_cloud_with_normals(
     path: str | Path, points_map: np.ndarray, normals_map: np.ndarray
 ) -> None:
-    """Write the PLY that the wrapper's map generator needs: points (n, 3) with their normals."""
+    """Write the PLY for the wrapper's map generator: points (n, 3) with their normals."""
     columns = {name: points_map[:, i].astype(np.float32) for i, name in enumerate("xyz")}
     normals = ("nx", "ny", "nz")
     columns |= {name: normals_map[:, i].astype(np.float32) for i, name in enumerate(normals)}
@@ -92,6 +92,6 @@ def _row(line: str, where: str) -> tuple[int, FloatArray]:
         raise UserError(f"{where}: {error}") from None
     R = T[:3, :3]
     is_near = np.isfinite(T).all() and np.abs(R.T @ R - np.eye(3)).max() < _ROUNDED
-    if is_near and np.linalg.det(R) > 0.0:  # what mirrors is refused below
+    if is_near and np.linalg.det(R) > 0.0:  # a reflection is refused below
         T[:3, :3] = nearest_rotation(R)
     return stamp, rigid(T, where)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Follow a route: the route as a curve, a speed for every place, and who steers.
+"""Route following: the route as a curve, a speed schedule, and path trackers.
 
 Positions are in `map`, s is the arc length along the route in the horizontal plane. Commands are
 the speed along the vehicle's x axis and its turn rate about z, positive to the left.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference over a receding horizon: where the vehicle should be, and how it gets there."""
+"""The reference over a receding horizon: poses on the route and the commands that keep them."""
 
 from dataclasses import dataclass
 
@@ -18,12 +18,10 @@ class Horizon:
 
     Attributes
     ----------
-    points : (n + 1, 2) array
-        Positions on the route [m].
-    heading_rad : (n + 1,) array
-        Headings of the vehicle, continuous [rad].
+    points, heading_rad : (n + 1, 2) and (n + 1,) arrays
+        Positions on the route [m], and continuous headings of the vehicle [rad].
     commands : (n, 2) array
-        Speed and turn (rate or curvature) commands, with the vehicle's response undone.
+        Speed and turn (rate or curvature) commands, compensated for the vehicle's response.
     direction : int
         +1 forward, -1 reverse.
     """
@@ -43,10 +41,10 @@ def plan_horizon(
     response: CommandResponse,
     parameters: TrackerParameters,
 ) -> Horizon:
-    """Return the reference from arc length s on, for a vehicle of the given speed along the route.
+    """Return the reference from arc length s on, for a vehicle at a speed along the route.
 
-    The reference follows the speed schedule, starts no faster than the vehicle can accelerate to,
-    and waits at the end of the segment.
+    The reference follows the speed schedule, within the vehicle's acceleration at the start, and
+    waits at the end of the segment.
     """
     dt, speed = parameters.step_s, max(speed_m_s, 0.0)
     stations, speeds = [s_m], []

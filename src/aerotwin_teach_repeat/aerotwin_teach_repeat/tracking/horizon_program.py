@@ -3,10 +3,10 @@
 """The quadratic program of one linearisation of the horizon, and its solution by OSQP.
 
 Unknowns, stage by stage: errors e_0 … e_N (along, across, heading, v, w), each in the frame of its
-reference pose; commands u_0 … u_{N-1}; how far the corridor is left, s_1 … s_N.
+reference pose; commands u_0 … u_{N-1}; violations of the corridor s_1 … s_N.
 
-    minimise   sum e' Q e + (u - u_ref)' R (u - u_ref) + du' R_acc du + price of s
-    subject to e_0 given, e_{k+1} = A_k e_k + B_k u_k + c_k,
+    minimise   sum e' Q e + (u - u_ref)' R (u - u_ref) + du' R_acc du + cost of s
+    subject to fixed e_0, e_{k+1} = A_k e_k + B_k u_k + c_k,
                limits of u and of du, |across_k| <= corridor + s_k, s_k >= 0.
 
 OSQP: Stellato et al., Mathematical Programming Computation 12, 637-672 (2020).
@@ -32,22 +32,15 @@ SLACK_CURVATURE = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class StageData:
-    """Numbers of one linearisation; n stages.
+    """One linearisation with n stages, e_{k+1} = A_k e_k + B_k u_k + c_k.
 
     Attributes
     ----------
-    e_start : (5,) array
-        Error at the start.
+    e_start, u_before : (5,) and (2,) arrays
+        Error at the start, and command in force before the first.
     A, B, c : (n, 5, 5), (n, 5, 2), (n, 5) array
-        e_{k+1} = A_k e_k + B_k u_k + c_k.
-    u_reference : (n, 2) array
-        Commands of the reference.
-    u_low, u_high : (n, 2) array
-        Limits of the commands.
-    change : (n, 2) array
-        Limits of |u_k - u_{k-1}|.
-    u_before : (2,) array
-        Command in force before the first.
+    u_reference, u_low, u_high, change : (n, 2) array
+        Commands of the reference, limits of the commands, and limits of |u_k - u_{k-1}|.
     """
 
     e_start: FloatArray
@@ -63,7 +56,7 @@ class StageData:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """minimise x' P x / 2 + q' x subject to low <= C x <= high; dense."""
+    """Dense QP: minimise x' P x / 2 + q' x subject to low <= C x <= high."""
 
     P: FloatArray
     q: FloatArray
@@ -74,7 +67,7 @@ class Program:
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """What the solver found: commands (n, 2), or a reason why none can be used."""
+    """Solver result: commands (n, 2), or a reason why none can be used."""
 
     commands: FloatArray
     is_usable: bool
@@ -83,7 +76,7 @@ class Solution:
 
 
 class HorizonProgram:
-    """Builds and solves programs of one size; the solver keeps its factorisation and start."""
+    """Builds and solves programs of one size; the solver retains factorisation and warm start."""
 
     def __init__(self, parameters: TrackerParameters) -> None:
         self._parameters, n = parameters, parameters.n_steps
@@ -123,7 +116,7 @@ class HorizonProgram:
         return Program(P=self._P, q=q, C=C, low=low, high=high)
 
     def solve(self, program: Program) -> Solution:
-        """Return the solution; bounded iterations, started from the last one."""
+        """Return the solution; bounded iterations, warm-started from the last one."""
         if (program.low > program.high).any():
             return self._unusable("the limits contradict each other")
         values = program.C[self._entries]
@@ -146,7 +139,7 @@ class HorizonProgram:
         return Solution(commands=commands, is_usable=True, reason="", n_iterations=int(info.iter))
 
     def _unusable(self, reason: str, n_iterations: int = 0) -> Solution:
-        """Return no commands and why; the next program starts afresh."""
+        """Return no commands and the reason; the next program starts cold."""
         self._solver = None
         nothing = np.zeros((self._n, N_COMMAND))
         return Solution(commands=nothing, is_usable=False, reason=reason, n_iterations=n_iterations)
@@ -179,7 +172,7 @@ class HorizonProgram:
         return 2.0 * P
 
     def _constraints(self) -> tuple[FloatArray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Return the rows with the fixed entries, and where A_k and B_k go: rows, columns."""
+        """Return the rows with the fixed entries, and rows and columns of the A_k and B_k."""
         n, size = self._n, self._size
         n_states = N_STATE * (n + 1)
         dynamics = np.eye(n_states, size)
@@ -199,7 +192,7 @@ class HorizonProgram:
         return fixed, (rows, states, commands)
 
     def _pattern(self) -> FloatArray:
-        """Return ones wherever a constraint can have an entry."""
+        """Return ones wherever a constraint can be nonzero."""
         pattern = (self._fixed != 0.0).astype(np.float64)
         rows, states, commands = self._dynamics
         pattern[rows[:, :, None], states[:, None, :]] = 1.0

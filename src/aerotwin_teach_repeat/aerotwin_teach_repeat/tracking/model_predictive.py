@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Receding-horizon control along a route, in the coordinates of the route.
 
-The cost, horizon, limits and corridor are those of VTR3's unicycle MPC (there by CasADi and IPOPT).
+Cost, horizon, limits and corridor are those of VTR3's unicycle MPC (there by CasADi and IPOPT).
 Here the program is linearised about the last solution and solved as a quadratic program by OSQP, a
-fixed number of times per command, so that the time of a command is bounded. Unlike there, the
-commands are weighed as deviations from those that keep the reference, with the vehicle's gains
-estimated: no steady error remains in turns.
+fixed number of times per command, which bounds the computation time. Unlike there, commands are
+weighted as deviations from those that keep the reference, with the vehicle's gains estimated: no
+steady-state error remains in turns.
 """
 
 import numpy as np
@@ -24,14 +24,7 @@ from aerotwin_teach_repeat.tracking.route_path import FloatArray, RoutePath
 class ModelPredictiveTracker(TrackerBase):
     """Follows a route by model-predictive control; a `PathTracker`.
 
-    Where the solver fails, the command is pure pursuit's, and says so.
-
-    Parameters
-    ----------
-    route : RoutePath
-        The route to follow.
-    parameters : TrackerParameters
-        Vehicle, limits, horizon and weights.
+    If the solver fails, the command is that of pure pursuit, and its reason says so.
     """
 
     def __init__(self, route: RoutePath, parameters: TrackerParameters) -> None:
@@ -39,7 +32,7 @@ class ModelPredictiveTracker(TrackerBase):
         self._program = HorizonProgram(parameters)
 
     def reset(self) -> None:
-        """Forget what was sent: the vehicle stands."""
+        """Clear the sent commands: the vehicle stands."""
         super().reset()
         self._planned: FloatArray | None = None
 
@@ -65,7 +58,7 @@ class ModelPredictiveTracker(TrackerBase):
         )  # fmt: skip
 
     def _solve(self, state: State, horizon: Horizon, response: CommandResponse) -> Solution:
-        """Return the solution after the given number of linearisations; remembers it."""
+        """Return and remember the solution after a fixed number of linearisations."""
         turns = np.round((state[2] - horizon.heading_rad[0]) / (2.0 * np.pi))
         start = (*state[:2], state[2] - 2.0 * np.pi * float(turns), *state[3:])
         commands = self._guess(horizon)
@@ -84,7 +77,7 @@ class ModelPredictiveTracker(TrackerBase):
         )  # fmt: skip
 
     def _guess(self, horizon: Horizon) -> FloatArray:
-        """Return the last plan, a control period later, or the reference's commands."""
+        """Return the last plan shifted by a control period, or the reference's commands."""
         if self._planned is None:
             low, high, _ = self._limits(horizon)
             return np.clip(horizon.commands, low, high)
@@ -96,9 +89,9 @@ class ModelPredictiveTracker(TrackerBase):
     def _linearise(
         self, start: State, commands: FloatArray, horizon: Horizon, response: CommandResponse
     ) -> StageData:
-        """Return e_{k+1} = A_k e_k + B_k u_k + c_k about the states that commands lead through.
+        """Return e_{k+1} = A_k e_k + B_k u_k + c_k about the states predicted for the commands.
 
-        With e = S (z - r), S the rotation into the frame of the reference pose and r its place,
+        With e = S (z - r), S the rotation into the frame of the reference pose and r its position,
         and z_{k+1} = f_k + F_k (z_k - zbar_k) + G_k (u_k - ubar_k): A = S' F S^-1, B = S' G.
         """
         model, dt = self._memory.model, self.parameters.step_s
@@ -119,7 +112,7 @@ class ModelPredictiveTracker(TrackerBase):
         )  # fmt: skip
 
     def _limits(self, horizon: Horizon) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return least and greatest commands and the greatest changes, (n, 2) each."""
+        """Return lower and upper limits of the commands and of their changes, (n, 2) each."""
         p, n = self.parameters, self.parameters.n_steps
         turn = np.full(n, p.max_turn_rate_rad_s)
         turn_change = np.full(n, p.max_turn_acceleration_rad_s2)
@@ -140,7 +133,7 @@ class ModelPredictiveTracker(TrackerBase):
 
 
 def _into_frames(heading_rad: FloatArray) -> FloatArray:
-    """Return the matrices (n, 5, 5) that turn map coordinates into those along each heading."""
+    """Return the matrices (n, 5, 5) that rotate map coordinates into the frame of each heading."""
     S = np.tile(np.eye(5), (len(heading_rad), 1, 1))
     c, s = np.cos(heading_rad), np.sin(heading_rad)
     S[:, 0, 0], S[:, 0, 1], S[:, 1, 0], S[:, 1, 1] = c, s, -s, c

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a wheeled vehicle makes of its commands: unicycle or bicycle, both with first-order lags.
+"""Response of a wheeled vehicle to commands: unicycle or bicycle, both with first-order lags.
 
 State (x, y, theta, v, w), command (v_c, w_c): w is the turn rate omega [rad/s] of a unicycle and
-the curvature kappa [1/m] of a bicycle, which its steering sets: omega = v kappa.
+the curvature kappa [1/m] of a bicycle, set by its steering: omega = v kappa.
 """
 
 import math
@@ -17,21 +17,15 @@ from aerotwin_teach_repeat.tracking.route_path import FloatArray
 
 State = tuple[float, float, float, float, float]
 _STANDSTILL_M_S = 0.05
-"""Below this speed a bicycle's curvature cannot be told from its turn rate."""
+"""Below this speed a bicycle's curvature is not observable from its turn rate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandResponse:
-    """What the lagged commands are multiplied by and shifted by on this ground.
+    """Gains and bias of the response to commands on the present ground.
 
-    Attributes
-    ----------
-    speed_gain : float
-        Speed per commanded speed; 0.97 is a slip of 3 %.
-    turn_gain : float
-        Turn rate (curvature) per commanded one.
-    turn_bias : float
-        Turn rate (curvature) at command zero [rad/s or 1/m].
+    `speed_gain` 0.97 is a slip of 3 %; `turn_gain` and `turn_bias` are of turn rate (curvature),
+    the bias at command zero [rad/s or 1/m].
     """
 
     speed_gain: float = 1.0
@@ -43,12 +37,7 @@ class CommandResponse:
 class MotionModel:
     """A vehicle with lags in speed and turning; exact for the lags, midpoint for the pose.
 
-    Attributes
-    ----------
-    is_bicycle : bool
-        Whether w is a curvature.
-    speed_lag_s, turn_lag_s : float
-        Time constants [s]; 0 = at once.
+    With `is_bicycle` w is a curvature. Lags are time constants [s]; 0 = immediate.
     """
 
     is_bicycle: bool
@@ -57,7 +46,7 @@ class MotionModel:
 
     @classmethod
     def of(cls, parameters: TrackerParameters) -> "MotionModel":
-        """Return the model that the parameters of a tracker describe."""
+        """Return the model described by a tracker's parameters."""
         return cls(
             is_bicycle=parameters.vehicle == "bicycle",
             speed_lag_s=parameters.speed_lag_s,
@@ -65,13 +54,13 @@ class MotionModel:
         )
 
     def turn_of(self, speed_m_s: float, omega_rad_s: float) -> float:
-        """Return w of a speed and a turn rate; 0 for a bicycle that stands."""
+        """Return w for a speed and a turn rate; 0 for a bicycle at standstill."""
         if not self.is_bicycle:
             return omega_rad_s
         return omega_rad_s / speed_m_s if abs(speed_m_s) > _STANDSTILL_M_S else 0.0
 
     def omega_of(self, speed_m_s: float, turn: float) -> float:
-        """Return the turn rate [rad/s] of a speed and w."""
+        """Return the turn rate [rad/s] for a speed and w."""
         return speed_m_s * turn if self.is_bicycle else turn
 
     def step(
@@ -133,7 +122,7 @@ class MotionModel:
 
 
 def _decay(dt: float, lag_s: float) -> tuple[float, float]:
-    """Return what is left of a deviation after dt, and its mean over dt."""
+    """Return the remaining fraction of a deviation after dt, and its mean over dt."""
     if lag_s <= 0.0:
         return 0.0, 0.0
     left = math.exp(-dt / lag_s)

@@ -13,7 +13,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class TrackerParameters:
-    """What a tracker knows of the vehicle, what it may ask for, and what it weighs."""
+    """Vehicle model, command limits, weights and horizon of a tracker."""
 
     # The vehicle. VTR3 filters omega with alpha = 0.4 per step of 0.25 s: tau = -0.25 / ln 0.4.
     vehicle: str = parameter(
@@ -50,7 +50,7 @@ class TrackerParameters:
     turn_bias_std_rad_s: float = parameter(
         0.02, text="prior spread of the turn bias; 0 = none", unit="rad/s", minimum=0.0, maximum=0.5
     )
-    # What may be asked for.
+    # Limits of the commands.
     reference_speed_m_s: float = parameter(
         1.0, text="speed on straight parts", unit="m/s", minimum=0.05, maximum=20.0
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What all path trackers share: the command, its limits, and what they are asked."""
+"""The common part of all path trackers: commands, their limits, and the tracker interface."""
 
 import math
 from dataclasses import dataclass
@@ -16,25 +16,22 @@ from aerotwin_teach_repeat.tracking.speed_schedule import speed_schedule
 from aerotwin_teach_repeat.tracking.vehicle_memory import VehicleMemory
 
 PREDICTION_WINDOW_M = 0.3
-"""How far the prediction may be off along the route, above the distance that it covers."""
+"""Error allowed to the prediction along the route, beyond the distance that it covers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrackerCommand:
-    """What a vehicle is asked to do until the next command.
+    """Command to a vehicle until the next one.
 
     Attributes
     ----------
-    v_m_s : float
-        Speed along the vehicle's x axis, negative in reverse [m/s].
-    omega_rad_s : float
-        Turn rate, positive to the left [rad/s].
-    is_fallback : bool
-        Whether another law than the tracker's own made it.
-    reason : str
-        Why, "" for a plain command.
+    v_m_s, omega_rad_s : float
+        Speed along the vehicle's x axis, negative in reverse [m/s], and turn rate, positive to
+        the left [rad/s].
+    is_fallback, reason : bool, str
+        Whether another control law than the tracker's own made it, and why; "" if normal.
     n_iterations : int
-        Iterations that the solver took, 0 where none is used.
+        Solver iterations, 0 without a solver.
     """
 
     v_m_s: float
@@ -45,15 +42,7 @@ class TrackerCommand:
 
 
 class PathTracker(Protocol):
-    """Steers a vehicle along a route; keeps what it sent, so that latencies are compensated.
-
-    Attributes
-    ----------
-    route : RoutePath
-        The route that is followed.
-    parameters : TrackerParameters
-        What it knows of the vehicle and may ask for.
-    """
+    """Steers a vehicle along a route; remembers its commands to compensate latencies."""
 
     route: RoutePath
     parameters: TrackerParameters
@@ -67,7 +56,6 @@ class PathTracker(Protocol):
         Parameters
         ----------
         T_map_base : (4, 4) array
-            Pose of the vehicle.
         twist : (2,) array
             Measured speed along x [m/s] and turn rate [rad/s].
         s_m : float
@@ -75,18 +63,18 @@ class PathTracker(Protocol):
         time_s : float or None
             When the command leaves [s]; None: a control period after the last one.
         age_s : float
-            How long before that the pose and twist were measured [s].
+            Age of the pose and twist at that time [s].
         """
 
     def stop(self, time_s: float | None = None) -> TrackerCommand:
-        """Return a command on the way to standstill, braking at the limit."""
+        """Return a command towards standstill, braking at the limit."""
 
     def reset(self) -> None:
-        """Forget what was sent: the vehicle stands."""
+        """Clear the sent commands: the vehicle stands."""
 
 
 class TrackerBase:
-    """Route, speed schedule and memory of a vehicle: what the trackers have in common."""
+    """Route, speed schedule and vehicle memory, common to the trackers."""
 
     def __init__(self, route: RoutePath, parameters: TrackerParameters) -> None:
         self.route, self.parameters = route, parameters
@@ -94,13 +82,13 @@ class TrackerBase:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was sent: the vehicle stands."""
+        """Clear the sent commands: the vehicle stands."""
         self._memory = VehicleMemory(self.parameters)
         self._last = TrackerCommand(v_m_s=0.0, omega_rad_s=0.0)
         self._time_s = 0.0
 
     def stop(self, time_s: float | None = None) -> TrackerCommand:
-        """Return a command on the way to standstill, braking at the limit, straightening out."""
+        """Return a command towards standstill, braking at the limit, straightening out."""
         return self._send(0.0, 0.0, self._now(time_s), reason="stops")
 
     def _now(self, time_s: float | None) -> float:
@@ -109,7 +97,7 @@ class TrackerBase:
     def _where(
         self, T_map_base: ArrayLike, twist: ArrayLike, s_m: float, time_s: float, age_s: float
     ) -> tuple[State, float, Segment]:
-        """Return the state, arc length and segment where a command that leaves now will act."""
+        """Return the state, arc length and segment at which a command that leaves now acts."""
         T, (v, omega) = _checked(T_map_base, twist)
         self._memory.observe(time_s - age_s, v, omega)
         state = self._memory.predict(

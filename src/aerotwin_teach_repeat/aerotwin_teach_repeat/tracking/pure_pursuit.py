@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pure pursuit: drive the arc that leads through a point of the route ahead.
+"""Pure pursuit: drive the arc through a point ahead on the route.
 
 Coulter, Implementation of the pure pursuit path tracking algorithm, CMU-RI-TR-92-01 (1992).
 """
@@ -28,10 +28,10 @@ def pursuit_command(
 ) -> tuple[float, float]:
     """Return speed [m/s] and turn rate [rad/s] towards the point a look-ahead from s on.
 
-    kappa = 2 y / L^2 with the goal's sideways coordinate y in the vehicle's frame and its distance
-    L. Beyond the end of a segment the goal lies on the tangent. The speed is lowered where the
-    arc would ask for more than the greatest turn rate. The speed is the one scheduled where the
-    vehicle will be when it has taken it up. The vehicle's response is undone.
+    kappa = 2 y / L^2 with the goal's lateral coordinate y in the vehicle's frame and its distance
+    L. Beyond the end of a segment the goal lies on the tangent. The speed is the one scheduled
+    where the vehicle will have reached it, lowered where the arc would exceed the greatest turn
+    rate. The vehicle's response is compensated.
     """
     x, y, theta, v, _ = state
     p = parameters
@@ -53,15 +53,7 @@ def pursuit_command(
 
 
 class PurePursuitTracker(TrackerBase):
-    """Follows a route by pure pursuit; a `PathTracker`.
-
-    Parameters
-    ----------
-    route : RoutePath
-        The route to follow.
-    parameters : TrackerParameters
-        Vehicle, limits and look-ahead.
-    """
+    """Follows a route by pure pursuit; a `PathTracker`."""
 
     def command(
         self, T_map_base: ArrayLike, twist: ArrayLike, s_m: float, *,

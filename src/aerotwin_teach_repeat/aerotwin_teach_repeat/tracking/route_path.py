@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A route as a curve: arc length, heading, curvature, and where a vehicle is along it.
+"""A route as a curve: arc length, heading, curvature, and projection of poses onto it.
 
 Horizontal geometry: s is the length of the curve in the x-y plane of the map. A route that
 changes between forward and reverse driving has cusps; between two cusps it is smooth.
@@ -27,7 +27,7 @@ MIN_SPACING_M = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class RouteProjection:
-    """Where a vehicle is in the coordinates of a route.
+    """Pose of a vehicle in the coordinates of a route.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class RouteProjection:
     lateral_m : float
         Distance from the curve, positive to the left of the direction of travel [m].
     heading_error_rad : float
-        Heading of the vehicle minus that of the route's vehicle there, in [-pi, pi] [rad].
+        Heading of the vehicle minus heading of the route, in [-pi, pi] [rad].
     distance_m : float
-        Distance from that point: more than beside, where the window ends before the vehicle [m].
+        Distance from that point [m]; exceeds the lateral one if the window ends before the vehicle.
     """
 
     s_m: float
@@ -49,7 +49,7 @@ class RouteProjection:
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A part of a route between two cusps: samples start to stop - 1, +1 forward, -1 reverse."""
+    """Part of a route between two cusps: samples start to stop - 1, +1 forward, -1 reverse."""
 
     start: int
     stop: int
@@ -62,8 +62,8 @@ class RoutePath:
     """The curve through the poses of a route, sampled densely.
 
     Akima's interpolation (J. ACM 17(4), 1970) per coordinate over the chord length: it passes
-    through every pose and does not overshoot at corners. Whether the vehicle drives forward or in
-    reverse is told by the headings of the poses.
+    through every pose and does not overshoot at corners. The headings of the poses determine
+    whether the vehicle drives forward or in reverse.
 
     Parameters
     ----------
@@ -72,18 +72,15 @@ class RoutePath:
 
     Attributes
     ----------
-    s_m : (m,) array
-        Arc length of the samples [m], not decreasing; a cusp is there twice.
-    points_map : (m, 3) array
-        Samples of the curve [m].
+    s_m, points_map : (m,) and (m, 3) arrays
+        Arc length of the samples, not decreasing, a cusp twice, and their positions [m].
     heading_rad : (m,) array
         Heading of the vehicle at the samples, unwrapped within a segment [rad].
     curvature_1_m : (m,) array
         Turn of the direction of travel per length, positive to the left [1/m].
     segments : tuple of Segment
-        Parts between cusps.
     vertex_s_m : (n,) array
-        Arc length at which each of the given poses lies [m].
+        Arc lengths of the input poses [m].
 
     Raises
     ------
@@ -139,7 +136,7 @@ class RoutePath:
         return float(self.s_m[-1])
 
     def segment_at(self, s_m: float) -> Segment:
-        """Return the segment that holds arc length s; a cusp belongs to what comes after it."""
+        """Return the segment at arc length s; a cusp belongs to the segment after it."""
         for segment in self.segments:
             if s_m < segment.stop_s_m:
                 return segment
@@ -162,17 +159,9 @@ class RoutePath:
     def project(self, T_map_base: ArrayLike, s_near_m: float, window_m: float) -> RouteProjection:
         """Return the nearest point of the route near a known arc length.
 
-        Only the segment of s_near and only s_near -+ window are looked at, so that neither the
-        other pass of a loop or crossing nor the way back from a cusp is taken for this one.
-
-        Parameters
-        ----------
-        T_map_base : (4, 4) array
-            Pose of the vehicle.
-        s_near_m : float
-            Where the vehicle was last [m].
-        window_m : float
-            How far it may have come since, to both sides [m].
+        Only the segment of s_near and only s_near -+ window are searched, so that neither the other
+        pass of a loop or crossing nor the way back from a cusp is matched. `s_near_m` is the last
+        arc length of the vehicle, `window_m` the farthest it may have moved since [m].
 
         Raises
         ------
@@ -216,7 +205,7 @@ class RoutePath:
 
 
 def _spaced(points: FloatArray) -> NDArray[np.intp]:
-    """Return the indices of points at least MIN_SPACING_M from the one kept before."""
+    """Return the indices of points at least MIN_SPACING_M from the previous retained one."""
     retained = [0]
     for k in range(1, len(points)):
         if np.hypot(*(points[k] - points[retained[-1]])) >= MIN_SPACING_M:
@@ -225,7 +214,7 @@ def _spaced(points: FloatArray) -> NDArray[np.intp]:
 
 
 def _directions(poses: FloatArray) -> NDArray[np.intp]:
-    """Return +1 for every interval that is driven forward and -1 for those in reverse."""
+    """Return +1 for every interval driven forward and -1 for those in reverse."""
     chords = np.diff(poses[:, :2, 3], axis=0)
     nose = poses[:-1, :2, 0] + poses[1:, :2, 0]
     return np.where(np.einsum("ij,ij->i", chords, nose) >= 0.0, 1, -1)

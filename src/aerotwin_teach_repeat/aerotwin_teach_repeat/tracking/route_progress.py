@@ -1,27 +1,19 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where along its route a vehicle is, followed from pose to pose, over cusps to the end."""
+"""Progress of a vehicle along its route, tracked from pose to pose, over cusps to the end."""
 
 from numpy.typing import ArrayLike
 
 from aerotwin_teach_repeat.tracking.route_path import RoutePath, RouteProjection
 
 WINDOW_M = 1.0
-"""How far a vehicle comes between two poses at most: 0.5 s at 1.5 m/s and some."""
+"""Largest motion of a vehicle between two poses: 0.5 s at 1.5 m/s plus a margin."""
 CUSP_REACHED_M = 0.02
 """A cusp counts as reached when less than this is left: the accuracy of a good localisation."""
 
 
 class RouteProgress:
-    """Follows the arc length of a vehicle.
-
-    Parameters
-    ----------
-    route : RoutePath
-        The route.
-    s_m : float
-        Where on it the vehicle is at first [m].
-    """
+    """Tracks the arc length of a vehicle, from an initial one [m]."""
 
     def __init__(self, route: RoutePath, s_m: float = 0.0) -> None:
         self._route = route
@@ -34,14 +26,14 @@ class RouteProgress:
 
     @property
     def left_m(self) -> float:
-        """What is left of the route [m]."""
+        """Remaining length of the route [m]."""
         return self._route.length_m - self._s_m
 
     def update(self, T_map_base: ArrayLike, window_m: float = WINDOW_M) -> RouteProjection:
-        """Take over a pose (4, 4) and return its projection.
+        """Return the projection of a pose (4, 4), and advance to it.
 
-        At a cusp the way changes over to the next segment; until then only the present one counts,
-        though the next lies on top of it.
+        At a cusp the next segment becomes active; until then only the present one counts, though
+        the next lies on top of it.
         """
         projection = self._route.project(T_map_base, self._s_m, window_m)
         segment = self._route.segment_at(self._s_m)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How fast to drive where: slower in turns, down to a stop at cusps and at the end."""
+"""Speed schedule of a route: slower in turns, down to a stop at cusps and at the end."""
 
 import numpy as np
 
@@ -13,11 +13,10 @@ _STRAIGHT_1_M = 1e-9
 def speed_schedule(route: RoutePath, parameters: TrackerParameters) -> FloatArray:
     """Return the speed (m,) at every sample of a route [m/s], never negative.
 
-    The least of: the reference speed; what the turn rate, less its reserve, allows at the
-    curvature; what the lateral acceleration allows; what can still be braked before the next
-    slower place, v^2 = v_next^2 + 2 a ds, with a reserve. Turns are not taken slower than the
-    minimum speed unless the turn rate itself forbids it; stops are approached at the creep speed
-    at least.
+    The least of: the reference speed; the limit by turn rate, less its reserve, at the curvature;
+    the limit by lateral acceleration; the speed from which the next slower sample can be reached,
+    v^2 = v_next^2 + 2 a ds, with a reserve. The minimum speed holds in turns unless the turn rate
+    itself forbids it; stops are approached at the creep speed at least.
     """
     curvature = np.maximum(np.abs(route.curvature_1_m), _STRAIGHT_1_M)
     allowed = np.minimum(

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What was commanded, what came of it, and where the vehicle is when the next command acts.
+"""Sent commands, the vehicle's response to them, and its state when the next command acts.
 
 A pose is old when it is used (scan, computation) and a command acts late (transport, actuators).
-Between the two the vehicle obeys commands already sent, which are known: the pose is predicted
-through them. Gains and turn bias of the vehicle are estimated on the way, so that steady slip
-leaves no steady error.
+Between the two the vehicle executes commands already sent, which are known: the pose is predicted
+through them. Gains and turn bias of the vehicle are estimated online, so that steady slip leaves
+no steady-state error.
 """
 
 import math
@@ -19,7 +19,7 @@ from aerotwin_teach_repeat.tracking.route_path import FloatArray
 
 PREDICTION_STEP_S = 0.025
 RETAINED_S = 5.0
-"""Commands older than this are forgotten: no latency is that long."""
+"""Commands older than this are dropped: no latency is that long."""
 SPEED_NOISE_M_S = 0.1
 TURN_NOISE_RAD_S = 0.05
 """Spread of a measured twist: lidar odometry over 0.1 s, 1 cm and 0.3 degrees."""
@@ -29,8 +29,8 @@ GAIN_LIMITS = (0.5, 1.5)
 class AxisResponse:
     """Estimates gain and bias of measured = gain * modelled + bias; a Kalman filter of two states.
 
-    Both are first-order Gauss-Markov around (1, 0) with the prior spread, so that what cannot be
-    observed (a gain while nothing turns) returns to what is known beforehand.
+    Both are first-order Gauss-Markov around (1, 0) with the prior spread, so that unobservable
+    states (a gain while nothing turns) return to the prior.
     """
 
     def __init__(self, *, gain_std: float, bias_std: float, noise_std: float, memory_s: float):
@@ -46,11 +46,11 @@ class AxisResponse:
 
     @property
     def bias(self) -> float:
-        """Measured where the model says 0."""
+        """Measured value where the model predicts 0."""
         return float(self._mean[1])
 
     def update(self, modelled: float, measured: float, dt: float) -> None:
-        """Take over one measurement, dt seconds after the last."""
+        """Update with one measurement, dt seconds after the last."""
         keep = math.exp(-dt / self._memory_s)
         self._mean = self._prior + keep * (self._mean - self._prior)
         self._covariance = keep**2 * self._covariance + (1.0 - keep**2) * self._prior_covariance
@@ -62,7 +62,7 @@ class AxisResponse:
 
 
 class VehicleMemory:
-    """Keeps the commands sent and predicts the vehicle through them."""
+    """Stores the commands sent and predicts the vehicle through them."""
 
     def __init__(self, parameters: TrackerParameters) -> None:
         p = parameters
@@ -98,7 +98,7 @@ class VehicleMemory:
             self._sent.popleft()
 
     def observe(self, time_s: float, speed_m_s: float, omega_rad_s: float) -> None:
-        """Compare a measured twist with what the commands let expect at that time."""
+        """Compare a measured twist with the one predicted from the commands at that time."""
         before, self._time_s = self._time_s, time_s
         if before is None or not 0.0 < time_s - before < RETAINED_S:
             self._modelled = (0.0, 0.0, 0.0, *self._in_force(time_s))
@@ -124,7 +124,7 @@ class VehicleMemory:
         return self._roll(start, time_s, until_s, r)
 
     def _in_force(self, time_s: float) -> tuple[float, float]:
-        """Return the command that acts at a time: the last that left a delay before it."""
+        """Return the command that acts at a time: the last one sent at least a delay earlier."""
         for sent_s, command in reversed(self._sent):
             if sent_s <= time_s - self._delay_s + 1e-9:
                 return command
