@@ -19,7 +19,7 @@ from aerotwin_repeat_evaluation.metrics import metrics_of
 from aerotwin_repeat_evaluation.published import published_table
 
 _UNDERSTATED = 2.0
-"""How many times the belief's figure the truth may be before the report warns."""
+"""The report warns if the truth exceeds the belief by more than this factor."""
 _FEW_RUNS = 3
 _MAX_MARK_ROWS = 60
 

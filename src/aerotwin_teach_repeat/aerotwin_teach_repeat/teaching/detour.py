@@ -37,7 +37,7 @@ def way_around(
     path: PathParameters | None = None,
     ground: GroundParameters | None = None,
 ) -> FloatArray:
-    """Return way-points (k, 2), 2 m apart, that avoid obstacles close to the original path [m].
+    """Return way-points (k, 2) round obstacles, 2 m apart, as near to the path as possible [m].
 
     Every 2 m the path may move to either side by up to `reach_m`. Of all sequences of moves that
     avoid points (m, 3) higher than a step and lower than the vehicle, and holes of the cloud if
