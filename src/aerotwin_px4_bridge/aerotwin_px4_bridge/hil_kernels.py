@@ -148,16 +148,8 @@ def _is_finite(frame):
 def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id):
     """Write a HIL_SENSOR frame; return its length, or `MALFORMED`.
 
-    Parameters
-    ----------
-    frame : (>= FRAME_BYTES,) uint8 array
-        Output.
-    time_us : int
-        Simulated time, above zero.
-    sample : (N_SAMPLE,) array
-        FLU, SI.
-    flags : int
-        `HAS_FIELD`, `HAS_PRESSURE` or both: the new parts of it.
+    `frame` is (>= FRAME_BYTES,) uint8, `sample` (N_SAMPLE,) in FLU, SI; the time is simulated time,
+    above zero. `flags` are `HAS_FIELD`, `HAS_PRESSURE` or both: the new parts of the sample.
     """
     frame[:FRAME_BYTES] = 0
     if time_us <= 0 or (flags & HAS_PRESSURE and not sample[PRESSURE] > 0.0):
@@ -182,12 +174,8 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
 def read_answer(frame, controls):
     """Read one whole HIL_ACTUATOR_CONTROLS frame; return its `time_usec`, or `MALFORMED`.
 
-    Parameters
-    ----------
-    frame : (ANSWER_BYTES,) uint8 array
-        As received; its checksum is verified.
-    controls : (N_CONTROLS,) array
-        Output, each in [-1, 1].
+    `frame` is (ANSWER_BYTES,) uint8 as received; its checksum is verified. The outputs, each in
+    [-1, 1], are written to `controls` (N_CONTROLS,).
     """
     if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
         return MALFORMED

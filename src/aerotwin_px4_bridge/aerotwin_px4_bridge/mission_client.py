@@ -42,23 +42,15 @@ class _MissionFailed(Exception):
 class MissionClient:
     """Fly a mission on the onboard link of one autopilot.
 
-    Call `poll` once per simulation step, before the HIL messages of the step are sent. The
-    addresses are as in `OnboardLink`.
+    Call `poll` once per simulation step, before the HIL messages of the step are sent. The plane is
+    the map frame; the addresses are as in `OnboardLink`. `phase` and `failure` are texts; `path` is
+    None before the end of the take-off, `path_start_ns` before the path begins.
 
     Parameters
     ----------
-    plane : LocalTangentPlane
-        The map frame.
     p_map_start : (3,) array, optional
         Known position of the vehicle when it arms [m]: the mission is anchored there, like a
         start at a surveyed mark. Default: the autopilot's own position, unchanged.
-
-    Attributes
-    ----------
-    phase, failure : str, str or None
-        Current phase and the reason of a failure, as text.
-    path, path_start_ns : SampledPath or None, int or None
-        The planned path, None before the end of the take-off, and the time when it began.
     """
 
     def __init__(
