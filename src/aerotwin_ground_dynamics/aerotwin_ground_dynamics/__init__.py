@@ -3,9 +3,8 @@
 """Motion of wheeled robots on terrain: unicycle and bicycle with lags, slip and command delay.
 
 A `GroundVehicle` is stepped under a `VelocityCommand`, a speed and a rate of turn of `base_link`,
-which is
-on the ground between the wheels, x ahead, z up. Its pose in `map` follows a terrain that is given
-as a function; its wheel odometry knows of no slip. The package knows no ROS, no world, no sensor.
+which is on the ground between the wheels, x ahead, z up. Its pose in `map` follows a terrain, a
+function of x and y; its wheel odometry ignores slip. The package uses no ROS, world or sensor.
 """
 
 from aerotwin_ground_dynamics.arc import arc

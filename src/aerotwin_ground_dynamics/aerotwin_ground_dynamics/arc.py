@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a body that moves at a constant speed and rate of turn: an arc, exactly."""
+"""The path of a body at a constant speed and rate of turn: an exact arc."""
 
 import math
 
@@ -11,11 +11,11 @@ _NEARLY_STRAIGHT = 1e-4
 
 
 def arc(way: float, turn: float) -> tuple[float, float]:
-    """Return how far ahead and to the left [m] an arc ends, by its length [m] and turn [rad].
+    """Return how far ahead and to the left [m] an arc ends, from its length [m] and turn [rad].
 
     The chord of an arc is `way sin(turn / 2) / (turn / 2)` long and points to half the turn
-    (Thrun, Burgard, Fox 2005, Probabilistic Robotics, eq. 5.9, written without the division by
-    the rate of turn).
+    (Thrun, Burgard, Fox 2005, Probabilistic Robotics, eq. 5.9, without its division by the rate
+    of turn).
     """
     half = 0.5 * turn
     share = 1.0 - half * half / 6.0 if abs(half) < _NEARLY_STRAIGHT else math.sin(half) / half
@@ -23,6 +23,6 @@ def arc(way: float, turn: float) -> tuple[float, float]:
 
 
 def planar_pose(x: float, y: float, yaw: float) -> np.ndarray:
-    """Return T of a pose in the plane z = 0, [m] and [rad]."""
+    """Return T (4, 4) of a pose in the plane z = 0, [m] and [rad]."""
     c, s = math.cos(yaw), math.sin(yaw)
     return np.array([[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])

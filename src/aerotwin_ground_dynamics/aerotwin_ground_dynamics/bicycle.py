@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinematic bicycle: a car whose front wheels are steered with a lag, a rate and a limit."""
+"""The kinematic bicycle: a car whose steering angle has a lag, a rate limit and a limit."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class BicycleParameters(DriveParameters):
 
     The kinematic single-track model (Rajamani 2012, Vehicle Dynamics and Control, 2.2; Corke 2017,
     Robotics, Vision and Control, 4.1.1): the middle of the rear axle moves along the vehicle, and
-    turns at `v tan(steering) / wheelbase`. Its tyres slip as `slip` says; forces are left out.
+    turns at `v tan(steering) / wheelbase`. Tyre slip is modelled by `slip`; forces are left out.
     """
 
     maximum_steering_rad: float = parameter(
@@ -46,7 +46,7 @@ class BicycleState:
     steering_rad: float = 0.0
 
     def twist(self, parameters: BicycleParameters) -> Twist:
-        """Return what wheels and steering say that the vehicle does."""
+        """Return the twist of the vehicle without slip."""
         length = parameters.wheels.wheelbase_m
         return Twist(self.v_m_s, self.v_m_s * math.tan(self.steering_rad) / length)
 
@@ -54,11 +54,11 @@ class BicycleState:
 def bicycle_step(
     parameters: BicycleParameters, state: BicycleState, command: VelocityCommand, dt: float
 ) -> tuple[BicycleState, Twist]:
-    """Return the state after a time, and the mean twist of the wheels over it.
+    """Return the state after dt [s], and the mean twist of the wheels over it.
 
-    A command for a speed and a rate of turn is one for a curvature: the angle that the front
-    wheels are asked for is atan(wheelbase omega / v). The mean turn is that of the mean angle and
-    speed; within a step of 10 ms the two change too little for their product to matter.
+    A command for a speed and a rate of turn is one for a curvature: the desired angle of the front
+    wheels is atan(wheelbase omega / v). The mean turn is that of the mean angle and speed; within
+    a step of 10 ms the two change too little for their product to matter.
     """
     p = parameters
     v, v_mean = speed_step(p, state.v_m_s, command.v_m_s, dt)

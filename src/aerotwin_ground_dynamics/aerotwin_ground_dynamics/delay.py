@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands on their way: what is given now acts some time later."""
+"""Transport delay of commands."""
 
 from collections import deque
 
@@ -8,13 +8,7 @@ from aerotwin_ground_dynamics.motion import VelocityCommand
 
 
 class CommandDelay:
-    """Holds commands back for a fixed time; before the first one arrives the vehicle stands.
-
-    Parameters
-    ----------
-    delay_ns : int
-        From given to acting [ns].
-    """
+    """Delays commands by `delay_ns` [ns]; until the first one takes effect the command is zero."""
 
     def __init__(self, delay_ns: int) -> None:
         if delay_ns < 0:
@@ -25,13 +19,13 @@ class CommandDelay:
         self._provided = VelocityCommand()
 
     def set_command(self, stamp_ns: int, command: VelocityCommand) -> None:
-        """Take a command that is given at a time [ns]; times do not decrease."""
+        """Add a command issued at a time [ns]; times do not decrease."""
         if command != self._provided:
             self._waiting.append((stamp_ns + self._delay_ns, command))
             self._provided = command
 
     def acting(self, stamp_ns: int) -> VelocityCommand:
-        """Return the command that acts at a time [ns]."""
+        """Return the command in effect at a time [ns]."""
         while self._waiting and self._waiting[0][0] <= stamp_ns:
             self._acting = self._waiting.popleft()[1]
         return self._acting

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What every vehicle on wheels has: a speed with lag and limits, a delay, slip, wheels."""
+"""Common to all wheeled vehicles: a speed with lag and limits, a delay, slip, wheels."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from aerotwin_ground_dynamics.terrain import WheelParameters
 
 @dataclass(frozen=True, kw_only=True)
 class DriveParameters:
-    """The drive of a vehicle; how it is steered comes with its kind."""
+    """The drive of a vehicle, without its steering, which depends on the kind."""
 
     maximum_v_m_s: float = parameter(
         1.5, unit="m/s", minimum=0.0, maximum=40.0, text="largest speed ahead"
@@ -36,7 +36,7 @@ class DriveParameters:
 def speed_step(
     parameters: DriveParameters, v_m_s: float, desired_m_s: float, dt: float
 ) -> tuple[float, float]:
-    """Return the speed after a time [s] of a command for a speed, and its mean over it [m/s]."""
+    """Return the speed after dt [s] under a desired speed, and its mean over dt [m/s]."""
     p = parameters
     return lag_step(
         v_m_s,

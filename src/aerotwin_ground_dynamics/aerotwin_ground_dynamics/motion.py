@@ -1,19 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a ground vehicle, and how it moves."""
+"""Velocity commands and motion of a ground vehicle."""
 
 from typing import NamedTuple
 
 
 class VelocityCommand(NamedTuple):
-    """What a path tracker asks for.
+    """Command of a path tracker.
 
-    Attributes
-    ----------
-    v_m_s : float
-        Speed of `base_link` along its x axis [m/s]; negative drives backwards.
-    omega_rad_s : float
-        Rate of turn about z of `base_link` [rad/s], counter-clockwise seen from above.
+    `v_m_s` is the speed of `base_link` along its x axis [m/s]; negative drives backwards.
+    `omega_rad_s` is the yaw rate [rad/s], counter-clockwise seen from above.
     """
 
     v_m_s: float = 0.0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Slip: what wheels turn and what the vehicle moves are not the same."""
+"""Slip: the difference between the motion of the wheels and that of the vehicle."""
 
 import math
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from aerotwin_ground_dynamics.motion import Twist
 
 @dataclass(frozen=True, kw_only=True)
 class SlipParameters:
-    """Shares of the wheels' motion that reach the ground, drawn once for a vehicle on a ground.
+    """Fraction of the wheels' motion that reaches the ground, drawn once for a vehicle on a ground.
 
-    Wheels that drive slip a few per cent (Wong 2008, Theory of Ground Vehicles, 1.3); wheels that
-    are steered by skidding turn less than their geometry says, which is the efficiency index of
+    Driving wheels slip a few per cent (Wong 2008, Theory of Ground Vehicles, 1.3); skid-steered
+    wheels turn the vehicle less than their geometry predicts, which is the efficiency index of
     Martinez et al. 2005 (IJRR 24(10), 867-878); unequal wheels and cross slopes bend a straight
-    way (Borenstein and Feng 1996, IEEE T-RA 12(6), 869-880): a curvature, which walks randomly
-    with the way driven as ground and load change.
+    path (Borenstein and Feng 1996, IEEE T-RA 12(6), 869-880): a curvature, which follows a random
+    walk over the distance driven as ground and load change.
     """
 
     v_factor_minimum: float = parameter(
@@ -66,21 +66,14 @@ NO_SLIP = SlipParameters(
 
 
 class Slip:
-    """The slip of one vehicle on one ground.
-
-    Parameters
-    ----------
-    parameters : SlipParameters
-        Ranges and walk.
-    rng : numpy.random.Generator
-        Where the factors and the walk are drawn from.
+    """The slip of one vehicle on one ground; `rng` draws the factors and the walk.
 
     Attributes
     ----------
     v_factor, omega_factor : float
-        Share of the wheels' speed and turn that the vehicle makes.
+        Fraction of the wheels' speed and turn that the vehicle makes.
     curvature_1_per_m : float
-        What is added to the curvature of its way now [1/m].
+        Added to the curvature of its path now [1/m].
     """
 
     def __init__(self, parameters: SlipParameters, rng: np.random.Generator) -> None:
@@ -92,19 +85,19 @@ class Slip:
         self.curvature_1_per_m = 0.0
 
     def on_ground(self, wheels: Twist) -> Twist:
-        """Return how the vehicle moves when its wheels turn like this."""
+        """Return the motion of the vehicle for that of its wheels."""
         v = self.v_factor * wheels.v_m_s
         return Twist(v, self.omega_factor * wheels.omega_rad_s + self.curvature_1_per_m * v)
 
     def advance(self, way_m: float) -> None:
-        """Let the curvature walk along a way of the vehicle [m], not negative."""
+        """Advance the random walk of the curvature by a distance driven [m], not negative."""
         if self._walk > 0.0 and way_m > 0.0:
             step = self._walk * math.sqrt(way_m) * float(self._rng.standard_normal())
             self.curvature_1_per_m = _reflected(self.curvature_1_per_m + step, self._limit)
 
 
 def _reflected(value: float, limit: float) -> float:
-    """Return a value turned back into +-limit, as a walk between two walls."""
+    """Return a value reflected into +-limit, as a walk between two walls."""
     if abs(value) <= limit:
         return value
     return math.copysign(max(2.0 * limit - abs(value), -limit), value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a vehicle's wheels touch the ground, and how it stands on them."""
+"""Wheel contacts on the terrain, and the resulting pose of the vehicle."""
 
 import math
 from collections.abc import Callable
@@ -15,14 +15,14 @@ Ground = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class NoGroundError(ValueError):
-    """A wheel stands where there is no ground: the vehicle has left its world."""
+    """There is no ground under a wheel: the vehicle has left its world."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WheelParameters:
     """Four wheels in a rectangle, of the size of the robots of the field trials.
 
-    `base_link` lies on the ground on the middle line, `base_ahead_of_rear_m` ahead of the rear
+    `base_link` is on the ground on the middle line, `base_ahead_of_rear_m` ahead of the rear
     axle: halfway between the axles of a skid-steered robot, on the rear axle of a car.
     """
 
@@ -47,16 +47,16 @@ class WheelParameters:
 def pose_on_ground(
     x: float, y: float, yaw: float, ground: Ground, wheels: WheelParameters
 ) -> np.ndarray:
-    """Return T_map_base of a vehicle that stands at x, y [m] and heads to yaw [rad].
+    """Return T_map_base of a vehicle at x, y [m] with heading yaw [rad].
 
     The plane is the least-squares one through the ground under the four wheels; `base_link` lies
     in it above x, y, its x axis points along it straight to yaw, its z axis is its normal. For a
     rectangle of wheels the plane has a closed form: the slope ahead is the mean of the front
-    heights less that of the rear ones over the wheelbase, the slope to the left likewise over the
+    heights less that of the rear ones over the wheelbase, the slope to the left as above over the
     track.
 
-    The wheels are looked for at their places on level ground: on a slope of 20 degrees they are
-    6 % nearer in truth. Springs and wheels of finite width are left out.
+    The wheel positions are those on level ground: on a slope of 20 degrees they are in truth 6 %
+    nearer. Springs and wheels of finite width are left out.
 
     Raises
     ------

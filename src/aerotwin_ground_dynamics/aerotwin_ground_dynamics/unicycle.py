@@ -37,25 +37,16 @@ class UnicycleState:
     omega_rad_s: float = 0.0
 
     def twist(self, parameters: UnicycleParameters) -> Twist:
-        """Return what the wheels say that the vehicle does."""
+        """Return the twist of the vehicle without slip."""
         return Twist(self.v_m_s, self.omega_rad_s)
 
 
 def unicycle_step(
     parameters: UnicycleParameters, state: UnicycleState, command: VelocityCommand, dt: float
 ) -> tuple[UnicycleState, Twist]:
-    """Return the state after a time, and the mean twist of the wheels over it.
+    """Return the state after dt [s], and the mean twist of the wheels over it.
 
-    Parameters
-    ----------
-    parameters : UnicycleParameters
-        Lags and limits.
-    state : UnicycleState
-        Now.
-    command : VelocityCommand
-        What acts during the step; cut to the limits.
-    dt : float
-        Time of the step [s].
+    `command` is the one in effect during the step; it is clipped to the limits.
     """
     p = parameters
     v, v_mean = speed_step(p, state.v_m_s, command.v_m_s, dt)

@@ -22,14 +22,10 @@ from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState,
 
 @dataclass(frozen=True, kw_only=True)
 class WheelOdometry:
-    """What the wheels' encoders say: they know of no slip and of no slope.
+    """Output of the wheel encoders, which ignore slip and slope.
 
-    Attributes
-    ----------
-    T_odom_base : (4, 4) array
-        Sum of their ways since the start, in a plane; odom is where the vehicle began.
-    twist : Twist
-        Speed and rate of turn now.
+    `T_odom_base` (4, 4) is the integrated motion in a plane; odom is the start pose of the vehicle.
+    `twist` is the present speed and rate of turn.
     """
 
     T_odom_base: np.ndarray
@@ -37,22 +33,22 @@ class WheelOdometry:
 
 
 class GroundVehicle:
-    """A vehicle on wheels on a terrain.
+    """A wheeled vehicle on a terrain.
 
-    A step takes the command that acts, moves the wheels by their lags and limits, takes the slip
-    off, moves `base_link` along the exact arc of the mean twist in the plane that it stands on,
-    and stands it on the ground there. The same seed and steps give the same bytes.
+    A step delays the command, moves the wheels by their lags and limits, applies the slip, moves
+    `base_link` along the exact arc of the mean twist in its present plane, and places it on the
+    ground there. The same seed and steps yield the same bytes.
 
     Parameters
     ----------
     parameters : UnicycleParameters or BicycleParameters
-        What it is.
+        They select the model.
     ground : callable
         Height of the ground [m] at arrays x, y [m] of map.
     seed : int
-        Of its slip, not negative.
+        Seed of the slip, not negative.
     T_map_base : (4, 4) array
-        Where it is at first: x, y and heading of it; the rest is the terrain's.
+        Initial pose, of which x, y and heading are used; the terrain determines the rest.
 
     Raises
     ------
@@ -92,28 +88,23 @@ class GroundVehicle:
 
     @property
     def wheel_odometry(self) -> WheelOdometry:
-        """What the encoders say."""
+        """Output of the wheel encoders."""
         return WheelOdometry(T_odom_base=planar_pose(*self._odom), twist=self._wheels)
 
     @property
     def ground(self) -> Ground:
-        """What it stands on."""
+        """The terrain under the vehicle."""
         return self._ground
 
     @property
     def slip(self) -> Slip:
-        """True slip, which no sensor tells."""
+        """True slip, which no sensor measures."""
         return self._slip
 
     def place(self, T_map_base: ArrayLike, *, ground: Ground | None = None) -> None:
-        """Stand the vehicle elsewhere, at rest, as one that is carried away; odometry goes on.
+        """Place the vehicle elsewhere, at rest, as if it were carried; odometry continues.
 
-        Parameters
-        ----------
-        T_map_base : (4, 4) array
-            Whose x, y and heading count.
-        ground : callable, optional
-            Its ground from now on; left out: the same.
+        Of T_map_base x, y and heading are used; `ground` replaces the terrain unless it is None.
         """
         T = np.asarray(T_map_base, np.float64)
         if T.shape != (4, 4) or not np.isfinite(T).all():
@@ -123,14 +114,14 @@ class GroundVehicle:
         self._state, self._model_step = _model(self.parameters)
 
     def step(self, dt_s: float, command: VelocityCommand) -> None:
-        """Move for a time [s] under a command that is given now.
+        """Move for dt_s [s] under a command issued now.
 
         Raises
         ------
         ValueError
             If the time is not positive or the command not finite.
         NoGroundError
-            If there is no ground where it comes to.
+            If there is no ground at the new position.
         """
         if not dt_s > 0.0 or not math.isfinite(command.v_m_s + command.omega_rad_s):
             raise ValueError(
@@ -146,7 +137,7 @@ class GroundVehicle:
         self._slip.advance(abs(true.v_m_s) * dt_s)
 
     def _move(self, mean: Twist, dt: float) -> None:
-        """Follow an arc in the plane of the wheels, then stand on the ground there."""
+        """Follow an arc in the plane of the wheels, then place the vehicle on the ground there."""
         turn = mean.omega_rad_s * dt
         ahead, left = arc(mean.v_m_s * dt, turn)
         T = self._T_map_base
