@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What every package stands on: frames, geodesy, time, parameters, cameras, bags, messages.
+"""Base of all packages: frames, geodesy, time, parameters, cameras, bags, messages.
 
 World frames are East-North-Up (`map`), bodies Forward-Left-Up (`base_link`), cameras
 `*_optical` look along z (REP-103, REP-105). Quaternions are scalar-last (xyzw), units SI,
 stamps integer nanoseconds. Nothing here imports ROS except the `ros` folder.
 
-What a package says in a report is a `section.Section`; its pictures come from `plots` (style,
+A package's part of a report is a `section.Section`; its figures come from `plots` (style,
 colours, `render_svg`) and from the charts that most sections need, in `charts`: `Series`, `chart`,
 `draw_histograms`, `draw_cumulative`, `draw_boxes`, `draw_coloured_points`, and `default_limits`,
-`height_of_map`, `sampled`, `thinned`, `say` for those who draw themselves.
+`height_of_map`, `sampled`, `thinned`, `say` for custom drawings.
 
-The working folder decides nothing: what numba and Fast DDS would read from it (the folder of
-compiled kernels, which are pickles; the network) is set in the environment, where it is not yet.
+The working folder has no influence: what numba and Fast DDS would read from it (the folder of
+compiled kernels, which are pickles; the network) is set in the environment, unless it is set there.
 """
 
 import os

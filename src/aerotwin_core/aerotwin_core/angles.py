@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Angles brought within one turn.
+"""Angles wrapped to one turn.
 
-One turn off by its exact remainder is `math.remainder(angle, math.tau)`, in [-pi, pi]; where an end
-must not be there twice, it is one of these, for numbers and arrays.
+The exact remainder of a turn is `math.remainder(angle, math.tau)`, in [-pi, pi]; for an interval
+with one end open, use one of these, for numbers and arrays.
 """
 
 from typing import TypeVar

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are whole or absent, whatever happens while they are written."""
+"""Files that are complete or absent, whatever happens while they are written."""
 
 import os
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def discard_unfinished() -> None:
-    """Remove what is being written: the process ends on the spot."""
+    """Remove files that are being written: the process ends immediately."""
     for temporary in [*_UNFINISHED]:
         with suppress(OSError):
             temporary.unlink()

@@ -3,8 +3,8 @@
 """Camera models: from points in front of a lens to pixels, and from pixels to rays.
 
 Pixel centres lie at integer coordinates, (0, 0) is the centre of the upper left pixel (OpenCV).
-Points are in the optical frame: x right, y down, z along the axis (REP-103). A ray is given by
-x/z and y/z. Names, order and meaning of the coefficients are those of OpenCV and CameraInfo.
+Points are in the optical frame: x right, y down, z along the axis (REP-103). A ray is the pair
+x/z, y/z. Names, order and meaning of the coefficients are those of OpenCV and CameraInfo.
 """
 
 import math
@@ -31,7 +31,7 @@ class CameraModel(Protocol):
     """What renderers and messages need of a camera; equal cameras hash alike."""
 
     def __hash__(self) -> int:
-        """Return the hash: what follows from a camera may be kept for it."""
+        """Return the hash: values derived from a camera may be cached by it."""
 
     @property
     def width(self) -> int:
@@ -71,10 +71,8 @@ class _Camera:
     ----------
     width, height : int
         Image size [px].
-    fx, fy : float
-        Focal lengths [px].
-    cx, cy : float
-        Principal point [px]; (0, 0) is the centre of the upper left pixel.
+    fx, fy, cx, cy : float
+        Focal lengths and principal point [px]; (0, 0) is the centre of the upper left pixel.
     skew : float
         Columns that a pixel moves to the right per fy-th of a unit down: K[0, 1] [px].
     """
@@ -170,16 +168,14 @@ class BrownCamera(_Camera):
 
     Attributes
     ----------
-    k1, k2, k3 : float
-        Radial coefficients.
-    p1, p2 : float
-        Decentring (tangential) coefficients.
+    k1, k2, k3, p1, p2 : float
+        Radial (k) and decentring, also called tangential, (p) coefficients.
 
     Raises
     ------
     ValueError
-        If the image holds pixels that no ray reaches: there the polynomial has turned back, and
-        what lies behind the turn would be seen twice.
+        If the image has pixels that no ray reaches: there the polynomial has turned back, and
+        points behind the turn would be seen twice.
     """
 
     k1: float = 0.0
@@ -227,8 +223,6 @@ class FisheyeCamera(_Camera):
 
     Attributes
     ----------
-    k1, k2, k3, k4 : float
-        Coefficients.
     field_of_view_deg : float
         Full angle beyond which the lens shows nothing, at most 160 [deg].
 
@@ -308,7 +302,7 @@ def _ratio(value: FloatArray, radius: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class StereoRig:
-    """Two equal rectified cameras; the right one stands baseline_m along the left one's x axis."""
+    """Two equal rectified cameras; the right one is baseline_m [m] along the left one's x axis."""
 
     camera: PinholeCamera
     baseline_m: float

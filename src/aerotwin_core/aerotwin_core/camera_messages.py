@@ -45,19 +45,19 @@ def image_message(stamp_ns: int, frame_id: str, image: np.ndarray) -> Any:
 def camera_info_message(
     stamp_ns: int, frame_id: str, camera: CameraModel, baseline_m: float = 0.0
 ) -> Any:
-    """Return sensor_msgs/CameraInfo of a camera alone, or of one of a pair side by side.
+    """Return sensor_msgs/CameraInfo of a single camera, or of one of a stereo pair.
 
-    K and D describe the picture as it is. P is the camera after rectification: without skew and
+    K and D describe the raw image. P is the camera after rectification: without skew and
     distortion, with the same focal lengths and centre; R is the identity, as the cameras of a pair
     look along parallel axes.
 
     Parameters
     ----------
     camera : CameraModel
-        What took the picture; for an undistorted one D is zero and the picture already rectified.
+        The camera of the image; if it is undistorted, D is zero and the image already rectified.
     baseline_m : float
-        Distance from the left camera: 0 for the left one itself, or a camera alone; it enters the
-        projection matrix as Tx = -fx * baseline, as the message's definition says [m].
+        Distance from the left camera [m]: 0 for the left one itself, or a single camera. It enters
+        the projection matrix as Tx = -fx * baseline, as the message's definition says.
     """
     matrix = camera.matrix
     projection = np.column_stack([matrix, [-matrix[0, 0] * baseline_m, 0.0, 0.0]])
@@ -119,7 +119,7 @@ def array_from_image(message: Any) -> np.ndarray:
 def camera_from_info(message: Any) -> tuple[PinholeCamera, float]:
     """Return the camera of the rectified images and its baseline [m] to the left camera.
 
-    The baseline is 0 for the left one. `raw_camera_from_info` returns what took the raw images.
+    The baseline is 0 for the left one. `raw_camera_from_info` returns that of the raw images.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def camera_from_info(message: Any) -> tuple[PinholeCamera, float]:
 
 
 def raw_camera_from_info(message: Any) -> CameraModel:
-    """Return the camera that took a picture as it is: K and D, with skew and distortion.
+    """Return the camera of the raw image: K and D, with skew and distortion.
 
     Raises
     ------

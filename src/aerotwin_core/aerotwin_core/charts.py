@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The charts that most sections need, drawn in the report's style on the axes they are given.
+"""The charts that most sections need, drawn in the report's style on the provided axes.
 
 >>> from aerotwin_core.charts import Series, chart, draw_cumulative
 >>> errors = Series(label="map", values=np.array([0.1, 0.2, 0.4]))
@@ -40,20 +40,18 @@ _VIEWS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Series:
-    """Numbers under one name: one histogram, curve or box.
+    """Values under one label: one histogram, curve or box.
 
     Parameters
     ----------
     label : str
-        In the legend, or below the box.
+        Shown in the legend, or below the box.
     values : (n,) array
         NaN are left out.
     colour : str, optional
-        Those of `aerotwin_core.plots.colours` in turn by default.
-    is_filled : bool
-        Whether a histogram is filled; at most one should be.
-    is_dashed : bool
-        Whether its curve is dashed.
+        By default those of `aerotwin_core.plots.colours` in turn.
+    is_filled, is_dashed : bool
+        Fill the histogram (of at most one series), or dash the curve.
     """
 
     label: str
@@ -64,7 +62,7 @@ class Series:
 
     @property
     def finite(self) -> np.ndarray:
-        """The values that are numbers."""
+        """The finite values."""
         values = np.asarray(self.values, dtype=np.float64)
         return values[np.isfinite(values)]
 
@@ -76,14 +74,12 @@ def chart(
     width_in: float = HALF_IN,
     height_in: float = 3.8,
 ) -> str:
-    """Return the SVG of a figure with one pair of axes.
+    """Return the SVG of a figure with one pair of axes, on which `draw` is called.
 
     Parameters
     ----------
     name : str
         Unique on the page.
-    draw : callable
-        Draws on the axes it is given.
     width_in, height_in : float
         Size [inch]; `HALF_IN` shares a row, `WIDE_IN` takes all of it.
     """
@@ -102,23 +98,17 @@ def draw_histograms(
     quantity: str = "error",
     unit: str = "",
 ) -> None:
-    """Draw the densities of several sets of numbers over each other, in the same bins.
+    """Draw the densities of several series over each other, in `n_bins` common bins.
 
-    Densities are of all numbers of a series: what lies beyond `limits` is not shown, and the area
-    below its curve is then less than one.
+    Densities are of all values of a series: those beyond `limits` are not shown, and the area
+    below the curve is then less than one.
 
     Parameters
     ----------
-    axes : matplotlib axes
-        Drawn on.
-    series : sequence of Series
-        In the order of the legend.
     limits : (low, high), optional
-        Of the picture; all that is there by default.
-    n_bins : int
-        Bins between the limits.
+        Range of the x axis; by default that of all values.
     quantity, unit : str
-        Of the numbers.
+        Name and unit of the values.
     """
     shown = _shown(axes, series)
     if not shown:
@@ -144,18 +134,15 @@ def draw_cumulative(
     quantity: str = "error",
     unit: str = "",
 ) -> None:
-    """Draw which share of the numbers is at most x: left is better, steep is even.
+    """Draw the share of the values that is at most x: left is better, steep is even.
 
     Parameters
     ----------
-    axes : matplotlib axes
-        Drawn on.
-    series : sequence of Series
-        In the order of the legend.
     limits : (low, high), optional
-        Of the picture; from zero, or the least number, to the largest 99th percentile by default.
+        Range of the x axis; by default from zero, or the least value, to the largest 99th
+        percentile.
     quantity, unit : str
-        Of the numbers.
+        Name and unit of the values.
     """
     shown = _shown(axes, series)
     if not shown:
@@ -196,18 +183,10 @@ def draw_boxes(
     unit: str = "",
     from_zero: bool = True,
 ) -> None:
-    """Draw a box from quarter to quarter with the median, and whiskers from 5 % to 95 %.
+    """Draw a box from first to third quartile with the median, and whiskers from 5 % to 95 %.
 
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Drawn on.
-    series : sequence of Series
-        From left to right; its label stands below its box.
-    quantity, unit : str
-        Of the numbers.
-    from_zero : bool
-        Whether the axis begins at zero.
+    Series are drawn from left to right with the label below; `quantity` and `unit` name the axis,
+    which begins at zero if `from_zero`.
     """
     shown = _shown(axes, series, default=colours(1) * len(series))
     if not shown:
@@ -244,22 +223,22 @@ def draw_coloured_points(
     quantity: str = "error",
     unit: str = "m",
 ) -> None:
-    """Draw a cloud coloured by a value, with its colour bar; the points become a picture.
+    """Draw a cloud coloured by a value, with its colour bar; the points are rasterised.
 
     Parameters
     ----------
     axes : matplotlib axes
-        Drawn on, with equal scales; `height_of_map` gives the height of a figure that fits.
+        Set to equal scales; `height_of_map` returns the height of a figure that fits.
     points_map : (n, 3) array
         East, north, up [m]; a repeatable sample of `MAX_DRAWN_POINTS` is drawn.
     values : (n,) array
-        Of each point; beyond the limits it has the colour of the limit.
+        Value of each point; beyond the limits it has the colour of the limit.
     view : {"top", "front", "side"}
         Seen from above, from the south, or from the west.
     limits : (low, high), optional
-        Ends of the colour scale; `default_limits` by default.
+        Ends of the colour scale, `default_limits` by default.
     quantity, unit : str
-        Of the values.
+        Name and unit of the values.
     """
     across, up, xlabel, ylabel = _VIEWS[view]
     low, high = limits or default_limits(values)
@@ -286,7 +265,7 @@ def draw_coloured_points(
 
 
 def default_limits(values: np.ndarray) -> tuple[float, float]:
-    """Return the ends of a colour scale: zero (or the least value, if negative) to 95 %.
+    """Return the ends of a colour scale: zero (or the least value, if negative) to the 95 % value.
 
     >>> default_limits(np.array([0.0, 1.0, 1.0]))
     (0.0, 1.0)
@@ -300,7 +279,7 @@ def default_limits(values: np.ndarray) -> tuple[float, float]:
 
 
 def frame_of(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of what to show: the cloud but for its farthest thousandths."""
+    """Return the corners of the shown extent: the cloud without its farthest thousandths."""
     low, high = np.quantile(points, [0.002, 0.998], axis=0)
     margin = 0.04 * (high - low).max() + 0.5
     return low - margin, high + margin
@@ -341,7 +320,7 @@ def say(axes, text: str) -> None:
 def _shown(
     axes, series: Sequence[Series], default: list[str] | None = None
 ) -> list[tuple[Series, str]]:
-    """Return the series that hold numbers, with their colours; say so where there are none."""
+    """Return the series with finite values and their colours; write on the axes if none has any."""
     default = default or colours(len(series))
     shown = [(s, s.colour or c) for s, c in zip(series, default) if len(s.finite)]
     if not shown:

@@ -4,7 +4,7 @@
 
 A verb is an entry point of the group `aerotwin.commands`; nested verbs have dotted names
 (`evaluate.map`). Its value is a module with a docstring (its help), `configure(parser)` and
-`run(args) -> int`. What the option `-o` names is written by one process at a time.
+`run(args) -> int`. The path of the option `-o` is written by one process at a time.
 """
 
 import argparse
@@ -62,16 +62,16 @@ def main(
 ) -> int:
     """Run one verb and return the exit code.
 
-    Whatever a verb prints may hold text of files, servers and topics: all of it is escaped here.
+    The output of a verb may contain text of files, servers and topics: all of it is escaped here.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Of the command line; None takes those of the process.
+        Of the command line; None means those of the process.
     program : str
         The name in help and errors.
     verbs : iterable of EntryPoint, optional
-        What can be run; None takes the installed ones.
+        The available verbs; None means the installed ones.
     """
     is_process = arguments is None
     if is_process:
@@ -85,7 +85,7 @@ def main(
         known = entry_points(group=GROUP) if verbs is None else verbs
         code = _main(sys.argv[1:] if arguments is None else arguments, program, known)
     if is_process and code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
-        end_at_next_interrupt()  # threads that still work are waited for
+        end_at_next_interrupt()  # waits for running threads
     return code
 
 
@@ -147,7 +147,7 @@ def _run(entry: EntryPoint, name: str, tokens: list[str]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors do not print an argument of any length whole."""
+    """A parser whose errors truncate long arguments."""
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message, _MOST_LETTERS))
@@ -171,7 +171,7 @@ def parser_of(module: Any, name: str) -> argparse.ArgumentParser:
 def _held_output(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> AbstractContextManager[None]:
-    """Return the lock on what `-o` names, for as long as the verb runs."""
+    """Return the lock on the path of `-o`, for as long as the verb runs."""
     names = (action.dest for action in parser._actions if "-o" in action.option_strings)
     output = next((getattr(args, name, None) for name in names), None)
     return nullcontext() if output is None or str(output) == "-" else locked_output(output)
@@ -240,14 +240,14 @@ def _line(error: Exception) -> str:
 
 
 class PrintableStream:
-    """A text stream that escapes control characters, but for those that lay out text."""
+    """A text stream that escapes control characters, except those that lay out text."""
 
     def __init__(self, stream: TextIO | None) -> None:
         # Python has None for one that was closed before it started (`>&-`).
         self._stream = io.StringIO() if stream is None else stream
 
     def write(self, text: str) -> int:
-        """Write text; return how many characters of it."""
+        """Write text; return its number of characters."""
         shown = printable(text, keep=_LAYOUT)
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         # A terminal that is not in UTF-8 gets escapes for what it cannot show.
@@ -293,7 +293,7 @@ def progress(total: float, text: str, *, unit: str = "") -> "tqdm":
 
 
 class StageBars:
-    """One progress bar after another, for the stages of a work; called with a stage and a share."""
+    """One progress bar after another, for the stages of a task; called with a stage and a share."""
 
     def __init__(self) -> None:
         self._stage, self._bar = "", progress(0.0, "")

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""YAML and JSON from anywhere: what a document expands to is known before it is built.
+"""YAML and JSON from any source: the expanded size of a document is known before it is built.
 
-A hundred bytes of YAML aliases stand for more values than a machine holds, 50,000 brackets end the
-stack, and an integer of 5,000 digits cannot be printed. A document here has at most `MAX_DEPTH`
-levels, `MAX_DIGITS` digits in an integer and, in YAML, `MAX_NODES` values with its aliases written
-out.
+A hundred bytes of YAML aliases can expand to more values than a machine can hold, 50,000 brackets
+exhaust the stack, and an integer of 5,000 digits cannot be printed. A document here has at most
+`MAX_DEPTH` levels, `MAX_DIGITS` digits in an integer and, in YAML, `MAX_NODES` values with its
+aliases expanded.
 """
 
 import json
@@ -32,7 +32,7 @@ PlainLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class DocumentError(ValueError):
-    """A document is not valid, or larger than documents may be; the text is one line."""
+    """A document is invalid or above the size limits; the message is one line."""
 
 
 def parse_yaml(data: bytes | str) -> Any:
@@ -63,18 +63,12 @@ def parse_json(
 ) -> Any:
     """Return the content of a JSON document in UTF-8.
 
-    Parameters
-    ----------
-    data : bytes or str
-    max_bytes, max_depth : int
-        It may have no more of both.
-    takes_nan : bool
-        Accept NaN and Infinity, which JSON has not, but many programs write.
+    `takes_nan` accepts NaN and Infinity, which JSON does not have, but many programs write.
 
     Raises
     ------
     DocumentError
-        If it is not valid, or beyond the limits above.
+        If it is not valid, or exceeds `max_bytes`, `max_depth` or the limits above.
     """
     _check_size(data, max_bytes)
     try:
@@ -84,7 +78,7 @@ def parse_json(
         return json.loads(text, parse_int=_integer, parse_constant=constant)
     except DocumentError:
         raise
-    except RecursionError:  # where the stack was used up before
+    except RecursionError:  # the stack was exhausted before
         raise DocumentError("its values are nested too deep") from None
     except ValueError as error:
         raise DocumentError(_one_line(error)) from None
@@ -97,14 +91,14 @@ def read_json(
     max_depth: int = MAX_DEPTH,
     takes_nan: bool = True,
 ) -> Any:
-    """Return the content of a JSON file; what may be in it as in `parse_json`.
+    """Return the content of a JSON file; limits as in `parse_json`.
 
     Raises
     ------
     DocumentError
         As `parse_json`.
     UserError
-        If it is no file, but a device or a pipe.
+        If it is a device or a pipe.
     OSError
         If the file cannot be read.
     """
@@ -120,7 +114,7 @@ def _check_size(data: bytes | str, max_bytes: int) -> None:
 
 
 def _check_depth(data: bytes, max_depth: int) -> None:
-    """Raise DocumentError if brackets outside of texts nest too deep, found without recursion."""
+    """Raise DocumentError if brackets outside of strings nest too deep, found without recursion."""
     if data.count(b"[") + data.count(b"{") <= max_depth:
         return
     import numpy as np  # loaded here: a launch file is read without it
@@ -156,7 +150,7 @@ def _one_line(error: Exception) -> str:
 def check_yaml(data: bytes | str, *, max_nodes: int = MAX_NODES) -> None:
     """Raise DocumentError if a YAML document nests too deep or expands to too many values.
 
-    The events of the parser come one by one, without recursion; those of what is no YAML end in
+    The events of the parser come one by one, without recursion; invalid YAML raises
     `yaml.YAMLError`.
     """
     n_nodes, open_nodes, of_anchor = 0, [], {}
@@ -182,10 +176,7 @@ def check_yaml(data: bytes | str, *, max_nodes: int = MAX_NODES) -> None:
 
 
 class _Loader(PlainLoader):  # type: ignore[misc, valid-type]
-    """Refuses what no document needs.
-
-    A key that a mapping has twice: YAML 1.2 (3.2.1.3) forbids it, PyYAML does not.
-    """
+    """Refuses a key that a mapping has twice: YAML 1.2 (3.2.1.3) forbids it, PyYAML does not."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()

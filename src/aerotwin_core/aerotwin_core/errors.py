@@ -4,7 +4,7 @@
 
 
 class UserError(Exception):
-    """Something outside the program is wrong and the user can mend it.
+    """Something outside the program is wrong and the user can fix it.
 
     Commands print the message as one line and exit with 2; nodes log it as fatal.
     """

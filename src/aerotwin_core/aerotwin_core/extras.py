@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What to install where a part of aerotwin is missing: the extras of the package `aerotwin`.
+"""What to install if a part of aerotwin is missing: the extras of the package `aerotwin`.
 
-`pip install 'aerotwin[evaluate]'` leaves out what is heavy; what then is asked for and missing is
-named in one line.
+`pip install 'aerotwin[evaluate]'` leaves out heavy dependencies; one that is requested and missing
+is named in one line.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _ROS = "ros"
 
 
 def missing_module(error: ModuleNotFoundError) -> str | None:
-    """Return what is not installed and how to mend it; None if a module is there but broken."""
+    """Return what is not installed and the remedy; None if a module is installed but broken."""
     root = (error.name or "").partition(".")[0]
     if not root or find_spec(root) is not None:
         return None
@@ -34,7 +34,7 @@ def missing_module(error: ModuleNotFoundError) -> str | None:
 
 
 def missing_command(tokens: Sequence[str]) -> str | None:
-    """Return that a known command is not installed and how to mend it; None for an unknown one."""
+    """Return that a known command is not installed and the remedy; None for an unknown one."""
     extras = {tuple(each.name.split(".")): each.value for each in entry_points(group=COMMANDS)}
     for length in range(len(tokens), 0, -1):
         extra = extras.get(tuple(tokens[:length]))

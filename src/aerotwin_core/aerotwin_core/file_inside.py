@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a file names: found in its folder or below, never outside."""
+"""Files named inside other files: resolved in their folder or below, never outside."""
 
 from pathlib import Path
 
@@ -9,15 +9,14 @@ from aerotwin_core.limits import check_is_file
 
 
 def file_inside(folder: Path, name: str, *, where: str, kinds: str = "*") -> Path:
-    """Return the file that a name means within a folder.
+    """Return the file that a name refers to within a folder.
 
     Parameters
     ----------
-    folder : Path
     name : str
         A relative path; a backslash counts as a slash.
     where : str
-        File and key that hold the name, for messages.
+        File and key of the name, for messages.
     kinds : str
         Pattern of the files to list in the message if there is none.
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialise messages of fixed length in microseconds: only their numbers change and are set.
+"""Serialise messages of fixed length in microseconds: only their numbers change.
 
-A message whose strings and array lengths stay the same has its numbers at the same places in the
-CDR bytes. The places are found once, by serialising marker values, and checked against a complete
+A message whose strings and array lengths are constant has its numbers at constant offsets in the
+CDR bytes. The offsets are found once, by serialising marker values, and checked against a complete
 serialisation.
 """
 
@@ -28,13 +28,11 @@ class FixedLayout:
     build : callable
         Makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged into
         one float64 field.
-    n_values : int
-        How many numbers change.
 
     Raises
     ------
     ValueError
-        If a number cannot be found in the bytes: it is not passed on as it is.
+        If a number cannot be found in the bytes: it is not stored unchanged.
     """
 
     def __init__(self, build: Callable[[int, Sequence[float]], Any], n_values: int) -> None:

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Formats that are not read, recognised by ending or first bytes, and what converts them.
+"""Unsupported formats, recognised by ending or first bytes, and the tools that convert them.
 
-A reader that is given one of them says what it is and the way out, in place of what its own parser
-makes of foreign bytes.
+A reader names the format and a way out, instead of the errors its own parser would report.
 """
 
 from dataclasses import dataclass
@@ -19,19 +18,16 @@ HEAD_BYTES = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignFormat:
-    """A format that is not read.
+    """An unsupported format; `name` is its name for people.
 
     Attributes
     ----------
-    name : str
-        What it is, for people.
-    suffixes : tuple of str
     way_out : str
-        What to do with such a file; ``{path}`` and ``{folder}`` stand for it.
+        What to do with such a file; ``{path}`` and ``{folder}`` are replaced by its own.
     starts : tuple of bytes
         How such files begin.
     holds : tuple of bytes
-        What stands within their first bytes, where they begin as others do (XML).
+        Content of their first bytes, where they begin as others do (XML).
     """
 
     name: str
@@ -145,14 +141,9 @@ FOREIGN_FORMATS = (
 
 
 def foreign_format(name: str, head: bytes) -> ForeignFormat | None:
-    """Return which format that is not read a file has, or None.
+    """Return the unsupported format of a file, or None.
 
-    Parameters
-    ----------
-    name : str
-        Of the file, with its ending, which counts first.
-    head : bytes
-        Its first bytes; `HEAD_BYTES` suffice.
+    The ending of `name` counts first, then the first bytes `head`; `HEAD_BYTES` suffice.
 
     Examples
     --------
@@ -172,16 +163,16 @@ def foreign_format(name: str, head: bytes) -> ForeignFormat | None:
 
 
 def refuse_foreign_format(path: Path, accepted: str, endings: tuple[str, ...] = ()) -> None:
-    """Raise `UserError` if a file has a format that is not read: what it is, and the way out.
+    """Raise `UserError` if a file has an unsupported format: what it is, and the way out.
 
     Parameters
     ----------
     path : path
-        Nothing is said of what is no file.
+        Ignored if it is not a file.
     accepted : str
-        What is read in its place.
+        The formats that are read, for the message.
     endings : tuple of str
-        Those that files of the accepted formats may have; any other is refused. Empty: all may.
+        Endings of the accepted formats; any other is refused. Empty accepts all.
     """
     if not path.is_file():
         return
@@ -189,7 +180,7 @@ def refuse_foreign_format(path: Path, accepted: str, endings: tuple[str, ...] = 
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
     except OSError:
-        return  # who reads it says so
+        return  # the reader reports it
     found = foreign_format(path.name, head)
     if found is not None:
         way_out = found.way_out.format(path=path, folder=path.parent)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Text that somebody else wrote (files, servers, topics): read as numbers and shown to a person."""
+"""Text from outside (files, servers, topics): parsed as numbers and shown to a person."""
 
 import reprlib
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _short.maxlevel, _short.maxstring, _short.maxother = 2, _MOST_SHOWN, _MOST_SHOWN
 def whole_number(text: str) -> int | None:
     """Return the count that ASCII digits write, None for anything else or more than 18 digits.
 
-    `int` takes signs, underscores and other scripts, and refuses more than 4300 digits with an
+    `int` accepts signs, underscores and other scripts, and refuses more than 4300 digits with an
     error of its own.
 
     Examples
@@ -61,7 +61,7 @@ def _escaped(character: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value as an error message shows it: cut before it is written out, with its type."""
+    """Return a value as text for an error message, with its type; truncated before formatting."""
     return f"{printable(_short.repr(value), _MOST_SHOWN)} ({type(value).__name__})"
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps the loop in step with nodes that process camera frames, and measures how long they take."""
+"""Keeps the loop in step with nodes that process camera frames, and measures their latency."""
 
 import time
 from collections.abc import Callable
@@ -9,25 +9,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FrameLatency:
-    """Wall time from handing out a frame to its answer.
-
-    Attributes
-    ----------
-    stamp_ns : int
-        Stamp of the frame.
-    latency_s : float
-        Wall time until the output with the same stamp came [s].
-    """
+    """Wall time [s] from publishing the frame of a stamp to the output with the same stamp."""
 
     stamp_ns: int
     latency_s: float
 
 
 class FrameGate:
-    """Lets a frame out only when all but the last few before it were answered.
+    """Releases a frame only when all but the last few before it were answered.
 
     An answer is an output whose stamp equals the frame's. If one does not come within the limit,
-    the gate opens for good: the run goes on, and says so.
+    the gate stays open: the run continues, and reports it.
 
     Parameters
     ----------
@@ -67,34 +59,34 @@ class FrameGate:
 
     @property
     def is_open(self) -> bool:
-        """Whether frames go without waiting for answers."""
+        """Whether frames are released without waiting for answers."""
         return self._is_open
 
     def open(self) -> None:
-        """Let every frame go from here on, those that wait as well."""
+        """Release every frame from here on, including those that wait."""
         self._is_open = True
 
     def call_on_answer(self, on_answer: Callable[[float, int], None]) -> None:
-        """Call this, and nothing else, with the latency [s] and the stamp [ns] of every answer."""
+        """Replace the callback of every answer: latency [s] and stamp [ns] of the frame."""
         self._on_answer = on_answer
 
     @property
     def n_unanswered(self) -> int:
-        """Number of frames out without answer."""
+        """Number of released frames without answer."""
         return len(self._sent_at)
 
     def pass_frame(self, stamp_ns: int) -> None:
-        """Wait until the frame may go, and take note that it goes."""
+        """Wait until the frame may be released, and record its release."""
         self.drain(self._frames_in_flight - 1)
         self._sent_at[stamp_ns] = self._clock()
 
     def answer(self, stamp_ns: int) -> None:
-        """Take note of an output with this stamp; answers to nothing are ignored."""
+        """Record an output with this stamp; an unknown stamp is ignored."""
         sent_at = self._sent_at.pop(stamp_ns, None)
         if sent_at is None:
             return
         for older in [stamp for stamp in self._sent_at if stamp < stamp_ns]:
-            del self._sent_at[older]  # outputs come in order: these frames were passed over
+            del self._sent_at[older]  # outputs come in order: these frames were skipped
             self.n_passed_over += 1
         latency_s = self._clock() - sent_at
         self.latencies.append(FrameLatency(stamp_ns, latency_s))

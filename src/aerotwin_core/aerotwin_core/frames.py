@@ -99,13 +99,9 @@ def pose_from_transform(T_a_b: ArrayLike) -> tuple[FloatArray, FloatArray]:
 def quat_wxyz_ned_frd_from_map_body(q_map_body: ArrayLike) -> FloatArray:
     """Return the attitude that MAVLink carries, FRD body to NED, (w, x, y, z) with w >= 0.
 
-    The product q_ned_enu q_map_body q_flu_frd with q_ned_enu = (sqrt 1/2, sqrt 1/2, 0, 0) and
-    q_flu_frd = (1, 0, 0, 0), xyzw, multiplied out.
-
-    Parameters
-    ----------
-    q_map_body : (4,) array
-        FLU body to ENU map, xyzw, of unit length.
+    The input is FLU body to ENU map, xyzw, of unit length. The product q_ned_enu q_map_body
+    q_flu_frd with q_ned_enu = (sqrt 1/2, sqrt 1/2, 0, 0) and q_flu_frd = (1, 0, 0, 0), xyzw, is
+    multiplied out.
     """
     x, y, z, w = _array(q_map_body, (4,), "q_map_body").tolist()
     return _canonical((w + z, x + y, x - y, w - z), first=0)
@@ -127,10 +123,10 @@ def _canonical(quaternion: tuple[float, float, float, float], *, first: int) -> 
 
 
 def slerp(q_first: FloatArray, q_second: FloatArray, share: ArrayLike) -> FloatArray:
-    """Return quaternions (…, 4) on the shorter arcs between two, at shares (…, 1) of the way.
+    """Return quaternions (…, 4) on the shorter arcs between two, at fractions (…, 1) of the arc.
 
-    Shoemake (1985), "Animating rotation with quaternion curves", section 3.3. The angle is taken
-    by the chord, which is exact for small turns; there both weights are nearly linear.
+    Shoemake (1985), "Animating rotation with quaternion curves", section 3.3. The angle is computed
+    from the chord, which is exact for small turns; there both weights are nearly linear.
     """
     u = np.asarray(share, dtype=np.float64)
     q_second = np.where(np.sum(q_first * q_second, axis=-1, keepdims=True) < 0, -1, 1) * q_second

@@ -59,7 +59,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def add_gate_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--fail-if``; it may be given several times."""
+    """Declare ``--fail-if``; it may be repeated."""
     parser.add_argument(
         "--fail-if",
         metavar="CONDITION",
@@ -75,18 +75,16 @@ def add_gate_argument(parser: argparse.ArgumentParser) -> None:
 def check_gate_names(
     conditions: Sequence[Condition], aliases: Mapping[str, str], names: Iterable[str] = ()
 ) -> None:
-    """Refuse misspelt short names before the evaluation takes its time.
+    """Refuse misspelt short names before the evaluation starts.
 
-    Dotted names walk through a result and are known only after.
+    Dotted names are paths in the result and can be checked only afterwards.
 
     Parameters
     ----------
-    conditions : sequence of Condition
-        From ``--fail-if``.
     aliases : mapping
         Short names -> dotted names.
     names : iterable of str
-        Numbers that stand at the top of the result.
+        Numbers at the top level of the result.
 
     Raises
     ------
@@ -107,20 +105,16 @@ def exit_code_of_gates(
 ) -> int:
     """Print which conditions hold on standard error; return 0 when none does.
 
+    A number that the evaluation could not determine (None) fails: a missing result is not a pass.
+
     Parameters
     ----------
-    conditions : sequence of Condition
-        From ``--fail-if``.
     metrics : mapping
-        Nested results; a name walks through it by dots.
+        Nested results; the dots of a name are their levels.
     aliases : mapping
         Short names -> dotted names.
     label : str
         Which of several results these are, for the messages.
-
-    Notes
-    -----
-    A number that the evaluation could not give (None) fails: nothing judged is not a pass.
 
     Raises
     ------

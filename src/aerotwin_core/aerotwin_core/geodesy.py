@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """WGS84 and the local tangent plane: the one projection that truth, GNSS, voxels and maps share.
 
-The azimuthal equidistant projection of a sphere, which autopilots use, stands beside it.
+It also has the azimuthal equidistant projection of a sphere, which autopilots use.
 """
 
 from dataclasses import dataclass, field
@@ -30,12 +30,8 @@ _LATITUDE_ITERATIONS = 5  # error below 1e-12 rad after 4 within 10 km of the el
 class GeodeticPoint:
     """A point on or above the WGS84 ellipsoid.
 
-    Attributes
-    ----------
-    latitude_deg, longitude_deg : float
-        In [-90, 90] and [-180, 180] degrees.
-    altitude_m : float
-        Height above the ellipsoid [m].
+    Latitude is in [-90, 90], longitude in [-180, 180] degrees, `altitude_m` is the height above
+    the ellipsoid [m].
     """
 
     latitude_deg: float
@@ -55,7 +51,7 @@ class GeodeticPoint:
 
 
 def is_geodetic(latitude_deg: float, longitude_deg: float, altitude_m: float) -> bool:
-    """Tell whether numbers of somebody else can be a `GeodeticPoint`; False for NaN."""
+    """Tell whether untrusted numbers can be a `GeodeticPoint`; False for NaN."""
     try:
         GeodeticPoint(latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude_m=altitude_m)
     except ValueError:
@@ -98,11 +94,11 @@ def geodetic_from_ecef(p_ecef: ArrayLike) -> tuple[float, float, float]:
 
 
 class MapProjection(Protocol):
-    """Between geodetic positions and a map whose x is east, y north and z up at its origin."""
+    """Converts between geodetic positions and a map with x east, y north and z up at its origin."""
 
     @property
     def origin(self) -> GeodeticPoint:
-        """Return where (0, 0, 0) of the map is."""
+        """Return the geodetic position of (0, 0, 0) of the map."""
         ...
 
     def to_geodetic(self, p_map: ArrayLike) -> tuple[float, float, float]:
@@ -159,9 +155,10 @@ class LocalTangentPlane:
 class AzimuthalEquidistant:
     """The azimuthal equidistant projection of a sphere, about an origin.
 
-    What PX4 (MapProjection, src/lib/geo/geo.cpp) and Pegasus (eq. 14-16, with the division by the
-    radius and the quadrants that the paper leaves out) take for the map. Distances and directions
-    from the origin are those of the sphere; the altitude is the height above the origin's.
+    PX4 (MapProjection, src/lib/geo/geo.cpp) and Pegasus (eq. 14-16, with the division by the
+    radius and the quadrants that the paper leaves out) use it for the map. Distances and
+    directions from the origin are those of the sphere; the altitude is the height above the
+    origin's.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What packages agree on without importing each other: who may fly a vehicle.
+"""The interface of controllers, shared by packages that do not import each other.
 
 A controller is a Python class in the simulator's own process. The simulator makes it with one
 `ControllerContext` and asks it at every step, with one `ControllerSample`, for rotor speeds.
@@ -17,14 +17,12 @@ FloatArray = np.ndarray
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerContext:
-    """What a controller is told once, before the first step.
+    """What a controller receives once, before the first step.
 
     Attributes
     ----------
     vehicle : str
         Name (namespace) of the vehicle in a fleet, "" for a single one.
-    instance : int
-        Number of the vehicle.
     airframe : Any
         Its `aerotwin_multirotor_dynamics.Airframe`: mass, inertia, rotors, motors.
     step_s : float
@@ -45,9 +43,9 @@ class ControllerContext:
 
 @dataclass(slots=True)
 class ControllerSample:
-    """What a controller sees at one step; body is FLU, map is ENU.
+    """Input of a controller at one step; body is FLU, map is ENU.
 
-    The arrays are read-only views that hold during the call only: copy what is to be kept.
+    The arrays are read-only views, valid during the call only: copy those that are needed later.
 
     Attributes
     ----------
@@ -64,15 +62,15 @@ class ControllerSample:
     rotor_speed_rad_s : (n,) array
         True rotor speeds [rad/s], in the order of the airframe.
     specific_force_body, angular_velocity_body : (3,) array or None
-        The IMU's reading of this step [m/s^2], [rad/s]; None if none is due.
+        IMU measurement of this step [m/s^2], [rad/s]; None if none is due.
     magnetic_field_body_tesla : (3,) array or None
-        The magnetometer's reading [T] when it is new.
+        New magnetometer measurement [T].
     pressure_pa : float or None
-        The barometer's reading [Pa] when it is new.
+        New barometer measurement [Pa].
     fix : Any or None
-        The receiver's `aerotwin_sensor_models.GnssSample` when it is new. It tells of the past: it
-        was measured `delay_s` of the GNSS preset before it is handed over here, and that at the
-        first step after, so `stamp_ns` is not the time of the measurement.
+        New `aerotwin_sensor_models.GnssSample`. It was measured `delay_s` of the GNSS preset ago
+        and is delivered at the first step after that, so `stamp_ns` is not the time of the
+        measurement.
     """
 
     stamp_ns: int
@@ -90,7 +88,7 @@ class ControllerSample:
 
 
 class Setpoint(Protocol):
-    """Where a controller wants the vehicle to be now; becomes the topic command/pose.
+    """Where a controller steers the vehicle now; becomes the topic command/pose.
 
     Attributes
     ----------
@@ -106,7 +104,7 @@ class Setpoint(Protocol):
 
 
 class Controller(Protocol):
-    """Who turns samples into rotor speeds; made as `Class(context)`.
+    """Turns samples into rotor speeds; made as `Class(context)`.
 
     An object may also have any of these attributes, which the simulator looks up after each step:
     `phase` (str, what it does, in a word or two), `progress` (float in [0, 1] or None),
@@ -115,5 +113,5 @@ class Controller(Protocol):
     """
 
     def step(self, sample: ControllerSample) -> Sequence[float]:
-        """Return the wanted speed of each rotor [rad/s]; all zero means motors off."""
+        """Return the desired speed of each rotor [rad/s]; all zero means motors off."""
         ...

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`njit` for kernels whose machine code is saved, and compiled anew when anything in it changed.
+"""`njit` for kernels whose machine code is cached, and recompiled when anything in it changes.
 
-numba stamps saved code with the content of the kernel's own file. Machine code also holds what the
-kernel names from other modules: constants, and the kernels that it calls. The stamp here is made of
-the code of every function that can be reached and the value of every global that any of them
-names, as this process has loaded them. So no saved code is stale, whichever file changed; no times
-are compared; a changed comment compiles nothing. A named tuple that a kernel takes is part of it
-where the kernel says so, by its signature or an annotation.
+numba stamps cached code with the content of the kernel's own file. Machine code also contains what
+the kernel uses from other modules: constants, and the kernels that it calls. The stamp here covers
+the code of every reachable function and the value of every global that any of them names, as loaded
+by this process. So no cached code is stale, whichever file changed; no times are compared; a
+changed comment recompiles nothing. A named tuple that a kernel accepts is part of the stamp where
+the kernel declares it, by its signature or an annotation.
 
-The code is saved beside its source; where that cannot be written, in the cache folder of the user;
+The code is cached beside its source; where that is not writable, in the cache folder of the user;
 where there is none, in a folder of this process. NUMBA_CACHE_DIR names another one.
 """
 
@@ -58,10 +58,10 @@ def _compiled(signature: tuple[Any, ...], options: dict[str, Any], function: Fun
 
 
 class SourceStamp:
-    """What a kernel's machine code is made from; saved as bytes.
+    """Everything that a kernel's machine code is made from; saved as bytes.
 
-    It is computed when numba first compares or saves it: when a kernel is decorated, functions that
-    stand below it in its file are not there yet.
+    It is computed when numba first compares or saves it: when a kernel is decorated, functions
+    below it in its file do not exist yet.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -168,7 +168,7 @@ def _is_of_library(module: str | None) -> bool:
 
 
 class _Stamped:
-    """Gives one of numba's places for saved code the stamp above."""
+    """Adds the stamp above to one of numba's cache locations."""
 
     def __init__(self, py_func: FunctionType, py_file: str) -> None:
         super().__init__(py_func, py_file)  # type: ignore[call-arg]
@@ -187,11 +187,11 @@ class BesideSource(_Stamped, InTreeCacheLocator):
 
 
 class UserFolder(_Stamped, UserWideCacheLocator):
-    """The cache folder of the user: packages that somebody else installed."""
+    """The cache folder of the user: for packages installed by another user."""
 
 
 class ProcessFolder(_Stamped, UserWideCacheLocator):
-    """A folder that goes with the process: nothing that lasts can be written."""
+    """A folder that is removed with the process: no permanent location is writable."""
 
     def get_cache_path(self) -> str:
         """Return a folder that is removed when this process ends."""

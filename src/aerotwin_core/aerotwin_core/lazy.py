@@ -23,9 +23,9 @@ from typing import Any
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names stand under TYPE_CHECKING.
+    """Return `__getattr__` and `__dir__` of a package whose names are under TYPE_CHECKING.
 
-    No public name may be that of one of the package's modules: importing the module would hide it.
+    No public name may equal that of one of the package's modules: importing it would hide the name.
     """
 
     def import_name(name: str) -> Any:
@@ -46,7 +46,7 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
 
 @cache
 def _places_of_names(package: str) -> dict[str, tuple[str, str]]:
-    """Return module and name there of each name imported under `if TYPE_CHECKING`."""
+    """Return module and name in it of each name imported under `if TYPE_CHECKING`."""
     spec = find_spec(package)
     source = getattr(spec and spec.loader, "get_source", lambda _: None)(package)
     if source is None:

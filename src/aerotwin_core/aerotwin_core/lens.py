@@ -3,8 +3,8 @@
 """Lens distortion and its inverse, on normalised image coordinates (x/z, y/z).
 
 Two models, those of OpenCV and of `sensor_msgs/CameraInfo`: Brown's (`plumb_bob`: radial and
-decentring terms) and Kannala's and Brandt's fisheye (`equidistant`: the radius as a polynomial of
-the angle). Both rest on an odd polynomial g(s) = s (1 + c1 s^2 + c2 s^4 + ...), which has an
+decentring terms) and the fisheye of Kannala and Brandt (`equidistant`: the radius as a polynomial
+of the angle). Both use an odd polynomial g(s) = s (1 + c1 s^2 + c2 s^4 + ...), which has an
 inverse up to its first turning point.
 
 References
@@ -87,7 +87,7 @@ def brown_distort(
 ) -> tuple[FloatArray, FloatArray]:
     """Return distorted coordinates (n, 2) and their Jacobian (n, 2, 2) by the true ones.
 
-    radial is (k1, k2, k3), tangential (p1, p2), in OpenCV's meaning.
+    radial is (k1, k2, k3), tangential (p1, p2), as in OpenCV.
     """
     p1, p2 = tangential
     x, y = xy[:, 0], xy[:, 1]

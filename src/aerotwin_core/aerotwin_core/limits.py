@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory reading one file may take, known before it is taken.
+"""Limits on the memory that reading one file may take, checked before it is allocated.
 
-A few kilobytes may claim, unpack to or expand to far more than a machine holds. Readers estimate
-from headers what a file will take and ask `check_memory` first. Large files may take in proportion:
-the limit is for what multiplies. The environment variable `AEROTWIN_MAX_MEMORY_MB` raises it.
+A few kilobytes may claim, unpack to or expand to far more memory than a machine has. Readers
+estimate the size from headers and call `check_memory` first. Large files may take memory in
+proportion to their size. The environment variable `AEROTWIN_MAX_MEMORY_MB` raises the limit.
 """
 
 import os
@@ -45,14 +45,14 @@ def memory_limit(file_bytes: int = 0) -> int:
 
 
 def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str) -> None:
-    """Refuse what would take more memory than a file may.
+    """Refuse to allocate more memory than a file may take.
 
     Parameters
     ----------
     n_bytes : int
         Estimated peak [bytes].
     file_bytes : int
-        Size of the file as it lies on the disk.
+        Size of the file on disk [bytes].
     where : object
         The file, for the message.
     what : str
@@ -88,16 +88,11 @@ def file_size(path: str | Path) -> int:
 
 
 def check_is_file(path: str | Path, *, is_read_once: bool = False) -> None:
-    """Refuse a device, a pipe or a socket; a folder, or what is missing, is for others to refuse.
+    """Refuse a device, a pipe or a socket; a folder or a missing file is for the caller to refuse.
 
-    They have no size, and to open a pipe that nobody writes to, or to read a device, may never end.
-
-    Parameters
-    ----------
-    path : path
-    is_read_once : bool
-        It is opened once and read from its start to its end, or to a limit: the shell's
-        ``<(command)`` will do, a pipe without a name, which opens at once.
+    They have no size. Opening a pipe without a writer, or reading a device, may never end.
+    With `is_read_once`, the file is opened once and read from start to end, or to a limit: the
+    shell's ``<(command)`` is accepted, an unnamed pipe, which opens at once.
 
     Raises
     ------
@@ -120,7 +115,7 @@ def _check_mode(path: str | Path, mode: int) -> None:
 
 @cache
 def _pipe_device() -> int:
-    """Return the device number that all pipes without a name have."""
+    """Return the device number that all unnamed pipes have."""
     ends = os.pipe()
     try:
         return os.fstat(ends[0]).st_dev

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Standard messages without ROS: build, serialise to CDR and read back (through rosbags).
 
-The bytes are those that ROS 2 Jazzy puts on the wire, so that one serialisation serves the bag and
-the topic alike. Builders take stamps in nanoseconds and arrays in the frames of REP-103.
+The bytes are those of ROS 2 Jazzy on the wire, so that one serialisation serves both bag and
+topic. Builders take stamps in nanoseconds and arrays in the frames of REP-103.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def serialize(message: Any) -> bytes:
 
 
 def deserialize(cdr: bytes, msgtype: str) -> Any:
-    """Return the message that CDR bytes hold."""
+    """Return the message of CDR bytes."""
     return TYPESTORE.deserialize_cdr(cdr, msgtype)
 
 
@@ -175,7 +175,7 @@ def odometry_message(
     pose_variances: ArrayLike = (0.0,) * 6,
     twist_variances: ArrayLike = (0.0,) * 6,
 ) -> Any:
-    """Return nav_msgs/Odometry; the twist is in the child's axes as the message demands.
+    """Return nav_msgs/Odometry; the twist is in the child's axes as the message requires.
 
     The variances are the diagonals of the covariances: x y z roll pitch yaw.
     """
@@ -273,7 +273,7 @@ def point_cloud_message(
 
 
 def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
-    """Return the float fields of a PointCloud2 by name, each (n,); points with NaN are kept.
+    """Return the float fields of a PointCloud2 by name, each (n,); points with NaN are retained.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
 
 
 def _point_rows(message: Any) -> np.ndarray:
-    """Return the bytes of a PointCloud2, a row a point; its rows of points may be padded."""
+    """Return the bytes of a PointCloud2, one row per point; rows of the cloud may be padded."""
     width, height = int(message.width), int(message.height)
     step, row_step = int(message.point_step), int(message.row_step)
     data = np.frombuffer(message.data, dtype=np.uint8)

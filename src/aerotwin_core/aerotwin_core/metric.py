@@ -3,8 +3,8 @@
 """One declaration per number of a result, from which all that shows or checks the number is made.
 
 An evaluation returns its numbers as nested mappings (`metrics.json`). A `Metric` declares one of
-them, a `MetricSet` all of one result; the set gives the JSON schema, rows of tables, tiles, the
-short names of ``--fail-if`` and the table of the reference.
+them, a `MetricSet` all of one result; the set provides the JSON schema, rows of tables, tiles,
+the short names of ``--fail-if`` and the table of the reference.
 
 Texts are `str.format` templates over the numbers themselves and over texts of the evaluation:
 ``"lost: more than {completeness[lost_above_m]:.3g} m from truth{after}"``.
@@ -46,7 +46,7 @@ class Score:
 
     @property
     def text(self) -> str:
-        """The number as printed; a dash where there is none."""
+        """The number as printed; a dash if it is missing."""
         if self.value is None or self.value != self.value:
             return MISSING
         return f"{self.value:.{self.digits}f}"
@@ -54,35 +54,34 @@ class Score:
 
 @dataclass(frozen=True)
 class Metric:
-    """What is known of a number before it is computed.
+    """Declaration of a number, made before any evaluation.
 
     Parameters
     ----------
     path : str
-        Where it stands in the result: names joined by dots, indices of lists among them.
+        Path in the result: names joined by dots, indices of lists among them.
     label, meaning, computed : str
-        Templates of the row in a table: name, what it means, how it was computed. They are
+        Templates of the table row: name, what it means, how it was computed. They are
         positional, because a declaration is read as a row.
     unit : str
-        Of the number in the result; a share has none.
+        Unit in the result; a share has none.
     shown_in : str
-        Unit of the row, where another one: ``%`` of a share, ``cm``, ``ms``; or a template.
+        Unit of the row where it differs: ``%`` of a share, ``cm``, ``ms``; or a template.
     digits : int
-        After the point.
+        Digits after the point.
     better : str
-        ``lower`` or ``higher``, where one is.
+        ``lower``, ``higher``, or empty.
     title : str
-        Name in the schema; with one, the number is compared between runs.
+        Name in the schema; a number with a title is compared between runs.
     kind : mapping
-        Its JSON schema.
+        JSON schema of the number.
     aliases : tuple of str
         Short names for ``--fail-if``.
-    needs : str
-        Path of what must be there (not absent, None or False) for a row.
-    spread : str
-        Path of its standard deviation, shown behind ±.
+    needs, spread : str
+        Paths of what the row requires (not absent, None or False), and of the standard deviation
+        shown behind ±.
     table : str
-        In which table the row stands; empty: in none.
+        Table that has the row; empty for none.
     is_side_by_side : bool
         Whether several results are compared by it, under its first short name.
     """
@@ -105,22 +104,16 @@ class Metric:
     is_side_by_side: bool = False
 
     def value(self, numbers: Mapping[str, Any]) -> float | None:
-        """Return the number in the unit that is shown; None where there is none."""
+        """Return the number in the unit shown; None if it is missing."""
         return self._scaled(value_at(numbers, self.path))
 
     def is_shown(self, context: Mapping[str, Any]) -> bool:
-        """Tell whether there is what its row needs."""
+        """Tell whether the result has what the row needs."""
         needed = value_at(context, self.needs) if self.needs else True
         return needed is not None and needed is not False
 
     def score(self, context: Mapping[str, Any]) -> Score:
-        """Return the number with its texts.
-
-        Parameters
-        ----------
-        context : mapping
-            The result, and the texts that its templates name.
-        """
+        """Return the number with its texts; `context` is the result plus texts of its templates."""
         unit = (self.shown_in or self.unit).format_map(context)
         spread = self._scaled(value_at(context, self.spread)) if self.spread else None
         return Score(
@@ -145,7 +138,7 @@ class Metric:
     ) -> Headline:
         """Return the number as a key number.
 
-        `show` formats it other than by its digits, `texts` (meaning, computed) replace the declared
+        `show` replaces the format by digits, `texts` (meaning, computed) replace the declared
         ones, and `is_dash_bare` leaves out the unit of a missing number.
         """
         score = self.score(context)
@@ -176,13 +169,13 @@ class MetricSet:
     Parameters
     ----------
     title : str
-        What they are of, for the reference.
+        Heading in the reference.
     metrics : tuple of Metric
         In the order of the tables.
     structure : mapping
-        JSON schema of all that is not a compared number: texts, flags, lists, groups.
+        JSON schema of everything that is not a compared number: texts, flags, lists, groups.
     usual : mapping
-        Texts for the templates where there is no result, in the reference.
+        Texts for the templates in the reference, where there is no result.
     """
 
     title: str
@@ -195,11 +188,11 @@ class MetricSet:
         return next(metric for metric in self.metrics if metric.path == path)
 
     def aliases(self) -> dict[str, str]:
-        """Return the short names of ``--fail-if``, and what they stand for."""
+        """Return the short names of ``--fail-if`` and the paths they abbreviate."""
         return {short: metric.path for metric in self.metrics for short in metric.aliases}
 
     def top_names(self) -> list[str]:
-        """Return the numbers that stand at the top of a result."""
+        """Return the numbers at the top level of a result."""
         return [metric.path for metric in self.metrics if "." not in metric.path]
 
     def schema(self) -> Schema:
@@ -223,7 +216,7 @@ class MetricSet:
         return {m.aliases[0]: value_at(numbers, m.path) for m in self._compared()}
 
     def side_by_side_schema(self) -> Schema:
-        """Return the schema of these few."""
+        """Return the schema of `side_by_side`."""
         return mapping_schema(**{metric.aliases[0]: metric.leaf() for metric in self._compared()})
 
     def reference(self) -> list[tuple[str, str, str, str, tuple[str, ...]]]:
@@ -245,7 +238,7 @@ class MetricSet:
 
 
 def value_at(numbers: Any, path: str) -> Any:
-    """Return what stands at a path of nested mappings and lists; None where nothing does.
+    """Return the value at a path of nested mappings and lists; None if there is none.
 
     Examples
     --------
@@ -265,7 +258,7 @@ def value_at(numbers: Any, path: str) -> Any:
 
 
 def score_table(title: str, scores: Iterable[Score], caption: str = "") -> Table:
-    """Return a table of quantity, value, unit and meaning; how each was computed is its hint."""
+    """Return a table of quantity, value, unit and meaning; how each is computed is its hint."""
     scores = list(scores)
     return Table(
         title=title,
@@ -277,12 +270,12 @@ def score_table(title: str, scores: Iterable[Score], caption: str = "") -> Table
 
 
 def mapping_schema(**properties: Any) -> Schema:
-    """Return the schema of a mapping of which every name is required."""
+    """Return the schema of a mapping in which every name is required."""
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
 def optional_schema(part: Schema) -> Schema:
-    """Return the schema of what may be null."""
+    """Return the schema of a value that may be null."""
     return {"anyOf": [{"type": "null"}, part]}
 
 
@@ -305,7 +298,7 @@ def _with_leaf(node: Schema, names: list[str], leaf: Schema) -> Schema:
 
 
 class _Usual(dict):
-    """Texts of templates; what only a result knows shows as its name."""
+    """Texts of templates; names that only a result can fill are shown as they are."""
 
     def __missing__(self, name: str) -> "_Name":
         return _Name(name)

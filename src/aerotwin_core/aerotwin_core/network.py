@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who hears the nodes of this workspace: this machine, unless the network was opened.
+"""Which network the nodes of this workspace use: this machine only, unless it was opened.
 
-`AEROTWIN_NETWORK` says which, `loopback` or `lan`; launch files set it from their argument
-`network`. Everything else that DDS reads follows from it, for nodes of ours here, and for those of
-others that a launch file starts in launch/network.launch.yaml, which must say the same.
+`AEROTWIN_NETWORK` is `loopback` or `lan`; launch files set it from their argument `network`. All
+other DDS settings follow from it, for our own nodes here, and for those of others that a launch
+file starts in launch/network.launch.yaml, which must be consistent with this module.
 """
 
 import os
@@ -29,12 +29,12 @@ _DEPRECATED = "ROS_LOCALHOST_ONLY"
 
 
 def choose_network(environment: MutableMapping[str, str] = os.environ) -> str:
-    """Set what DDS reads when the first node of a process is made; return which network it is.
+    """Set what DDS reads when the first node of a process is made; return the network.
 
-    On the loopback, profiles and discovery range of the environment are replaced; on the LAN they
-    are kept where there are any. Fast DDS is held to the loopback by its profile alone: with
+    On the loopback, profiles and discovery range of the environment are replaced; on the LAN
+    existing ones are retained. Fast DDS is restricted to the loopback by its profile alone: with
     ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS adds a transport that opens sockets on every
-    network card. Another middleware is held by that variable.
+    network card. Another middleware is restricted by that variable.
 
     Raises
     ------

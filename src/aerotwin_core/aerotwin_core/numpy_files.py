@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""NPY and NPZ files of anybody: what their headers claim is checked before memory is taken."""
+"""NPY and NPZ files from any source: headers are checked before memory is allocated."""
 
 import tokenize
 import zipfile
@@ -32,14 +32,7 @@ ERRORS = (
 
 
 class NpzFile:
-    """The arrays of an NPZ file.
-
-    Parameters
-    ----------
-    file : binary file
-        Seekable.
-    where : object
-        What it is called in messages.
+    """The arrays of an NPZ file, seekable; `where` is its name in messages.
 
     Raises
     ------
@@ -69,9 +62,8 @@ class NpzFile:
 
         Parameters
         ----------
-        names : iterable of str
         copies : int
-            How many times the size of the arrays the caller takes at its peak, them included.
+            Peak memory of the caller, in multiples of the arrays' size, these included.
 
         Raises
         ------
@@ -108,7 +100,7 @@ def check_npy(file: IO[bytes], n_bytes: int) -> int:
     Raises
     ------
     ValueError
-        If its header promises more than the n_bytes of the stream hold.
+        If its header claims more than the n_bytes of the stream hold.
     """
     version = np.lib.format.read_magic(file)
     if version == (1, 0):

@@ -24,15 +24,16 @@ _LONGEST_TEXT = 200
 
 @contextmanager
 def locked_output(output: Path | str) -> Iterator[None]:
-    """Hold a file or folder that is to be written; it need not exist.
+    """Lock a file or folder that is to be written; it need not exist.
 
-    Does nothing for what is no file or folder (a device), where a parent process holds it, and
-    where locks cannot be had: on some network file systems, and in a folder that is not writable.
+    Does nothing for what is no file or folder (a device), where a parent process holds the lock,
+    and where locks are unavailable: on some network file systems, and in a folder that is not
+    writable.
 
     Raises
     ------
     UserError
-        If another process writes it; its number and command are named.
+        If another process writes it; its process id and command are named.
     """
     path = Path(output).resolve()
     held = os.environ.get(_HELD, "")
@@ -61,17 +62,12 @@ def locked_output(output: Path | str) -> Iterator[None]:
 def refuse_inputs_as_output(output: Path | str | None, *inputs: Path | str) -> None:
     """Refuse an output that is one of the inputs, or a folder whose result an input is.
 
-    Parameters
-    ----------
-    output : path or None
-        None where none was asked for.
-    *inputs : path
-        What is read, where it is a file or folder; anything else, such as a name, is passed over.
+    Inputs that are no file or folder, such as names, are ignored; so is an output of None.
 
     Raises
     ------
     UserError
-        If it would be written over.
+        If an input would be overwritten.
     """
     if output is None:
         return
@@ -87,7 +83,7 @@ def refuse_inputs_as_output(output: Path | str | None, *inputs: Path | str) -> N
 
 
 def hold_output(output: Path | str) -> None:
-    """Hold an output until this process ends, as `locked_output` does."""
+    """Lock an output until this process ends, as `locked_output` does."""
     stack = ExitStack()
     stack.enter_context(locked_output(output))
     atexit.register(stack.close)
@@ -96,7 +92,7 @@ def hold_output(output: Path | str) -> None:
 def _make_parents(path: Path) -> list[Path]:
     """Make the folders above a path; return those that were not there, the innermost first."""
     missing = [folder for folder in path.parents if not folder.exists()]
-    with suppress(OSError):  # whoever writes there will say it
+    with suppress(OSError):  # the writer will report it
         path.parent.mkdir(parents=True, exist_ok=True)
     return missing
 
@@ -126,7 +122,7 @@ def _acquire(lock: Path, output: Path) -> int | None:
         os.close(descriptor)  # its holder removed it between our two calls
     tokens = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     text = f"process {os.getpid()} ({tokens})"[: _LONGEST_TEXT - 1]
-    with suppress(OSError):  # on a full disk: whoever writes the output will say it
+    with suppress(OSError):  # on a full disk: the writer of the output will report it
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, "".join(c if c.isprintable() else "?" for c in text).encode(), 0)
     return descriptor

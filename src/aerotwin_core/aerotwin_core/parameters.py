@@ -51,21 +51,19 @@ def parameter(
 
 
 def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: str) -> T:
-    """Return cls filled from a mapping.
+    """Return cls filled from a mapping; None counts as empty.
 
     Parameters
     ----------
     cls : type
         A dataclass whose fields were made by `parameter`; nested dataclasses are mappings.
-    mapping : mapping or None
-        Values by name; None counts as empty.
     where : str
-        Where the values come from, for messages (a file, a node).
+        Origin of the values, for messages (a file, a node).
 
     Raises
     ------
     ParameterError
-        Naming the key, what was expected, what was found and what to do.
+        With the key, what was expected, what was found and what to do.
     """
     values = {} if mapping is None else mapping
     if not isinstance(values, Mapping):
@@ -105,8 +103,8 @@ def read_yaml(path: str | Path) -> Any:
     Raises
     ------
     ParameterError
-        If the file is missing, is no file but a device or a pipe, is not YAML or has a key twice;
-        the message names path and line.
+        If the file is missing, a device or a pipe, not YAML or has a key twice; the message has
+        path and line.
     """
     try:
         check_is_file(path, is_read_once=True)
@@ -121,7 +119,7 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def to_mapping(value: Any) -> Any:
-    """Return a dataclass (nested) as plain YAML types."""
+    """Return a (nested) dataclass as plain YAML types."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
             f.name: to_mapping(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init
@@ -142,13 +140,11 @@ def flat_parameters(
 
     Parameters
     ----------
-    cls : type
-        As for `load_parameters`.
     within : str
-        What stands before each name.
+        Prefix of each name.
     defaults : object, optional
-        An instance whose values are the defaults; those of the class else, `dataclasses.MISSING`
-        where there is none.
+        An instance whose values are the defaults; otherwise those of the class,
+        `dataclasses.MISSING` where it has none.
     """
     hints = typing.get_type_hints(cls)
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The size of a picture by its header, checked before its pixels take memory."""
+"""The size of a picture from its header, checked before memory is allocated for its pixels."""
 
 import warnings
 from pathlib import Path

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A figure that shows foreign text as it is: names of methods, files, topics.
+"""A figure that shows foreign text literally: names of methods, files, topics.
 
-matplotlib takes what stands between two dollar signs for mathematics and fails on what is none; a
-control character makes its SVG no XML; a letter that its font lacks is a warning at each drawing.
+matplotlib parses text between two dollar signs as mathematics and fails if it is not; a control
+character makes its SVG invalid XML; a letter that its font lacks is a warning at each drawing.
 """
 
 import warnings
@@ -43,7 +43,7 @@ class ReportFigure(Figure):
 
 
 def _escape_labels(formatter: Formatter) -> None:
-    """Have labels escaped that `set_yticks` and the like were given: drawing sets them anew."""
+    """Have labels set by `set_yticks` and the like escaped: drawing sets them again."""
     if isinstance(formatter, FixedFormatter):
         formatter.seq = [printable(str(text), keep="\n") for text in formatter.seq]
     elif isinstance(formatter, FuncFormatter):

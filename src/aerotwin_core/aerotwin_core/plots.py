@@ -87,10 +87,10 @@ WIDE_IN = 13.2
 
 
 def _load_matplotlib() -> None:
-    """Import matplotlib while it finds no `matplotlibrc` in the working folder.
+    """Import matplotlib so that it finds no `matplotlibrc` in the working folder.
 
-    It looks there first, and no setting of its own says otherwise. What it takes from the folder
-    would be printed as warnings at best.
+    It looks there first, and no setting disables that. The content of the folder would be printed
+    as warnings at best.
     """
     if "matplotlib" in sys.modules:
         return
@@ -106,7 +106,7 @@ def _load_matplotlib() -> None:
 
 
 def colours(n: int) -> list[str]:
-    """Return n colours that are told apart: those of the roles for few, a colour map for many.
+    """Return n distinguishable colours: those of the roles for few, a colour map for many.
 
     >>> colours(2)
     ['#2f7ed8', '#e8743b']
@@ -153,12 +153,9 @@ def style():
 
 @contextmanager
 def keeping_figures(folder: Path | None) -> Iterator[None]:
-    """Write every figure that is rendered inside as NAME.pdf and NAME.svg, too.
+    """Also write every figure that is rendered inside as NAME.pdf and NAME.svg.
 
-    Parameters
-    ----------
-    folder : Path or None
-        Made where missing; None keeps nothing.
+    The folder is made if missing; None writes nothing.
     """
     token = _CACHED_IN.set(folder)
     try:

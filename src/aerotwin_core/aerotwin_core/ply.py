@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PLY files, ASCII and binary: the header, and one column for each property of each element.
 
-Our own reader, since input is not trusted: what a header counts must lie in the file before memory
-is taken for it. What the elements mean (points, polygons, textures) is for their readers.
+Input is not trusted: the data that a header counts must be in the file before memory is allocated
+for it. What the elements mean (points, polygons, textures) is up to the caller.
 
 Reference: Turk (1994), The PLY Polygon File Format.
 """
@@ -44,7 +44,7 @@ class PlyProperty:
 
 @dataclass(frozen=True)
 class PlyElement:
-    """One element of a header: its name, how many rows there are, and their properties."""
+    """One element of a header; `count` is its number of rows."""
 
     name: str
     count: int
@@ -64,7 +64,7 @@ class PlyList:
     values: np.ndarray
 
     def rows(self, rows: np.ndarray, length: int) -> np.ndarray:
-        """Return the lists of some rows that all have this length, (m, length)."""
+        """Return the lists of the selected rows, all of this length, (m, length)."""
         starts = np.concatenate([[0], np.cumsum(self.lengths)])[rows]
         return self.values[starts[:, None] + np.arange(length)]
 
@@ -74,16 +74,14 @@ PlyColumn = np.ndarray | PlyList
 
 @dataclass(frozen=True, kw_only=True)
 class PlyHeader:
-    """What stands before the first element.
+    """The header of a PLY file.
 
     Parameters
     ----------
     order : str
         Byte order, "<" or ">"; "" for ASCII.
-    elements : tuple of PlyElement
-    comments : tuple of str
     n_bytes : int
-        Where the first element begins.
+        Offset of the first element.
     """
 
     order: str
@@ -98,7 +96,7 @@ def ply_header(data: bytes) -> PlyHeader:
     Raises
     ------
     ValueError
-        If it is none, or names an unknown format, type or count.
+        If it is no header, or names an unknown format, type or count.
     """
     end = data.find(b"end_header", 0, MAX_HEADER_BYTES)
     if not data.startswith(b"ply") or end < 0:
@@ -143,14 +141,14 @@ def ply_columns(
     data : bytes
         The whole file.
     are_kinds_checked : bool
-        Numbers in text are brought to the types that the header declares, which must hold them.
-        Otherwise they are float64 as they stand: text may have more digits than its type. Binary
-        columns have their types in either case.
+        Convert numbers in text to the types that the header declares, which must hold them.
+        Otherwise they stay float64: text may have more digits than its type. Binary columns
+        have their types in either case.
 
     Raises
     ------
     ValueError
-        If an element is not whole; names it.
+        If an element is incomplete; names it.
     """
     body = _BinaryBody(data, header) if header.order else _AsciiBody(data, header)
     columns = {}
@@ -196,8 +194,8 @@ def _property(tokens: list[str]) -> PlyProperty:
 class _BinaryBody:
     """Reads one element after the other from bytes.
 
-    Lists that have one length throughout an element, such as those of a mesh of triangles, are read
-    at once; others row by row.
+    Lists of equal length throughout an element, such as those of a triangle mesh, are read at
+    once; others row by row.
     """
 
     def __init__(self, data: bytes, header: PlyHeader) -> None:
@@ -260,7 +258,7 @@ class _BinaryBody:
 
 
 class _AsciiBody:
-    """Reads one element after the other from numbers between blanks; lines mean nothing."""
+    """Reads one element after the other from numbers between blanks; line breaks are blanks."""
 
     def __init__(self, data: bytes, header: PlyHeader) -> None:
         self._tokens = itertools.chain.from_iterable(_tokens(data, header.n_bytes))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluation protocols: every choice of an evaluation in one YAML file, known by a hash.
+"""Evaluation protocols: every choice of an evaluation in one YAML file, identified by a hash.
 
 A protocol file has a name and one part for each kind of evaluation:
 
@@ -11,8 +11,8 @@ A protocol file has a name and one part for each kind of evaluation:
     map: {voxel_m: 0.5}
     twin: {mean_margin_m: 0.02}
 
-What a part leaves out has its default. The hash is taken over all values, so two results carry the
-same hash exactly when every choice was the same, whatever the files looked like.
+Missing values have their defaults. The hash covers all values, so two results have the same hash
+exactly when every choice was the same, whatever the layout of the files.
 """
 
 import hashlib
@@ -34,16 +34,9 @@ _HASH_DIGITS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol(Generic[T]):
-    """The choices of one kind of evaluation.
+    """The choices of one kind of evaluation, `part` (one of `PARTS`), with defaults filled in.
 
-    Attributes
-    ----------
-    name : str
-        As the file or the preset says.
-    part : str
-        One of `PARTS`.
-    choices : dataclass
-        Every choice, defaults filled in.
+    `name` is that of the file or the preset.
     """
 
     name: str
@@ -74,14 +67,14 @@ def load_protocol(
     part : str
         One of `PARTS`.
     spec : str or path, optional
-        Name of a preset or path of a YAML file; the defaults of `cls` without.
+        Name of a preset or path of a YAML file; without it, the defaults of `cls`.
     presets : mapping
         Values by name of the presets of this part.
 
     Raises
     ------
     ParameterError
-        If there is no such preset or file, or a key or a value is not known.
+        If there is no such preset or file, or a key or a value is unknown.
     """
     if spec is None:
         return Protocol(name=DEFAULT, part=part, choices=load_parameters(cls, {}, where=DEFAULT))

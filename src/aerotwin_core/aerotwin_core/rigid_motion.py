@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Small and steady motions of a rigid body, and the poses that they lead to.
+"""Small and steady motions of a rigid body, and the resulting poses.
 
 References
 ----------
@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, make_transform
 
-_SMALL = 1e-9  # turns below are none [rad]
+_SMALL = 1e-9  # smaller turns count as zero [rad]
 
 
 def cross_matrix(w: ArrayLike) -> FloatArray:
-    """Return the matrices (..., 3, 3) that take a to w x a, of vectors (..., 3)."""
+    """Return the matrices (..., 3, 3) that map a to w x a, for vectors (..., 3)."""
     x, y, z = np.moveaxis(np.asarray(w, dtype=np.float64), -1, 0)
     zero = np.zeros_like(x)
     rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))

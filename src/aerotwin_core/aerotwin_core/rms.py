@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Root mean squares; NaN of nothing."""
+"""Root mean squares; NaN of an empty array."""
 
 import numpy as np
 from numpy.typing import ArrayLike

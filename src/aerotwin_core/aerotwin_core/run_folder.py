@@ -23,7 +23,7 @@ def make_run_folder(runs: Path, name: str) -> Path:
     Raises
     ------
     UserError
-        If the name is no part of a folder's name, or the folder cannot be made.
+        If the name is not valid in a folder's name, or the folder cannot be made.
     """
     if not name.isprintable() or "/" in name or len(name.encode()) > _LONGEST_NAME:
         raise UserError(

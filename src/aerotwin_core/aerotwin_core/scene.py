@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A view into space for reports: clouds of points and paths in one frame, as plain data.
+"""A 3-D view for reports: clouds of points and paths in one frame, as plain data.
 
-The report thins what is too much for a page and says so; give all.
+The report thins layers that are too large for a page and says so; provide all points.
 """
 
 from __future__ import annotations
@@ -80,20 +80,18 @@ class PointLayer(_Layer):
     Parameters
     ----------
     name : str
-        In the legend, where the layer is switched on and off.
+        Shown in the legend, where the layer is switched on and off.
     points_map : (n, 3) array
         Finite; in the frame of the scene [m].
     values : (n,) array, optional
-        What colours the points; NaN = not judged, drawn grey.
-    unit : str
-        Of the values.
+        Values that colour the points; NaN = not evaluated, drawn grey.
+    unit, quantity : str
+        Unit and name of the values, in the colour bar and the read-out.
     limits : (low, high), optional
         Ends of the colour scale, in `unit`; from 0 (or the least value, if that is below 0) to the
         95th percentile by default.
     colour : str, optional
         ``#rrggbb`` where there are no values; one of the report's colours by default.
-    quantity : str
-        What the values are, in the colour bar and the read-out.
     is_shown : bool
         Whether the layer is on when the page opens.
     """
@@ -126,12 +124,7 @@ class PathLayer(_Layer):
 class ReportScene:
     """A 3-D view in the browser: turn, shift, zoom, layers on and off.
 
-    Parameters
-    ----------
-    title, caption : str
-        Plain text.
-    layers : tuple of PointLayer and PathLayer
-        At least one, all in one frame with z up; names differ.
+    At least one layer, all in one frame with z up; names differ.
     """
 
     title: str

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a package says in a report, as plain data.
+"""Results of a package for a report, as plain data.
 
 Every package that measures something describes its result as a `Section`; `aerotwin_report`
-renders sections. Neither needs to know the other. Text is plain text: the renderer escapes it.
+renders sections. Neither depends on the other. Text is plain text: the renderer escapes it.
 """
 
 from __future__ import annotations
@@ -43,16 +43,8 @@ Cell = str | int | float | None
 class Figure:
     """A picture with a title and a caption that says what to look for.
 
-    Parameters
-    ----------
-    title, caption : str
-        Plain text.
-    png : bytes, optional
-        The picture as a PNG file. Exactly one of `png` and `svg` is given.
-    svg : str, optional
-        The picture as an SVG document. ``currentColor`` follows the report's light or dark theme.
-    is_wide : bool
-        Whether it takes the whole width of the page.
+    Exactly one of `png` (bytes of a PNG file) and `svg` (an SVG document) is set; ``currentColor``
+    in an SVG follows the report's light or dark theme. `is_wide` takes the whole width of the page.
     """
 
     title: str
@@ -68,21 +60,17 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table; numbers are right-aligned and printed as they are given (format them as text).
+    """A table; numbers are right-aligned and printed as they are (format them as text).
 
     Parameters
     ----------
-    title, caption : str
-        Plain text.
     columns : tuple of str
         Headings, with the unit where a column has one.
     rows : tuple of tuples
         One cell for each column.
-    hints : tuple of str
-        For each row, how its numbers were computed: shown on hover, focus and touch, and in print.
-        Empty, or one for each row; an empty text shows nothing.
-    column_hints : tuple of str
-        The same for each column.
+    hints, column_hints : tuple of str
+        How the numbers of each row or column were computed: shown on hover, focus and touch, and in
+        print. Empty, or one for each; an empty text shows nothing.
     best : tuple of (row, column)
         Cells to mark as the best of those they are compared with.
     """
@@ -121,12 +109,12 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """One key number as a tile: what it is, how much, and what that means in words.
+    """One key number as a tile: label, value, and what the value means as text.
 
     Parameters
     ----------
-    label, value, unit, meaning : str
-        Plain text; the value is formatted by who knows its precision.
+    value : str
+        Formatted by the caller, who knows its precision.
     status : str
         One of `STATUSES`.
     computed : str
@@ -154,12 +142,7 @@ class Headline:
 class ReportLink:
     """A link to a file beside the report, such as the report of one of the runs it compares.
 
-    Parameters
-    ----------
-    text : str
-        What it leads to.
-    path : str
-        Relative, with forward slashes.
+    `path` is relative, with forward slashes.
     """
 
     text: str
@@ -184,9 +167,9 @@ class Section:
     name : str
         Key of this section in `metrics.json`; lower case with underscores.
     text : str
-        What was done and how to read it; blank lines part paragraphs.
+        What was done and how to read it; blank lines separate paragraphs.
     headline : tuple of Headline
-        Key numbers; they also stand at the top of the report.
+        Key numbers, also shown at the top of the report.
     scenes, figures, tables : tuple
         Shown in this order.
     metrics : mapping
@@ -194,16 +177,16 @@ class Section:
     warnings : tuple of str
         What the reader must know before believing the numbers.
     verdict : str
-        The result in one sentence; the verdicts of all sections stand first in the report.
+        The result in one sentence; the report begins with the verdicts of all sections.
     schema : mapping, optional
         JSON schema (2020-12, the keywords of `aerotwin_report.schema_check`) of `metrics`. A number
         in it with ``title``, ``unit`` and ``better`` (``lower`` or ``higher``) is compared between
         runs.
     links : tuple of ReportLink
-        To other files, below the text.
+        Shown below the text.
     kind : str
-        What it is one of several of: sections of one kind, as those of several estimates, are
-        compared with each other. Empty where its name says what it is.
+        Group of sections that are compared with each other, as those of several estimates. Empty
+        for a section that is the only one of its kind.
     """
 
     title: str

@@ -10,19 +10,10 @@ import numpy as np
 def seed_sequence(seed: int, vehicle: int | str, sensor: str) -> np.random.Generator:
     """Return the random generator of one sensor of one vehicle.
 
-    Streams of different seeds, vehicles or sensors are independent, and adding or removing a
-    sensor changes no other: the stream depends on the three values alone, which are mixed by
-    NumPy's SeedSequence and drive an SFC64 (the quickest of NumPy's generators, with a state of
-    256 bits and a period of at least 2^64 numbers).
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the run, not negative.
-    vehicle : int or str
-        Number or name of the vehicle.
-    sensor : str
-        Name of the sensor, such as "imu".
+    Streams of different seeds (not negative), vehicles (number or name) or sensors (such as "imu")
+    are independent, and adding or removing a sensor changes no other: the stream depends on the
+    three values alone, which are mixed by NumPy's SeedSequence and drive an SFC64 (the fastest of
+    NumPy's generators, with a state of 256 bits and a period of at least 2^64 numbers).
 
     Examples
     --------

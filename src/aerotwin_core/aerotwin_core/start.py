@@ -16,8 +16,8 @@ EXIT_CONFIGURATION = 78
 def run(module: str) -> None:
     """Import a module and call its `main`.
 
-    SIGINT and SIGTERM end the process at once and in silence until the program sets handlers of
-    its own: nothing has been made by then that would have to be put away.
+    SIGINT and SIGTERM end the process at once and silently until the program sets handlers of its
+    own: until then there is nothing to clean up.
     """
     StopRequest(ends_at_once=True)
     try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One line that says how the flight goes: phase, flight time, real-time factor."""
+"""One line with the state of the flight: phase, flight time, real-time factor."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ class StatusLine:
     def update(
         self, stamp_ns: int, real_time_factor: float, phase: str, fraction: float | None
     ) -> None:
-        """Show the state if it is time to, or if the phase is new."""
+        """Show the state if it is due, or if the phase is new."""
         now = time.monotonic()
         if now < self._next_s and (self._is_terminal or phase == self._phase):
             return
@@ -44,7 +44,7 @@ class StatusLine:
         self._stream.flush()
 
     def close(self) -> None:
-        """Leave the last state standing on a line of its own."""
+        """End the line, with the last state on it."""
         if self._is_terminal:
             self._stream.write("\n")
             self._stream.flush()

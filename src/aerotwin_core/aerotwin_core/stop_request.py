@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM as a flag: what is under way ends orderly, a second Ctrl-C gives it up.
+"""Ctrl-C and SIGTERM as a flag: work in progress ends in order, a second Ctrl-C aborts it.
 
 A handler that raises breaks whatever runs: a callback, or a compiled function, which then returns
-"a result with an exception set". A process that is to leave something whole makes a
-`StopRequest` before anything else and asks it where it can stop; plain commands keep Python's
-KeyboardInterrupt, have SIGTERM raise a kind of it (`raising_on_sigterm`), so that what they started
-ends with them, and tell by `interrupt_of` what has become of either.
+"a result with an exception set". A process that must leave complete output makes a
+`StopRequest` before anything else and checks it where it can stop. Plain commands keep Python's
+KeyboardInterrupt, have SIGTERM raise a subclass of it (`raising_on_sigterm`), so that what they
+started ends with them, and recover either from other exceptions by `interrupt_of`.
 """
 
 import math
@@ -37,28 +37,28 @@ _SIGTERM_AGAIN = signal.SIGTERM, ONE_PRESS_S + _AGAIN_S
 
 
 class Stopped(Exception):
-    """Work ended before its end, where it could, as it was asked to."""
+    """Work ended early, at a point where it could, because a stop was requested."""
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came; it ends a plain command as Ctrl-C does."""
+    """SIGTERM arrived; it ends a plain command as Ctrl-C does."""
 
 
 class StopRequest:
-    """Whether this process was asked to end; hears SIGINT and SIGTERM from its making on.
+    """Whether this process was asked to end; handles SIGINT and SIGTERM from its creation on.
 
     Parameters
     ----------
     on_request : callable, optional
-        Called when the flag goes up, between any two instructions: it sets other flags, no more.
+        Called when the flag is raised, between any two instructions: it may only set other flags.
     ends_at_once : bool
         Whether the first signal ends the process, until `wait_for_end`: while it loads there is
-        nothing to put away.
+        nothing to clean up.
 
     Attributes
     ----------
     is_requested : bool
-        Whether the flag is up.
+        Whether the flag is raised.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class StopRequest:
             signal.signal(number, self._hear)
 
     def wait_for_end(self) -> None:
-        """From here on the first signal only raises the flag: there is something to put away."""
+        """From here on the first signal only raises the flag: there is something to clean up."""
         self._ends_at_once = False
 
     def check(self) -> None:
-        """Raise `Stopped` if the flag is up; called wherever work can end."""
+        """Raise `Stopped` if the flag is raised; called wherever work can end."""
         if self.is_requested:
             raise Stopped
 
     def announce(self, notice: str) -> None:
-        """Say what goes on although the end was asked for: now, or when it is."""
+        """Print what continues although a stop was requested: now, or when it is requested."""
         self._notice = notice
         if self.is_requested:
             _print(notice)
@@ -90,7 +90,7 @@ class StopRequest:
     def _hear(self, number: int, frame: FrameType | None) -> None:
         if self._ends_at_once:
             os._exit(EXIT_INTERRUPTED)
-        # Launchers send SIGTERM by themselves when the end takes long: it gives up nothing.
+        # Launchers send SIGTERM on their own when the end takes long: it aborts nothing.
         if number == signal.SIGINT:
             now_s = time.monotonic()
             if now_s - self._pressed_s > ONE_PRESS_S:
@@ -105,7 +105,7 @@ class StopRequest:
 
 
 def give_up(notice: str = "") -> None:
-    """End the process at once; files that are not whole are removed."""
+    """End the process at once; incomplete files are removed."""
     discard_unfinished()
     if notice:
         _print(notice)
@@ -115,8 +115,8 @@ def give_up(notice: str = "") -> None:
 def deliver_lost_interrupts() -> None:
     """Have KeyboardInterrupt raised again where Python had to drop it.
 
-    In a callback from compiled code, as numba's while it loads a kernel, there is nobody to raise
-    it to: Python prints it as ignored, and a long work would go on.
+    In a callback from compiled code, as numba's while it loads a kernel, no caller can receive it:
+    Python prints it as ignored, and a long computation would continue.
     """
     print_it = sys.unraisablehook
 
@@ -125,7 +125,7 @@ def deliver_lost_interrupts() -> None:
             main = threading.main_thread().ident or 0
             is_sigterm = issubclass(unraisable.exc_type, Terminated)
             number, wait_s = _SIGTERM_AGAIN if is_sigterm else (signal.SIGINT, _AGAIN_S)
-            # A real signal, and to that thread: it ends a wait in the system, too.
+            # A real signal, and to that thread: it also ends a wait in a system call.
             again = threading.Timer(wait_s, signal.pthread_kill, (main, number))
             again.daemon = True
             again.start()
@@ -136,7 +136,7 @@ def deliver_lost_interrupts() -> None:
 
 
 def end_at_next_interrupt() -> None:
-    """Let a further Ctrl-C end this process at once, in silence: it is ending already."""
+    """Let a further Ctrl-C end this process at once and silently: it is ending already."""
     signal.signal(signal.SIGINT, lambda number, frame: give_up())
 
 
@@ -144,7 +144,7 @@ def end_at_next_interrupt() -> None:
 def raising_on_sigterm() -> Iterator[None]:
     """Raise `Terminated` on SIGTERM inside, in the main thread; elsewhere nothing is changed.
 
-    Another one within `ONE_PRESS_S` is the same: it does not break the ending.
+    A second SIGTERM within `ONE_PRESS_S` counts as the same: it does not interrupt the cleanup.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -165,7 +165,7 @@ def raising_on_sigterm() -> Iterator[None]:
 
 
 def raise_if_stopped(code: int) -> None:
-    """Raise what ended a launched scenario, if its exit code is that of a stop by a signal."""
+    """Raise the stop of a launched scenario, if its exit code is that of a stop by a signal."""
     if code == EXIT_TERMINATED:
         raise Terminated
     if code == EXIT_INTERRUPTED:
@@ -173,11 +173,11 @@ def raise_if_stopped(code: int) -> None:
 
 
 def interrupt_of(error: BaseException) -> KeyboardInterrupt | None:
-    """Return Ctrl-C or SIGTERM out of an exception, or out of what a compiled function made of it.
+    """Return Ctrl-C or SIGTERM from an exception, or from what a compiled function made of it.
 
-    None where it is neither.
+    None if it is neither.
     """
-    if isinstance(error, SystemError):  # CPython's word for "a result with an exception set"
+    if isinstance(error, SystemError):  # CPython's error for "a result with an exception set"
         cause = error.__cause__ or error.__context__
         return cause if isinstance(cause, KeyboardInterrupt) else None
     return error if isinstance(error, KeyboardInterrupt) else None
@@ -185,5 +185,5 @@ def interrupt_of(error: BaseException) -> KeyboardInterrupt | None:
 
 def _print(text: str) -> None:
     """Write past Python's buffers, which may be in use when a handler runs."""
-    with suppress(OSError):  # nobody listens any more
+    with suppress(OSError):  # standard error is closed
         os.write(2, f"{text}\n".encode())

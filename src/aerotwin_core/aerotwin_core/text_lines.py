@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as text, line by line: neither a file nor a line of it takes more than it may."""
+"""Tables as text, line by line, with limits on the size of a file and of a line."""
 
 import codecs
 import io
@@ -23,18 +23,11 @@ def text_lines(
     max_bytes: int = MAX_BYTES,
     check_head: Callable[[bytes], object] | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of a text file in UTF-8, without their ends; what is no UTF-8 is replaced.
+    """Yield the lines of a UTF-8 text file, without their ends; invalid UTF-8 is replaced.
 
-    The file is opened once: the shell's ``<(command)`` will do.
-
-    Parameters
-    ----------
-    path : path
-    max_bytes : int
-        Of the whole file.
-    check_head : callable, optional
-        Called with the first bytes, `HEAD_BYTES` at most, before any line; raises where it is
-        another kind of file.
+    The file, of at most `max_bytes`, is opened once: the shell's ``<(command)`` is accepted.
+    `check_head` is called with the first bytes, at most `HEAD_BYTES`, before any line; it raises on
+    another kind of file.
 
     Raises
     ------

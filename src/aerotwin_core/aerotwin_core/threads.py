@@ -3,8 +3,8 @@
 """Thread pools for compiled kernels that release the interpreter lock.
 
 Tasks do not share an output, and ranges do not depend on the number of threads: the result has the
-same bytes on every machine, also of sums that are kept per range and added in order. Pools of our
-own, not numba's parallel loops: no OpenMP threads that spin while others compute, none that break
+same bytes on every machine, also for sums that are stored per range and added in order. These
+replace numba's parallel loops: no OpenMP threads that spin while others compute, none that break
 after a fork, and a third of the compile time.
 """
 
@@ -43,7 +43,7 @@ def run_tasks(kernel: Callable[..., object], tasks: Sequence[tuple], n_threads: 
 
 
 def split_range(n: int, n_parts: int) -> list[tuple[int, int]]:
-    """Return ``n_parts`` consecutive (start, stop) ranges that cover 0..n; empty ones left out."""
+    """Return ``n_parts`` consecutive (start, stop) ranges that cover 0..n, without empty ones."""
     edges = [n * i // n_parts for i in range(n_parts + 1)]
     return [(a, b) for a, b in pairwise(edges) if b > a]
 

@@ -19,16 +19,16 @@ def from_seconds(seconds: float) -> int:
 
 
 def stamp_of_text(text: str, digits: int = 9) -> int:
-    """Return a time as integer nanoseconds, exact to the last digit that is written.
+    """Return a time as integer nanoseconds, exact to the last digit of the text.
 
-    A float would lose the nanoseconds of times since 1970. What is beyond them is cut.
+    A float would lose the nanoseconds of times since 1970. Digits below a nanosecond are cut.
 
     Parameters
     ----------
     text : str
         A decimal number.
     digits : int
-        Of its unit: 9 for seconds, 0 for nanoseconds.
+        Decimal digits from its unit to nanoseconds: 9 for seconds, 0 for nanoseconds.
 
     Raises
     ------
@@ -53,17 +53,11 @@ def stamp_of_text(text: str, digits: int = 9) -> int:
 
 
 class Schedule:
-    """The instants at which something of a fixed rate is due, asked for step by step.
+    """The instants at which something of a fixed rate is due, queried step by step.
 
     Sample k is due at k / rate, rounded to the nanosecond from the exact quotient, so that rates
-    that do not divide the simulation step (20 Hz, 30 Hz in steps of 4 ms) never drift.
-
-    Parameters
-    ----------
-    rate_hz : float
-        Samples per second.
-    after_ns : int
-        The first sample is the first one due after this instant [ns].
+    that do not divide the simulation step (20 Hz, 30 Hz in steps of 4 ms) never drift. The first
+    sample is the first one due after `after_ns`.
 
     Raises
     ------
@@ -88,7 +82,7 @@ class Schedule:
             self._advance()
 
     def until(self, stamp_ns: int) -> list[int]:
-        """Return the instants due since the last call, up to and with stamp_ns."""
+        """Return the instants due since the last call, up to and including stamp_ns."""
         if self._next_ns > stamp_ns:
             return []
         times = []

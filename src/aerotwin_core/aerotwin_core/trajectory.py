@@ -23,8 +23,8 @@ class Trajectory:
     q_ref_body : (n, 4) array
         Unit quaternions xyzw.
     R_as_written : (n, 3, 3) array, optional
-        Rotations as a file of matrices wrote them: orthonormal to the rounding of that file only.
-        Scores that must equal those of tools that take them as they stand are computed on these.
+        Rotations from a file of matrices: orthonormal only to the rounding of that file. Scores
+        that must equal those of tools that use the matrices unchanged are computed on these.
 
     Raises
     ------
@@ -71,13 +71,13 @@ class Trajectory:
 
     @cached_property
     def R_ref_body(self) -> FloatArray:
-        """Rotations of every pose, (n, 3, 3): as written where known, else those of q_ref_body."""
+        """Rotations of every pose, (n, 3, 3): R_as_written if present, else those of q_ref_body."""
         if self.R_as_written is not None:
             return self.R_as_written
         return _matrices(self.q_ref_body)
 
     def select(self, index: np.ndarray, stamps_ns: np.ndarray | None = None) -> "Trajectory":
-        """Return the poses at index (m,), under their own stamps or those given (m,) [ns]."""
+        """Return the poses at index (m,), under their own stamps or the provided ones (m,) [ns]."""
         return Trajectory(
             self.stamps_ns[index] if stamps_ns is None else stamps_ns,
             self.p_ref_body[index],

@@ -26,7 +26,7 @@ def read_tum(path: str | Path) -> Trajectory:
     Raises
     ------
     UserError
-        If it cannot be read, or a line of it; the message names it.
+        If the file or one of its lines cannot be read; the message names it.
     """
     rows, stamps = [], []
     for number, line in enumerate(_lines(path), start=1):
@@ -50,7 +50,7 @@ def read_tum(path: str | Path) -> Trajectory:
 
 
 def write_tum(path: str | Path, trajectory: Trajectory) -> None:
-    """Write a trajectory, atomically; nanoseconds are kept."""
+    """Write a trajectory, atomically and exact to the nanosecond."""
     from aerotwin_core.cli import write_text_atomically
 
     lines = ["# stamp_s x_m y_m z_m qx qy qz qw"]

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Open PX4's ULog files with pyulog, within limits of fields and of bytes that are read.
+"""Open PX4's ULog files with pyulog, with limits on fields and on bytes that are read.
 
-pyulog writes nested formats and arrays out into fields before it looks at any data: 167 bytes make
-more than a machine holds. Where a length is wrong it goes on one byte later and reads up to 64 KB
-again.
+pyulog expands nested formats and arrays into fields before it looks at any data: 167 bytes expand
+to more than a machine can hold. Where a length is wrong it continues one byte later and reads up
+to 64 KB again.
 
 References
 ----------
@@ -30,22 +30,16 @@ _BYTES_READ = 64 << 20
 
 
 class ULogLimitError(UserError):
-    """A log expands to more than a log may."""
+    """A log expands beyond the limits."""
 
 
 def open_ulog(path: Path, topics: Collection[str] | None = None) -> Any:
-    """Return a log as `pyulog.ULog`.
-
-    Parameters
-    ----------
-    path : path
-    topics : collection of str, optional
-        The topics to read, all when None.
+    """Return the requested topics of a log, all if None, as `pyulog.ULog`.
 
     Raises
     ------
     UserError
-        If it cannot be read, is damaged at its start, or expands to more than a log may.
+        If it cannot be read, is damaged at its start, or expands beyond the limits.
     """
     check_is_file(path)
     try:
@@ -61,7 +55,7 @@ def open_ulog(path: Path, topics: Collection[str] | None = None) -> Any:
 
 
 class _Metered:
-    """A file that ends the reading where far more is read than it holds."""
+    """A file that raises when far more is read than it contains."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -77,7 +71,7 @@ class _Metered:
 
 
 def _bounded_class() -> type:
-    """Return pyulog's class, with the fields of a topic counted before they are written out."""
+    """Return pyulog's class, with the fields of a topic counted before they are expanded."""
     from pyulog import ULog  # loaded here: most flights need it not at all
 
     class BoundedULog(ULog):
@@ -95,7 +89,7 @@ def _bounded_class() -> type:
 
 
 def _count_fields(name: str, formats: dict[str, Any], known: dict[str, int], level: int) -> int:
-    """Return how many fields a format has with all in it written out.
+    """Return how many fields a format has when fully expanded.
 
     Raises
     ------

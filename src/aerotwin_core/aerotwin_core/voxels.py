@@ -9,20 +9,10 @@ _INDEX_BITS = 21
 
 
 def voxel_downsample(points: np.ndarray, voxel_m: float) -> np.ndarray:
-    """Return the mean of the points in each occupied voxel.
+    """Return the mean of the points in each occupied voxel, (m, 3), sorted by voxel.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        Any frame; the grid is aligned to multiples of `voxel_m`, so that the result does not
-        depend on which other points are present.
-    voxel_m : float
-        Edge length of a voxel [m].
-
-    Returns
-    -------
-    (m, 3) array
-        One point per occupied voxel, sorted by voxel.
+    Points are (n, 3) in any frame; the grid is aligned to multiples of `voxel_m` [m], so that the
+    result does not depend on which other points are present.
     """
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 3:

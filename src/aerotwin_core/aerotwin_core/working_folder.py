@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a library would read from the working folder or the environment, like it or not."""
+"""Settings that a library would read from the working folder or the environment unasked."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ NUMBA_SETTINGS = ".numba_config.yaml"
 
 
 def check_working_folder() -> None:
-    """Refuse a folder whose settings numba would take over, as they change compiled code.
+    """Refuse a folder with numba settings, as they change compiled code.
 
     They can switch compilation off or name a module to import, and numba reads them at its import
     and at each compilation.
@@ -32,12 +32,12 @@ def check_working_folder() -> None:
 
 
 def check_environment() -> None:
-    """Refuse a number of threads at which numba would fail when it is imported.
+    """Refuse a number of threads at which the import of numba would fail.
 
     Raises
     ------
     UserError
-        If it is none.
+        If it is no valid number.
     """
     text = os.environ.get(NUMBA_THREADS)
     n_threads = None if text is None else whole_number(text)
@@ -49,11 +49,11 @@ def check_environment() -> None:
 
 
 def set_thread_defaults() -> None:
-    """Set how compiled code waits for its next loop, where the user has not.
+    """Set how compiled code waits for its next loop, unless the user has set it.
 
     Threads look for work for some 10 us, then sleep: aerotwin has many short loops, and other
-    threads beside them. numba takes its threads from OpenMP: the TBB that Open3D brings is too old
-    for it. Libraries read these when they are loaded; processes that are started inherit them.
+    threads beside them. numba uses the threads of OpenMP: the TBB that Open3D brings is too old
+    for it. Libraries read these settings when they are loaded; child processes inherit them.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Undo zstd and lz4 within a limit: what a few bytes claim to hold takes no memory.
+"""Decompress zstd and lz4 within a limit: the size that data claim is not allocated.
 
 References
 ----------
@@ -32,12 +32,12 @@ class CompressionError(ValueError):
 
 
 def most_at_once(n_packed: int) -> int:
-    """Return how many bytes may come out of so many at once."""
+    """Return how many bytes may come out of n_packed bytes at once."""
     return memory_limit(n_packed) // COPIES
 
 
 def most_in_all(n_packed: int) -> int:
-    """Return how many bytes may come out of a file of so many, piece by piece.
+    """Return how many bytes may come out of a file of n_packed bytes, piece by piece.
 
     Recordings shrink to a tenth; depth images of one colour to a hundredth.
     """
@@ -47,17 +47,12 @@ def most_in_all(n_packed: int) -> int:
 def decompress(data: bytes, kind: str, max_bytes: int | None = None) -> bytes:
     """Return the content of a `zstd` or `lz4` frame.
 
-    Parameters
-    ----------
-    data : bytes
-    kind : {"zstd", "lz4"}
-    max_bytes : int, optional
-        Most that may come out; `most_at_once` if not given, and never more than that.
+    At most `max_bytes` may come out, and never more than `most_at_once`.
 
     Raises
     ------
     CompressionError
-        If the frame is damaged, cut off or holds more than max_bytes.
+        If the frame is damaged, cut off or holds more than that.
     """
     limit = most_at_once(len(data))
     max_bytes = limit if max_bytes is None else min(max_bytes, limit)
@@ -71,9 +66,9 @@ def decompress(data: bytes, kind: str, max_bytes: int | None = None) -> bytes:
 
 
 def decompressed_message(data: bytes) -> bytes:
-    """Return a message as CDR, where it was recorded with compression of single messages.
+    """Return a message as CDR, decompressed if it was recorded with per-message compression.
 
-    CDR starts with a zero byte, frames do not, so that the data tell by themselves.
+    CDR starts with a zero byte and compressed frames do not, so the data identify themselves.
     """
     if data.startswith(ZSTD_MAGIC):
         return decompress(data, "zstd")
@@ -83,10 +78,10 @@ def decompressed_message(data: bytes) -> bytes:
 
 
 def decompress_file(path: Path, folder: Path) -> tuple[Path, str]:
-    """Write the content of a compressed file into a folder; return its place and what is wrong.
+    """Write the content of a compressed file into a folder; return its path and the problem found.
 
-    A damaged or cut file gives what comes out before the damage. At most `most_in_all` and half of
-    the free space of the folder's disk are taken.
+    A damaged or cut file yields what precedes the damage. The output is limited to `most_in_all`
+    and half of the free space of the folder's disk.
     """
     out = folder / path.stem
     kind = "lz4" if path.suffix == ".lz4" else "zstd"

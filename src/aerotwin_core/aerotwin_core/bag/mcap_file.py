@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Read MCAP files: by their index where it stands, else record by record around any damage."""
+"""Read MCAP files: by their index if there is one, else record by record around any damage."""
 
 import heapq
 import os
@@ -80,7 +80,7 @@ class McapFile:
         self._names = self._name_channels()
 
     def _name_channels(self) -> dict[int, str]:
-        """Return the topic by channel, of those that can be read."""
+        """Return the topic by channel, of the readable ones."""
         names = {}
         for number, channel in self._content.channels.items():
             if channel.encoding != ENCODING:
@@ -127,7 +127,7 @@ class McapFile:
     def _of_block(
         self, file: BinaryIO, block: McapBlock, requested: dict[int, str], n_held: int
     ) -> list[RawMessage]:
-        """Return the messages of a block, while so many bytes of earlier ones are held."""
+        """Return the messages of a block, while n_held bytes of earlier ones are in memory."""
         found: list[RawMessage] = []
         n_packed = block.stop - block.start
         n_left = most_at_once(n_packed)
@@ -177,9 +177,7 @@ class McapFile:
         return records
 
     def _account(self, block: McapBlock, size: int, n_held: int) -> None:
-        """Refuse a file whose chunks unpack to more than it can be meant to hold.
-
-        All together, and those at once that overlap in time.
+        """Refuse a file whose chunks unpack to too much, in total or overlapping in time.
 
         Raises
         ------
@@ -206,7 +204,7 @@ class McapFile:
 
 
 def _by_index(file: BinaryIO, n_bytes: int) -> McapContent | None:
-    """Return what the summary at the end of a file says, None where it is not whole."""
+    """Return the content of the summary at the end of a file, None if it is incomplete."""
     if n_bytes < len(MAGIC) + _N_FOOTER_BYTES:
         return None
     footer_start = n_bytes - _N_FOOTER_BYTES
@@ -230,7 +228,7 @@ def _by_index(file: BinaryIO, n_bytes: int) -> McapContent | None:
 
 
 def _content_of(summary: bytes, start: int) -> McapContent | None:
-    """Return the content that a summary tells of in full, None if it leaves something out."""
+    """Return the content that a summary describes in full, None if it leaves something out."""
     content = McapContent()
     statistics = None
     for opcode, at, records in records_of(summary):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The records of an MCAP file as Python values; nothing in them is trusted.
+"""The records of an MCAP file as Python values; their content is not trusted.
 
 References
 ----------
@@ -27,7 +27,7 @@ _N_FREE_RECORDS = 1000
 
 
 class Opcode(IntEnum):
-    """The kinds of records. The package `mcap` has them, too, and brings 24 MB of zstandard."""
+    """The kinds of records. The package `mcap` has them as well, and adds 24 MB of zstandard."""
 
     HEADER = 0x01
     FOOTER = 0x02
@@ -45,7 +45,7 @@ class Opcode(IntEnum):
 
 
 class DamagedRecordError(ValueError):
-    """A record does not hold what its kind must."""
+    """A record does not have the content of its kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +68,9 @@ class Schema:
 
 @dataclass(frozen=True, kw_only=True)
 class McapBlock:
-    """A stretch of the file with messages: a chunk, or records outside of any (`is_chunk` False).
+    """A range of the file with messages: a chunk, or records outside of any (`is_chunk` False).
 
-    `start` is where its record, or the first of its records, begins; `stop` where it ends.
+    `start` is the offset of the record, or of the first of the records; `stop` that of the end.
     """
 
     start: int
@@ -82,7 +82,7 @@ class McapBlock:
 
 @dataclass(kw_only=True)
 class McapContent:
-    """What was learnt of a file: schemas and channels by number, blocks, messages by channel."""
+    """Content found in a file: schemas and channels by number, blocks, messages by channel."""
 
     schemas: dict[int, Schema] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class McapContent:
     span_ns: tuple[int, int] | None = None
 
     def learn(self, opcode: int, data: bytes) -> None:
-        """Take over a schema or a channel; other records are left alone."""
+        """Store a schema or a channel; other records are ignored."""
         if opcode == Opcode.SCHEMA:
             number, schema = read_schema(data)
             self.schemas[number] = schema
@@ -121,11 +121,11 @@ class Fields:
         return data
 
     def number(self, size: int) -> int:
-        """Return an unsigned number of so many bytes."""
+        """Return an unsigned integer of `size` bytes."""
         return int.from_bytes(self.read_bytes(size), "little")
 
     def block(self) -> bytes:
-        """Return bytes that follow their length (4 bytes)."""
+        """Return the bytes that follow their length (4 bytes)."""
         return self.read_bytes(self.number(4))
 
     def text(self) -> str:
@@ -134,7 +134,7 @@ class Fields:
 
     @property
     def place(self) -> int:
-        """Where the next field begins."""
+        """Offset of the next field."""
         return self._at
 
 
@@ -161,25 +161,25 @@ def read_statistics(data: bytes) -> tuple[int, int, int, tuple[int, int], dict[i
 
 
 def read_chunk_index(data: bytes) -> McapBlock:
-    """Return the place and span of a chunk."""
+    """Return the offset and span of a chunk."""
     first, last, start, length = Fields(data).unpack(CHUNK_INDEX)
     return McapBlock(start=start, stop=start + length, first_ns=first, last_ns=last)
 
 
 def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, int, int]:
-    """Return first, last [ns], size, checksum, compression, packed size and where that begins.
+    """Return first, last [ns], size, checksum, compression, packed size and the offset of the data.
 
     Parameters
     ----------
     data : bytes
-        The first bytes of the chunk's content, at least 48 where there are so many.
+        The first bytes of the chunk's content, at least 48 where it has as many.
     length : int
         Length of the whole content, which the packed size must fill.
 
     Raises
     ------
     DamagedRecordError
-        If that cannot be a chunk.
+        If it cannot be a chunk.
     """
     fields = Fields(data)
     first, last, size, checksum = fields.unpack(CHUNK_HEAD)
@@ -196,18 +196,14 @@ def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, 
 
 
 def records_of(records: bytes, n_packed: int | None = None) -> Iterator[tuple[int, int, bytes]]:
-    """Yield opcode, place of the content, and the bytes given, for each record.
+    """Yield opcode, offset of the content, and the input bytes, for each record.
 
-    Parameters
-    ----------
-    records : bytes
-    n_packed : int, optional
-        How many bytes in the file they come from: as many records may come out, and a thousand.
+    At most `n_packed`, the size in the file, plus a thousand records may come out of the bytes.
 
     Raises
     ------
     DamagedRecordError
-        At a record that reaches beyond the end, or that no such kind exists of, or at one too many.
+        At a record that reaches beyond the end or is of unknown kind, or at one record too many.
     """
     at, end = 0, len(records)
     n_left = end if n_packed is None else n_packed + _N_FREE_RECORDS
@@ -228,5 +224,5 @@ def records_of(records: bytes, n_packed: int | None = None) -> Iterator[tuple[in
 
 
 def length_at(records: bytes, at: int) -> int:
-    """Return the length of the record whose content begins at a place."""
+    """Return the length of the record whose content begins at an offset."""
     return int.from_bytes(records[at - 8 : at], "little")

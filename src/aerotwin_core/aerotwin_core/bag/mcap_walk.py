@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Find what is whole in an MCAP file without a usable index.
+"""Find the intact parts of an MCAP file without a usable index.
 
-The records are followed from the start. Where one cannot be right, the next chunk is searched for
-by the pattern of its head, so that damage in the middle costs only what it covers.
+The records are followed from the start. At an invalid record, the next chunk is searched for by
+the pattern of its head, so that damage in the middle costs only the part it covers.
 """
 
 import re
@@ -31,24 +31,21 @@ Say = Callable[[str], None]
 _CHUNK_START = re.compile(rb"\x06.{5}\x00\x00\x00", re.DOTALL)
 _WINDOW_BYTES = 1 << 20
 _HEAD_BYTES = 64
-# Records outside of chunks are read in stretches of so many bytes.
+# Records outside of chunks are read in stretches of this many bytes.
 _STRETCH_BYTES = 1 << 22
 _LAST_OPCODE, _FIRST_PRIVATE_OPCODE = 0x0F, 0x80
 _CHECKED = (Opcode.CHUNK, Opcode.MESSAGE)
 
 
 def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> McapContent:
-    """Return what can be read of a file; what cannot is said.
+    """Return the readable content of a file of n_bytes.
 
     Parameters
     ----------
-    file : binary file
-    n_bytes : int
-        Its size.
     load : callable
         (file, block) -> records of a block.
     say : callable
-        Takes one line for each stretch that is lost.
+        Called with one line for each stretch that is lost.
     """
     return _Walk(file, n_bytes, load, say).run()
 
@@ -90,7 +87,7 @@ class _Walk:
         return opcode, length
 
     def _add_record(self, opcode: int, at: int, stop: int) -> bool:
-        """Learn from the record at a place; False if it is no such record."""
+        """Store the record at an offset; False if it is no such record."""
         if opcode == Opcode.CHUNK:
             self._end_loose(at)
             return self._add_chunk(at, stop)
@@ -117,7 +114,7 @@ class _Walk:
         return True
 
     def _learn(self, records: bytes, n_packed: int) -> None:
-        """Take over the schemas, channels and counts of a chunk, all or nothing."""
+        """Store the schemas, channels and counts of a chunk, all or nothing."""
         counts: dict[int, int] = {}
         stamps: list[int] = []
         for opcode, at, data in records_of(records, n_packed):
@@ -133,7 +130,7 @@ class _Walk:
             self._widen(min(stamps), max(stamps))
 
     def _add_loose_record(self, opcode: int, at: int, stop: int) -> None:
-        """Learn from a record that lies in no chunk."""
+        """Store a record outside of any chunk."""
         self._file.seek(at + HEAD.size)
         if opcode != Opcode.MESSAGE:
             self._content.learn(opcode, self._file.read(stop - at - HEAD.size))
@@ -168,7 +165,7 @@ class _Walk:
         self._content.span_ns = min(span[0], first), max(span[1], last)
 
     def _skip_damage(self, at: int) -> int:
-        """Say what is lost from a place on, and return where the next chunk begins, or the end."""
+        """Report what is lost from an offset on, and return that of the next chunk, or the end."""
         self._end_loose(at)
         found = self._next_chunk(at)
         if found < self._n_bytes:

@@ -27,12 +27,10 @@ _COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
 
 
 class McapWriter:
-    """The one writer of one MCAP stream.
+    """The only writer of one MCAP stream, which is flushed but not closed here.
 
     Parameters
     ----------
-    stream : binary file
-        Open for writing; it is flushed but not closed here.
     chunk_size : int
         Bytes after which a chunk is closed.
     profile, library : str
@@ -95,7 +93,7 @@ class McapWriter:
             self._close_chunk()
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
-        """Write a metadata record: names with texts, which readers find by the record's name."""
+        """Write a metadata record: texts by name, which readers find by the record's name."""
         start = self._position
         self._write(_record(Opcode.METADATA, _text(name), _texts(values)))
         where = _OFFSET.pack(start, self._position - start)
@@ -107,12 +105,12 @@ class McapWriter:
         return self._span_ns
 
     def flush(self) -> None:
-        """Close the open chunk and hand everything to the operating system."""
+        """Close the open chunk and pass everything to the operating system."""
         self._close_chunk()
         self._stream.flush()
 
     def finish(self) -> None:
-        """Write what makes the file seekable; nothing may follow."""
+        """Write the index that makes the file seekable; nothing may follow."""
         self._close_chunk()
         self._write(_record(Opcode.DATA_END, bytes(4)))
         start = self._position

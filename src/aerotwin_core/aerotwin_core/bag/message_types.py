@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Turn CDR into messages by the definitions in the bag, or those of its ROS distribution."""
+"""Deserialise CDR by the definitions in the bag, or those of its ROS distribution."""
 
 import re
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ _MAX_TYPES = 150
 
 
 class MessageError(ValueError):
-    """A message does not hold what its type says."""
+    """A message does not match its type."""
 
 
 class MessageTypes:
@@ -50,7 +50,7 @@ class MessageTypes:
     Attributes
     ----------
     problems : list of str
-        Definitions that do not fit.
+        Invalid definitions.
     """
 
     def __init__(self, definitions: dict[str, tuple[str, str]], distro: str = "") -> None:
@@ -61,7 +61,7 @@ class MessageTypes:
         self.problems: list[str] = []
 
     def deserialize(self, cdr: bytes, msgtype: str) -> Any:
-        """Return the message that CDR bytes hold.
+        """Return the message of CDR bytes.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class MessageTypes:
             return message
 
     def is_standard(self, msgtype: str) -> bool:
-        """Tell whether a type has the fields of Jazzy's of that name."""
+        """Tell whether a type has the fields of Jazzy's type of that name."""
         known = TYPESTORE.fielddefs.get(msgtype)
         try:
             found = self._store_of(msgtype).fielddefs[msgtype]
@@ -89,7 +89,7 @@ class MessageTypes:
         return known is not None and known[1] == found[1]
 
     def _by_standard(self, cdr: bytes, msgtype: str, store: Typestore) -> Any:
-        """Return the message by the standard definition, where the bag's own does not fit."""
+        """Return the message by the standard definition, if the bag's own is invalid."""
         if store is TYPESTORE or msgtype not in TYPESTORE.fielddefs:
             return None
         try:
@@ -149,7 +149,7 @@ class MessageTypes:
         return types if _is_closed(types) else {}
 
     def _spend(self, msgtype: str, n_letters: int, types: Mapping[str, Any] = {}) -> bool:
-        """Take the steps that a definition costs; False, and said, if it costs too many."""
+        """Count the steps that a definition costs; False, and a problem, if it costs too many."""
         n_steps = n_letters // _LETTERS_PER_STEP + sum(map(_n_steps, types.values()))
         most = min(_MAX_STEPS_OF_TYPE, self._steps_left)
         if n_steps <= most and len(types) <= _MAX_TYPES:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which files make a bag: its metadata.yaml where it stands, else what lies in the folder."""
+"""The files of a bag: from its metadata.yaml if there is one, else from the folder."""
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,18 +16,18 @@ STORAGE_SUFFIXES = (".mcap", ".db3")
 
 @dataclass(frozen=True, kw_only=True)
 class BagFiles:
-    """The files of a bag in their order, and what its metadata say.
+    """The files of a bag in their order, and the content of its metadata.
 
     Attributes
     ----------
     files : tuple of Path
-        Those that are there.
+        Those that exist.
     distro : str
         ROS distribution of the recording, "" if unknown.
     n_messages, start_ns : int or None
-        What the metadata count, and the first stamp they name [ns].
+        Message count and first stamp [ns] of the metadata.
     problems : tuple of str
-        Files that are missing, metadata that cannot be read.
+        Missing files, unreadable metadata.
     """
 
     files: tuple[Path, ...]
@@ -106,12 +106,12 @@ def _listed(path: Path) -> list[Path]:
 
 
 def _information(path: Path) -> dict[str, Any]:
-    """Return what stands in metadata.yaml.
+    """Return the content of metadata.yaml.
 
     Raises
     ------
     ValueError
-        In words that follow the name of the file.
+        With text that follows the name of the file.
     """
     if not path.is_file():
         raise ValueError("is missing")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses straight from CDR bytes: a general deserialiser takes thirty times as long.
 
-The layout of the standard messages is fixed but for the lengths of their frames' names. Bytes that
-do not fit it are left to the deserialiser, which says why.
+The layout of the standard messages is fixed except for the lengths of their frame names. Bytes that
+do not match it are left to the deserialiser, which reports the reason.
 
 References
 ----------
@@ -24,16 +24,9 @@ _PADDING = 3  # behind a message, which some middlewares fill to four bytes
 
 @dataclass(frozen=True, slots=True)
 class PoseRow:
-    """One pose as it stands in a message.
+    """One pose as it is in a message, with its header stamp.
 
-    Attributes
-    ----------
-    stamp_ns : int
-        Of the header.
-    pose : tuple of float
-        x y z [m], quaternion xyzw.
-    covariance : (36,) array or None
-    frame, child_frame : str
+    `pose` is x y z [m], quaternion xyzw; `covariance` is (36,) or None.
     """
 
     stamp_ns: int
@@ -59,7 +52,7 @@ LAYOUTS = {
 
 
 def read_pose_row(cdr: bytes, msgtype: str) -> PoseRow | None:
-    """Return the pose of a message of a type of `LAYOUTS`, None where the bytes do not fit it."""
+    """Return the pose of a message of a type of `LAYOUTS`, None if the bytes do not match it."""
     layout = LAYOUTS[msgtype]
     try:
         return _read(cdr, layout) if cdr[:2] == _LITTLE_ENDIAN else None

@@ -35,11 +35,11 @@ class PoseTopic:
         Poses of `child_frame` in `frame`.
     covariances : (n, 6, 6) array or None
         Of each pose: x y z [m], then rotations about the fixed axes x y z of `frame` [rad]
-        (geometry_msgs/PoseWithCovariance). None where the type has none, or none was filled in.
+        (geometry_msgs/PoseWithCovariance). None if the type has none, or all are empty.
     frame, child_frame : str
-        As the first message says; "" where it does not.
+        From the first message; "" if it has none.
     problems : tuple of str
-        What was left out, or not as it should be, in words.
+        Omitted or invalid data, as text.
     n_repeated : int
         Poses that repeat the stamp of another and were left out.
     """
@@ -70,10 +70,10 @@ def rows_of_message(message: Any) -> list[PoseRow]:
 
 
 def collect_poses(rows: Sequence[PoseRow], recorded_ns: Sequence[int], topic: str) -> PoseTopic:
-    """Return the poses of rows and the times at which they were recorded [ns].
+    """Return the poses of rows with their recording stamps [ns].
 
-    Poses that are not numbers, or whose quaternion is zero, are left out and counted; so are those
-    that repeat a stamp: the first stays. If no message has a stamp, the times of recording count.
+    Poses that are not finite, or whose quaternion is zero, are left out and counted; of poses with
+    the same stamp only the first is retained. If no message has a stamp, recording stamps are used.
     """
     problems: list[str] = []
     stamps = np.array([row.stamp_ns for row in rows], dtype=np.int64)
@@ -99,7 +99,7 @@ def pose_of_transform(message: Any) -> tuple[float, ...]:
 
 
 def are_poses(table: np.ndarray) -> np.ndarray:
-    """Tell of rows x y z qx qy qz qw (n, 7) which are numbers and have a direction, (n,)."""
+    """Tell which rows x y z qx qy qz qw (n, 7) are finite with a non-zero quaternion, (n,)."""
     is_finite = np.isfinite(table).all(axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
         return is_finite & (np.linalg.norm(table[:, 3:], axis=1) > _MIN_QUATERNION_NORM)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Read rosbag2 recordings of any make: what is whole is given, what is not is said."""
+"""Read rosbag2 recordings of any version: intact messages are returned, damage is reported."""
 
 import heapq
 import shutil
@@ -39,17 +39,16 @@ class BagReader:
     """A bag opened for reading: a rosbag2 folder, or one `.mcap` or `.db3` file.
 
     MCAP and SQLite of Humble to Kilted, split, compressed by file, chunk or message, with or
-    without metadata.yaml. The bag's folder is never written into.
+    without metadata.yaml. The bag's folder is never written to.
 
     Attributes
     ----------
-    path : Path
     topics : dict
         Message type by topic name.
     counts : dict
-        Number of messages by topic name, as the index of the files says.
+        Number of messages by topic name, according to the index of the files.
     start_ns, end_ns : int
-        First and last stamp of recording [ns]; both 0 for an empty bag.
+        First and last recording stamp [ns]; both 0 for an empty bag.
 
     Raises
     ------
@@ -84,9 +83,9 @@ class BagReader:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What cannot be read or is not as it should be: one line each, the file named.
+        """What is unreadable or invalid: one line each, with the name of the file.
 
-        A damaged chunk behind a whole index is found when its messages are read: look again after
+        A damaged chunk behind an intact index is found when its messages are read: look again after
         reading, or call `check` first.
         """
         lines = [*self._problems, *(line for file in self._files for line in file.problems)]
@@ -99,7 +98,7 @@ class BagReader:
 
     @property
     def is_complete(self) -> bool:
-        """False if the writer was killed or a file is missing; the rest is read all the same."""
+        """False if the writer was killed or a file is missing; the rest is still read."""
         return self._is_all_there and all(file.is_finished for file in self._files)
 
     def check(self) -> tuple[str, ...]:
@@ -117,7 +116,7 @@ class BagReader:
     def messages(self, topics: Collection[str] | None = None) -> Iterator[tuple[str, int, Any]]:
         """Yield (topic, stamp_ns, message), messages as objects with the fields of their type.
 
-        Messages that are damaged are left out and counted in `problems`.
+        Damaged messages are left out and counted in `problems`.
 
         Raises
         ------
@@ -188,13 +187,13 @@ class BagReader:
         return found
 
     def fixed_transform(self, parent: str, child: str) -> np.ndarray | None:
-        """Return T_parent_child (4, 4) by static transforms, None where none lead there."""
+        """Return T_parent_child (4, 4) from static transforms, None if none connect the two."""
         static = [t for t, kind in self.topics.items() if kind == TF_TYPE and t.endswith("static")]
         tree = TransformTree(self.messages(static))
         return tree.fixed_transform(parent.lstrip("/"), child.lstrip("/"))
 
     def trajectory_topics(self) -> tuple[str, ...]:
-        """Return what `trajectory` takes of this bag: topics, and the moving edges of TF."""
+        """Return what `trajectory` accepts of this bag: topics, and the moving edges of TF."""
         names = [name for name, kind in self.topics.items() if kind in POSE_TYPES]
         for topic, kind in self.topics.items():
             if kind == TF_TYPE and not topic.endswith("static"):
@@ -203,7 +202,7 @@ class BagReader:
         return tuple(sorted(names))
 
     def _pose_rows(self, topic: str, kind: str) -> tuple[list[PoseRow], list[int]]:
-        """Return the poses of a topic and when each was recorded; of a Path its last message."""
+        """Return the poses of a topic and their recording stamps; of a Path its last message."""
         rows: list[PoseRow] = []
         recorded: list[int] = []
         is_plain = kind in LAYOUTS and self._types.is_standard(kind)
@@ -251,7 +250,7 @@ class BagReader:
         return storage
 
     def _own_folder(self) -> Path:
-        """Return a folder for what is unpacked, removed with this reader."""
+        """Return a folder for decompressed files, removed with this reader."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="aerotwin_bag_"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

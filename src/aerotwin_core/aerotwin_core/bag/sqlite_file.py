@@ -25,7 +25,7 @@ from aerotwin_core.foreign_text import listed
 from aerotwin_core.limits import VARIABLE
 
 MAGIC = b"SQLite format 3\x00"
-# Around a damaged page, rows are searched for by halves, with so many queries at most.
+# Around a damaged page, rows are found by bisection, with at most this many queries.
 _MAX_QUERIES = 4000
 _MAX_POWER = 32
 _HEADER_BYTES = 100
@@ -39,11 +39,7 @@ Span = tuple[int, int]
 class SqliteFile:
     """One SQLite file; see `StorageFile`.
 
-    Parameters
-    ----------
-    path : Path
-    folder : callable
-        Returns a folder for a copy, where a journal beside the file is still to be played in.
+    `folder` returns a folder for a copy, if a journal beside the file must still be applied.
 
     Raises
     ------
@@ -109,7 +105,7 @@ class SqliteFile:
             self._say(f"the content of {n_lost} messages is damaged; they are left out")
 
     def _place(self, folder: Callable[[], Path]) -> Path:
-        """Return the file to open: a copy where a journal waits, or a page was cut in two."""
+        """Return the file to open: a copy if there is a journal, or a page was cut in two."""
         journals = [Path(f"{self.path}{end}") for end in ("-wal", "-journal")]
         journals = [path for path in journals if path.is_file() and path.stat().st_size]
         n_over = _bytes_over(self.path)
@@ -199,7 +195,7 @@ class SqliteFile:
         return np.sort(table[np.isin(table["topic"], list(self._names))], order="id")
 
     def _split(self, connection: sqlite3.Connection, low: int, high: int, spans: list[Span]) -> int:
-        """Note what is still to be searched between two ids; return 1 if that is nothing."""
+        """Record what is still to be searched between two ids; return 1 if that is nothing."""
         if high == _HIGHEST:
             beyond = _first_beyond(connection, low)
             if beyond is None:
@@ -271,7 +267,7 @@ def _first_beyond(connection: sqlite3.Connection, low: int) -> int | None:
 
 
 def _data(connection: sqlite3.Connection, number: int) -> bytes | None:
-    """Return the content of a row, None where it is damaged."""
+    """Return the content of a row, None if it is damaged."""
     try:
         row = connection.execute("SELECT data FROM messages WHERE id = ?", (number,)).fetchone()
         return decompressed_message(row[0]) if row and isinstance(row[0], bytes) else None

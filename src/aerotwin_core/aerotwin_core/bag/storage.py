@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What one file of a bag offers, whatever its format."""
+"""Interface of one file of a bag, independent of its format."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -18,19 +18,18 @@ class StorageFile(Protocol):
 
     Attributes
     ----------
-    path : Path
     topics : dict
         Message type by topic name.
     counts : dict
-        Messages by topic name, as the index says, or counted where it is lost.
+        Messages by topic name, from the index, or counted if that is lost.
     span_ns : (int, int) or None
         First and last stamp [ns]; None without messages.
     definitions : dict
         (format, text) of the message definitions in the file by message type.
     problems : list of str
-        What of the file cannot be read, in words; it may grow while messages are read.
+        Unreadable parts of the file, as text; it may grow while messages are read.
     is_finished : bool
-        False where the end or the index is missing, as a killed writer leaves it.
+        False if the end or the index is missing, as after a killed writer.
     """
 
     path: Path

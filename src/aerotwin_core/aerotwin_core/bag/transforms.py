@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transform tree of a bag: a frame's poses in another, through moving and fixed edges.
 
-As tf2 does, poses between two stamps of an edge are interpolated (straight and spherical) and none
+As in tf2, poses between two stamps of an edge are interpolated (linearly and spherically) and none
 is extrapolated.
 """
 
@@ -23,18 +23,17 @@ Edge = tuple[str, str]
 
 
 class TransformTree:
-    """All transforms that TFMessage topics of a bag hold.
+    """All transforms in the TFMessage topics of a bag.
 
     Parameters
     ----------
     messages : iterable
-        (topic, recording stamp [ns], TFMessage); those of topics that end in `static` hold always.
+        (topic, recording stamp [ns], TFMessage); topics that end in `static` are always valid.
 
     Attributes
     ----------
     moving, fixed : dict
         Transforms by stamp, and the last transform, by edge.
-    problems : list of str
     """
 
     def __init__(self, messages: Iterable[tuple[str, int, Any]]) -> None:
@@ -74,12 +73,12 @@ class TransformTree:
         return tuple(sorted({name for edge in (*self.moving, *self.fixed) for name in edge}))
 
     def split(self, names: str, where: str) -> Edge:
-        """Return (parent, child) of the text `parent.child`; the names may hold dots.
+        """Return (parent, child) of the text `parent.child`; the names may contain dots.
 
         Raises
         ------
         UserError
-            If no such two frames are there.
+            If there are no two such frames.
         """
         tokens = names.split(".")
         known = set(self.frames)
@@ -127,7 +126,7 @@ class TransformTree:
         )
 
     def fixed_transform(self, parent: str, child: str) -> np.ndarray | None:
-        """Return T_parent_child (4, 4), None where no fixed transforms lead there."""
+        """Return T_parent_child (4, 4), None if no fixed transforms connect them."""
         try:
             path = self._path(parent, child, "")
         except UserError:

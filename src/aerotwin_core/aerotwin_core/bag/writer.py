@@ -36,14 +36,9 @@ _QOS = {
 
 
 class BagWriter:
-    """The one writer of one bag folder; not thread-safe.
+    """The only writer of one bag folder; not thread-safe.
 
-    Parameters
-    ----------
-    path : path
-        The folder to make.
-    overwrite : bool
-        Replace an existing bag; otherwise an existing folder is an error.
+    With `overwrite` an existing bag is replaced; otherwise an existing folder is an error.
 
     Raises
     ------
@@ -91,7 +86,7 @@ class BagWriter:
         Raises
         ------
         ValueError
-            If the topic stands with another type.
+            If the topic is declared with another type.
         """
         if name in self._topics:
             if self._topics[name][1] != msgtype:
@@ -108,7 +103,7 @@ class BagWriter:
         self._has_new_topics = True
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
-        """Write a metadata record of MCAP: what holds for all of the recording, names with texts.
+        """Write an MCAP metadata record about the whole recording: texts by name.
 
         Raises
         ------
@@ -142,11 +137,11 @@ class BagWriter:
             raise _disk_error(self.path, error) from error
 
     def flush(self) -> None:
-        """Close the open chunk and hand everything to the operating system."""
+        """Close the open chunk and pass everything to the operating system."""
         self._last_flush_s = time.monotonic()
         if self._is_open:
             self._file.flush()
-            if self._has_new_topics:  # once for all of a fleet, not once for each
+            if self._has_new_topics:  # once for a whole fleet, not for each vehicle
                 self._write_metadata()
 
     def close(self) -> None:
@@ -169,7 +164,7 @@ class BagWriter:
             raise _disk_error(self.path, error) from error
 
     def _abandon(self) -> None:
-        """Let go of a file that can no longer be written; what was flushed stays readable."""
+        """Close a file that can no longer be written; what was flushed stays readable."""
         self._is_open = False
         with contextlib.suppress(OSError):
             self._stream.close()

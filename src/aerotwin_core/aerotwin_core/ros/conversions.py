@@ -30,7 +30,7 @@ def ns_from_stamp(time: Time) -> int:
 
 
 def fill(data: np.ndarray) -> array:
-    """Return the bytes of a contiguous array as the fast setter of a uint8[] field wants them.
+    """Return the bytes of a contiguous array as the fast setter of a uint8[] field requires them.
 
     Assigning an ndarray itself would cost 120 ms for a megabyte.
     """

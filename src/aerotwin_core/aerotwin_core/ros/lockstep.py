@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes that go in step with each other share: a watch over the input, and counters told.
+"""Shared parts of nodes that run in lockstep: an input watchdog, and published counters.
 
 Time here is wall time on a steady clock: a node that waits for the source of simulated time must
 notice when that time stands still.
@@ -29,18 +29,16 @@ Report = Callable[[], tuple[int, str, dict[str, str]]]
 
 
 class InputWatch:
-    """Ends a node with one line when its input stays away for too long.
+    """Ends a node with one line when its input stops for too long.
 
     Parameters
     ----------
-    node : Node
-        Whose input it is.
     topic : str
         The input, for the message.
     limit_s : float
-        Longest gap in wall time, counted from the first input on; 0 never ends the node.
+        Longest gap in wall time [s], counted from the first input on; 0 never ends the node.
     way_out : str
-        What a person should look at.
+        What the user should check.
     """
 
     def __init__(self, node: Node, topic: str, limit_s: float, way_out: str) -> None:
@@ -52,7 +50,7 @@ class InputWatch:
             create_wall_timer(node, period_s, self._check)
 
     def mark_received(self) -> None:
-        """Say that the input has come."""
+        """Record that input arrived."""
         self._last_s = time.monotonic()
 
     def _check(self) -> None:
@@ -64,7 +62,7 @@ class InputWatch:
 
 
 def create_wall_timer(node: Node, period_s: float, callback: Callable[[], None]) -> None:
-    """Call something in steady wall time, also where `use_sim_time` is set."""
+    """Call `callback` in steady wall time, also where `use_sim_time` is set."""
     node.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Lidar scans with where the lidar sits on the body, from lidar/points and /tf_static."""
+"""Lidar scans with the mounting of the lidar on the body, from lidar/points and /tf_static."""
 
 from collections import deque
 from collections.abc import Callable
@@ -46,21 +46,12 @@ class MountedScan:
 
 
 class MountedScans:
-    """Subscribes for a node and calls back with every scan, in the order of arrival.
-
-    Parameters
-    ----------
-    node : Node
-        Whose subscriptions they are.
-    base_frame : str
-        Frame of the body.
-    on_scan : callable
-        Called with a `MountedScan`.
+    """Subscribes for a node and calls `on_scan` with every `MountedScan`, in the order of arrival.
 
     Attributes
     ----------
     counters : dict
-        `n_scans` that were handed out, `n_scans_skipped` that were not.
+        `n_scans` that were delivered, `n_scans_skipped` that were not.
     """
 
     def __init__(self, node: Node, base_frame: str, on_scan: Callable[[MountedScan], None]) -> None:
@@ -75,7 +66,7 @@ class MountedScans:
         node.create_subscription(TFMessage, "/tf_static", self._on_static, _STATIC)
 
     def skip(self, reason: str) -> None:
-        """Count a scan that is of no use, and say why."""
+        """Count an unusable scan, and log why."""
         self.counters["n_scans_skipped"] += 1
         self._node.get_logger().warning(f"scan skipped: {reason}", throttle_duration_sec=5.0)
 

@@ -26,7 +26,7 @@ LOOK_S = 0.1
 def init_rclpy(**options: Any) -> None:
     """Initialise rclpy on the chosen network; the options are those of `rclpy.init`.
 
-    Where the environment names none, the process ends with one fatal line and code 78.
+    If the environment names no valid network, the process ends with one fatal line and code 78.
     """
     try:
         choose_network()
@@ -39,15 +39,11 @@ def init_rclpy(**options: Any) -> None:
 def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) -> int:
     """Initialise rclpy, spin the node until shutdown and return the exit code.
 
-    SIGINT and SIGTERM are heard between two callbacks: neither a callback nor the node's
-    `destroy_node`, which may save what the node has made, is cut short, and the context stays
-    valid for both. Until the node is made a signal ends the process at once (exit code 130), and
-    so does a second Ctrl-C later on.
-
-    Parameters
-    ----------
-    make_node : callable
-        Makes the node; a `ParameterError` in it ends with code 78 and one fatal line.
+    SIGINT and SIGTERM are handled between two callbacks: neither a callback nor the node's
+    `destroy_node`, which may save the node's results, is cut short, and the context stays valid
+    for both. Until the node is made a signal ends the process at once (exit code 130), and so does
+    a second Ctrl-C later on. A `ParameterError` in `make_node` ends it with code 78 and one fatal
+    line.
     """
     stop = StopRequest(ends_at_once=True)
     node: Node | None = None
@@ -56,7 +52,7 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
         init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         node = make_node()
         stop.wait_for_end()
-        # It only wakes the executor, which would wait for messages for ever.
+        # It only wakes the executor, which would otherwise wait for messages forever.
         node.create_timer(LOOK_S, lambda: None, clock=Clock(clock_type=ClockType.STEADY_TIME))
         executor = SingleThreadedExecutor()
         executor.add_node(node)

@@ -24,7 +24,7 @@ _RANGES = {
 
 
 class ConfiguredNode(Node):
-    """A node that knows every parameter it was started with, also those that nobody declares."""
+    """A node that knows every parameter it was started with, also undeclared ones."""
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
@@ -53,7 +53,7 @@ def declare_parameters(node: ConfiguredNode, cls: type[T]) -> T:
 
 
 def _nested(flat: dict[str, Any]) -> dict[str, Any]:
-    """Return values by the parts of their names, which dots divide."""
+    """Return values by the parts of their names, which are separated by dots."""
     tree: dict[str, Any] = {}
     for name, value in flat.items():
         *folders, leaf = name.split(".")

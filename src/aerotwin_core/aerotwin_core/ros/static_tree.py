@@ -9,13 +9,13 @@ from aerotwin_core.ros.conversions import transform_from_message
 
 
 class StaticTree:
-    """Answers where one frame sits in another, above it in the tree."""
+    """Looks up the pose of a frame in another one above it in the tree."""
 
     def __init__(self) -> None:
         self._parents: dict[str, tuple[str, np.ndarray]] = {}
 
     def add(self, message: TFMessage) -> None:
-        """Take over transforms; a later one of the same child replaces the earlier."""
+        """Store transforms; a later one of the same child replaces the earlier."""
         for item in message.transforms:
             T = transform_from_message(item.transform)
             self._parents[item.child_frame_id] = (item.header.frame_id, T)

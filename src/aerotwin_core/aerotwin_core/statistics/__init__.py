@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics for samples that depend on each other, and for few runs of several methods.
+"""Statistics for correlated samples, and for few runs of several methods.
 
-Neighbouring points of a map and neighbouring poses of a trajectory err alike, so n of them are
-not n facts. Blocks of space or time are resampled instead (`block_bootstrap`); that two samples
-agree is shown by an interval within a margin (`tost`), not by failing to see a difference. Between
-methods the run is the unit (`compare_paired`, `compare_unpaired`, `holm`). All that is random is
-seeded.
+Neighbouring points of a map and neighbouring poses of a trajectory have similar errors, so n of
+them are not n independent samples. Blocks of space or time are resampled instead
+(`block_bootstrap`); that two samples agree is shown by an interval within a margin (`tost`), not by
+failing to find a difference. Between methods the run is the unit (`compare_paired`,
+`compare_unpaired`, `holm`). All random draws are seeded.
 """
 
 from aerotwin_core.statistics.blocks import (

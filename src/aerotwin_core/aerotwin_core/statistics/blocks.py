@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of space and time, within which samples may depend on each other as they like."""
+"""Blocks of space and time, within which samples may be correlated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ _GROWTH = 1.25
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSize:
-    """How large blocks should be.
+    """A chosen size of blocks.
 
     Attributes
     ----------
     edge : float
         Edge of a cube [m], or duration [s].
     edges, standard_errors : tuple of float
-        What was tried, and the standard error of the mean with blocks of that size.
+        Sizes that were tried, and the standard error of the mean with each.
     n_blocks : int
-        Blocks of size `edge` that hold samples.
+        Blocks of size `edge` that contain samples.
     is_settled : bool
         False when the standard error still grows at the largest blocks that leave enough of them:
-        samples depend on each other over longer distances, and intervals are too short.
+        samples are correlated over longer distances, and intervals are too short.
     """
 
     edge: float
@@ -39,17 +39,10 @@ class BlockSize:
 
 
 def blocks_in_space(points: np.ndarray, edge_m: float) -> np.ndarray:
-    """Return the number (n,) int64 of the cube of edge_m that holds each point.
+    """Return the number (n,) int64 of the cube of edge_m [m] that each point is in.
 
-    The cubes are those of a lattice at the origin: points of two clouds in the same cube have the
-    same number.
-
-    Parameters
-    ----------
-    points : (n, d) array
-        d from 1 to 3 [m].
-    edge_m : float
-        Edge of a cube [m].
+    Points are (n, d) [m], d from 1 to 3. The cubes form a lattice at the origin: points of two
+    clouds in the same cube have the same number.
 
     Raises
     ------
@@ -72,7 +65,7 @@ def blocks_in_space(points: np.ndarray, edge_m: float) -> np.ndarray:
 
 
 def blocks_in_time(times_s: np.ndarray, length_s: float) -> np.ndarray:
-    """Return the number (n,) of the interval of length_s [s] that holds each instant (n,) [s]."""
+    """Return the number (n,) of the interval of length_s [s] that each instant (n,) [s] is in."""
     times = np.asarray(times_s, dtype=np.float64)
     return blocks_in_space(times[:, None], length_s)
 
@@ -86,12 +79,12 @@ def choose_block_size(values: np.ndarray, points: np.ndarray, edges: Sequence[fl
     Parameters
     ----------
     values : (n,) array
-        What is averaged.
+        Values to average.
     points : (n, d) array
-        Where, or (n, 1) when [m] or [s].
+        Positions [m], or (n, 1) positions [m] or times [s].
     edges : sequence of float
-        Sizes to try, each twice the last. Those that leave fewer than 20 blocks are passed over,
-        but for the smallest.
+        Sizes to try, each twice the last. Those that leave fewer than 20 blocks are skipped,
+        except the smallest.
     """
     tried: list[tuple[float, float, int]] = []
     for edge in edges:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Bootstrap intervals of means, deviations and quantiles, by blocks drawn whole.
+"""Block bootstrap intervals of means, deviations and quantiles.
 
 References
 ----------
@@ -27,16 +27,12 @@ _CHUNK_NUMBERS = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A number and where it may lie.
+    """An estimate and its confidence interval, in the unit of the values.
 
     Attributes
     ----------
-    estimate, low, high : float
-        In the unit of the values.
     confidence : float
-        Share of such intervals that hold the truth.
-    standard_error : float
-        Standard deviation of the estimate.
+        Share of such intervals that contain the true value.
     n_blocks : int
         Units that were drawn.
     """
@@ -62,16 +58,16 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Replicates:
-    """A statistic, and what it is when the blocks are drawn again.
+    """A statistic, and its values when the blocks are drawn again.
 
     Attributes
     ----------
     estimate : float
-        Of the sample itself.
+        Value of the sample itself.
     values : (k,) array
-        Of each resample.
+        Value of each resample.
     n_blocks : int
-        Blocks in the sample, of the smaller one for a difference.
+        Blocks in the sample; for a difference, in the smaller sample.
     n_effective : float
         Equal blocks that these unequal ones are worth.
     """
@@ -135,13 +131,9 @@ def block_bootstrap(
     values : (n,) array
         Finite.
     blocks : (n,) integer array, optional
-        Block of each value (`blocks_in_space`, `blocks_in_time`); each value its own without.
+        Block of each value (`blocks_in_space`, `blocks_in_time`); by default each value is its own.
     statistic : str
         One of `STATISTICS`; "std" is the standard deviation of the population (ddof 0).
-    n_resamples : int
-        How often to draw.
-    seed : int
-        Of the draws.
 
     Raises
     ------
@@ -188,23 +180,14 @@ def bootstrap_difference(
 ) -> Replicates:
     """Return the difference of a statistic, b minus a, and its replicates.
 
+    A draw that leaves one sample without a value is left out. Parameters are as in
+    `block_bootstrap`.
+
     Parameters
     ----------
-    values_a, values_b : (n,), (m,) arrays
-        The samples.
-    blocks_a, blocks_b : integer arrays, optional
-        As `block_bootstrap`.
-    statistic : str
-        One of `STATISTICS`.
     shares_blocks : bool
-        Equal numbers are the same place (or moment) in both, so that a place that is hard for both
-        is drawn for both; without, the samples are drawn apart.
-    n_resamples, seed : int
-        As `block_bootstrap`.
-
-    Notes
-    -----
-    A draw that leaves one sample without a value is left out.
+        Equal numbers are the same region (or moment) in both samples, so that one that is hard for
+        both is drawn for both. Otherwise the samples are drawn independently.
     """
     rng = np.random.default_rng(seed)
     draws: Iterator[tuple[np.ndarray, np.ndarray]]

@@ -19,7 +19,7 @@ EQUIVALENT, DIFFERENT, UNDECIDED = "equivalent", "different", "not decided"
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalence:
-    """What two one-sided tests say.
+    """Result of two one-sided tests.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Equivalence:
     alpha : float
         Largest probability to call samples equivalent that differ by the margin or more.
     p_value : float
-        The larger of the two one-sided tests': equivalent where it is below alpha. Never 0: with
+        The larger of the two one-sided tests': equivalent if it is below alpha. Never 0: with
         k of n resamples beyond the margin the tail is (k + 1) / (n + 1).
     verdict : str
         `equivalent`: the interval lies within the margin. `different`: it lies beyond, on one
@@ -55,12 +55,10 @@ class Equivalence:
 
 
 def tost(difference: Replicates, margin: float, *, alpha: float = 0.05) -> Equivalence:
-    """Judge a difference against a margin.
+    """Test a difference, from `bootstrap_difference`, against a margin.
 
     Parameters
     ----------
-    difference : Replicates
-        From `bootstrap_difference`.
     margin : float
         Half width of the range that counts as equal, in the unit of the difference.
     alpha : float

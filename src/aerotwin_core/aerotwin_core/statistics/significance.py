@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether runs of two methods differ: tests, effect sizes, corrections for many comparisons.
 
-Wilcoxon, Mann and Whitney are SciPy's. Permutations are drawn here, because SciPy's draw others and
-the p-values of reports must stay; Holm's correction is not in SciPy.
+Wilcoxon and Mann-Whitney are SciPy's. Permutations are drawn here, because SciPy draws others and
+the p-values of reports must not change; Holm's correction is not in SciPy.
 
 References
 ----------
@@ -31,16 +31,10 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Quartiles:
-    """Five numbers of a sample, in its unit.
+    """Quartiles, extremes and moments of a sample, in its unit.
 
-    Attributes
-    ----------
-    n : int
-        Values.
-    minimum, q25, median, q75, maximum : float
-        Quantiles are linear between order statistics (NumPy's default).
-    mean, std : float
-        Of the sample; std has n - 1 degrees of freedom, NaN for one value.
+    Quantiles are linear between order statistics (NumPy's default); `std` has n - 1 degrees of
+    freedom and is NaN for one value.
     """
 
     n: int
@@ -55,12 +49,10 @@ class Quartiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What a test of two methods says.
+    """Result of a test of two methods.
 
     Attributes
     ----------
-    test : str
-        Its name.
     n_a, n_b : int
         Runs; equal for pairs.
     median_difference : float
@@ -71,7 +63,7 @@ class Comparison:
     p_value : float
         Two-sided; 1 when there is nothing to compare.
     smallest_p_value : float
-        The least that these numbers of runs can give, however large the difference: above the
+        The least that these numbers of runs can yield, however large the difference: above the
         significance level nothing could have been found.
     """
 
@@ -112,7 +104,7 @@ def compare_paired(
         `wilcoxon`: signed ranks, exact to 50 pairs without ties, zeros left out. `permutation`:
         of signs, of the mean difference; exact to 14 pairs.
     seed : int
-        Of the permutations.
+        Seed of the permutations.
     """
     a, b = _checked(a, "a"), _checked(b, "b")
     if test not in PAIRED_TESTS:
@@ -143,7 +135,7 @@ def compare_unpaired(
     test: str = "mann_whitney",
     seed: int = 0,
 ) -> Comparison:
-    """Compare two methods on runs of their own; parameters as `compare_paired`."""
+    """Compare two methods on separate runs; parameters as `compare_paired`."""
     from scipy.special import comb
 
     a, b = _checked(a, "a"), _checked(b, "b")
@@ -166,7 +158,7 @@ def compare_unpaired(
 
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p-values adjusted for their number, in the order given; none is above 1.
+    """Return p-values adjusted for their number, in the order of the input; none is above 1.
 
     Examples
     --------
@@ -209,7 +201,7 @@ def _exact_signed_ranks(moved: np.ndarray) -> float:
 
 
 def _sign_permutation(off: np.ndarray, rng: np.random.Generator) -> float:
-    """Return how often signs at random make a sum as far from zero, all of them where few."""
+    """Return how often random signs (all signs if few) make a sum as far from zero."""
     n, seen = len(off), abs(float(off.sum()))
     if n <= _MOST_SIGNS:
         signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
@@ -222,7 +214,7 @@ def _sign_permutation(off: np.ndarray, rng: np.random.Generator) -> float:
 
 
 def _label_permutation(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> float:
-    """Return how often labels at random make means that far apart."""
+    """Return how often random labels make means that are as far apart."""
     joined, n = np.concatenate([a, b]), len(a)
     seen = abs(float(b.mean() - a.mean()))
     total, n_beyond = float(joined.sum()), 0
