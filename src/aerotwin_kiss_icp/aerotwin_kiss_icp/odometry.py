@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""KISS-ICP, told what it is given and asked for what an evaluation needs."""
+"""KISS-ICP with stamped input and the output that an evaluation needs."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_kiss_icp.parameters import KissIcpParameters
 
-# With fewer points there is nothing to register; KISS-ICP would answer with its prediction.
+# With fewer points registration is impossible; KISS-ICP would return its prediction.
 MIN_POINTS = 10
 
 
@@ -37,8 +37,6 @@ class ScanPose:
 class KissIcpOdometry:
     """KISS-ICP fed with stamped scans.
 
-    Notes
-    -----
     Its de-skewing moves all points to the end of the turn, so its pose is the one there, while a
     scan is stamped where its turn begins. At 4 m/s and 10 Hz that is 0.4 m. The pose at the stamp
     follows from its own constant-velocity model.
@@ -66,16 +64,16 @@ class KissIcpOdometry:
         Parameters
         ----------
         stamp_ns : int
-            Beginning of the turn, later than that of the scan before [ns].
+            Beginning of the turn [ns], later than that of the previous scan.
         points_lidar : (n, 3) array
-            Points where the lidar saw them [m].
+            Points as measured by the lidar [m], not de-skewed.
         times_s : (n,) array
-            When, since the stamp [s]; all zero for a scan without motion.
+            Times of the points since the stamp [s]; all zero for a scan without motion.
 
         Raises
         ------
         ValueError
-            If stamps do not grow, or the scan has too few finite points.
+            If stamps do not increase, or the scan has too few finite points.
         """
         if self._stamp_ns is not None and stamp_ns <= self._stamp_ns:
             raise ValueError(f"stamp_ns must grow, got {stamp_ns} after {self._stamp_ns}")
@@ -84,7 +82,7 @@ class KissIcpOdometry:
         self._algorithm.register_frame(points, _with_spread(times))
         self._stamp_ns = stamp_ns
         twist = _twist(self._algorithm.last_delta, period_s)
-        # The pose is that of the end of the turn; of points left as they were seen, of its middle.
+        # The pose is that of the end of the turn; for points that are not de-skewed, of its middle.
         later_s = float(times.max()) * (1.0 if self.parameters.deskew else 0.5)
         T_begin_pose = _motion(twist * later_s)
         return ScanPose(
@@ -144,12 +142,12 @@ def _checked(points: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _with_spread(times: np.ndarray) -> np.ndarray:
-    """Return the times, or none where all are equal: KISS-ICP divides by their spread."""
+    """Return the times, or none if all are equal: KISS-ICP divides by their spread."""
     return times if np.ptp(times) > 0.0 else np.empty(0)
 
 
 def _twist(T_before_now: np.ndarray, period_s: float) -> np.ndarray:
-    """Return the constant twist (6,) that makes the motion in a time; zero without a time."""
+    """Return the constant twist (6,) of a motion in period_s [s]; zero for no time."""
     if period_s == 0.0:
         return np.zeros(6)
     turn = Rotation.from_matrix(T_before_now[:3, :3]).as_rotvec()
@@ -159,7 +157,7 @@ def _twist(T_before_now: np.ndarray, period_s: float) -> np.ndarray:
 
 
 def _motion(twist_times_s: np.ndarray) -> np.ndarray:
-    """Return T_begin_end of a twist that acted for a time; inverse of `_twist`."""
+    """Return T_begin_end of a twist multiplied by its duration; inverse of `_twist`."""
     turn = twist_times_s[3:]
     shift = Rotation.from_rotvec(0.5 * turn).apply(twist_times_s[:3])
     return make_transform(Rotation.from_rotvec(turn).as_matrix(), shift)

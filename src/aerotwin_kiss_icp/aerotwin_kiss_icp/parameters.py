@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class KissIcpParameters:
-    """What the algorithm may be told."""
+    """Settings of the algorithm."""
 
     max_range_m: float = parameter(
         100.0, text="farther points are not used", unit="m", minimum=1.0, maximum=1000.0

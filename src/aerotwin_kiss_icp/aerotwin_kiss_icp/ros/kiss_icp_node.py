@@ -30,7 +30,7 @@ IDLE_PERIOD_S = 0.5
 
 
 class KissIcpNode(ConfiguredNode):
-    """Wires topics to a `KissIcpOdometry`."""
+    """Connects topics to a `KissIcpOdometry`."""
 
     def __init__(self) -> None:
         super().__init__("kiss_icp")
@@ -69,7 +69,7 @@ class KissIcpNode(ConfiguredNode):
             self._send_map()
 
     def _publish(self, scan: ScanPose) -> None:
-        """Publish what a scan says of the body; odom is the body where the lidar's odom is."""
+        """Publish the body pose of a scan; odom is the body frame at the lidar's odom."""
         p, T_lidar_base = self._settings, invert_transform(self._T_base_lidar)
         T_odom_base = self._T_base_lidar @ scan.T_odom_lidar @ T_lidar_base
         R_base_lidar = self._T_base_lidar[:3, :3]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the node: those of KISS-ICP, and where its results go."""
+"""Parameters of the node: those of KISS-ICP, frames and output."""
 
 from dataclasses import dataclass
 
