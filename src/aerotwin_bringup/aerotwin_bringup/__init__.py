@@ -3,7 +3,7 @@
 """Scenarios: launch files, their configuration, and the runner that starts them.
 
 `launch_runner` runs ROS 2 launch files of the YAML front end where ROS's own launch is not
-installed; the same files run through `ros2 launch` elsewhere.
+installed; elsewhere `ros2 launch` runs the same files.
 """
 
 __all__: list[str] = []

@@ -16,7 +16,7 @@ def evidence_command(name: str) -> ModuleType:
     Raises
     ------
     UserError
-        If this installation does not stand in a checkout of the source.
+        If this installation is not in a checkout of the source.
     """
     folder = Path(__file__).resolve().parents[3] / "test"
     if not (folder / "evidence").is_dir():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry points of the scenarios, whose imports take seconds: Ctrl-C meanwhile ends them quietly."""
+"""Entry points of the scenarios, whose imports take seconds: Ctrl-C ends them quietly meanwhile."""
 
 from aerotwin_core.start import run
 
@@ -26,5 +26,5 @@ def relay() -> None:
 
 
 def replay() -> None:
-    """Run aerotwin_run_evaluation's `replay`; deprecated, it goes with the next version."""
+    """Run aerotwin_run_evaluation's `replay`; deprecated, removed in the next version."""
     run("aerotwin_run_evaluation.ros.replay")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compile what flies and drives: `python -m aerotwin_bringup.warm_up`, called at set-up.
+"""Compile kernels of flights and drives: `python -m aerotwin_bringup.warm_up`, called at set-up.
 
-The first flight then starts at once, and no wait in a flight covers a compiler. What works on files
-(reconstruction, voxels, evaluation of maps) compiles at its first call, some seconds each.
+The first flight then starts at once, and no timeout of a flight includes compilation. Kernels that
+work on files (reconstruction, voxels, evaluation of maps) compile at their first call, in seconds.
 """
 
 import importlib
@@ -18,7 +18,7 @@ COARSE_M = 0.4
 
 
 def compile_world() -> None:
-    """Build a coarse cliff and ask for its ground."""
+    """Build a coarse cliff and query its ground."""
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
     from aerotwin_rendering import WorldQueries
@@ -61,12 +61,12 @@ def compile_pictures() -> None:
 
 
 def compile_autopilot() -> None:
-    """Load what compiles on import."""
+    """Load the autopilot, which compiles on import."""
     importlib.import_module("aerotwin_autopilot.embedded_autopilot")
 
 
 def compile_odometry() -> None:
-    """Let the odometry watch a small wall."""
+    """Run the odometry on a small wall."""
     from aerotwin_stereo_odometry import warm_up
 
     warm_up()
@@ -98,7 +98,7 @@ JOBS = (
 
 
 def main() -> int:
-    """Run the jobs side by side, one process each, as many at once as there are processors."""
+    """Run the jobs in parallel, one process each, at most one per processor."""
 
     def run(name: str) -> int:
         program = f"from {__spec__.name} import {name} as f; f()"

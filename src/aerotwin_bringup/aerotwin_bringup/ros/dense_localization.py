@@ -16,7 +16,7 @@ from aerotwin_scenarios.dense_localization.mission.mission import DenseMission, 
 
 
 def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
-    """Return what the node `dense_localization` was given; it does not live longer."""
+    """Return the parameters of the node `dense_localization`, which exists only for this call."""
     init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = ConfiguredNode("dense_localization")
@@ -31,8 +31,8 @@ def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
 def main() -> None:
     """Entry point of the executable `dense_localization`.
 
-    Until the run has a folder a signal ends the process at once; then it ends the flight or the
-    making of the map that is under way, but not the report.
+    Until the run has a folder a signal ends the process at once; afterwards it ends the flight or
+    the mapping in progress, but not the report.
     """
     stop = StopRequest(ends_at_once=True)
     try:

@@ -37,7 +37,7 @@ NOT_REACHED = "The recorded track was not reached: nothing is compared."
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedFlightParameters(FlightNodeParameters, TrackOptions):
-    """Which recording is flown again, and how it becomes a track."""
+    """The recording to fly again, and how it becomes a track."""
 
     recording: str = parameter(text="ULog, TUM, EuRoC or GNSS CSV file, or a bag")
     topic: str = parameter("", text="Odometry or PoseStamped topic of a bag; empty = its only one")
@@ -68,7 +68,7 @@ class RecordedFlightScenario:
             mission = write_mission(track, folder.resolve(), ground_m=ground_m)
         except UserError:
             with contextlib.suppress(OSError):
-                folder.rmdir()  # nothing stands in it: no flight, no run
+                folder.rmdir()  # empty: no flight, no run
             raise
         self._track = track
         say(
@@ -78,10 +78,10 @@ class RecordedFlightScenario:
         return dataclasses.replace(parameters, mission=str(mission)), world
 
     def begin(self, node: SimulatorNode) -> None:
-        """Nothing accompanies the flight."""
+        """Do nothing: no other process accompanies the flight."""
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
-        """Write the report and say where it is."""
+        """Write the report and print its path."""
         if parameters.record == "none":
             return exit_code(result)
         flight = self._compare(result)

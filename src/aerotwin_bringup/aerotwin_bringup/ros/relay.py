@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenario of launch/relay.launch.yaml: fly every case of the relay manoeuvre, and report.
 
-Each case is a flight of its own, with its own step, in a folder of its own below the run's.
+Each case is a separate flight, with its own step, in its own folder below the run's.
 """
 
 import dataclasses
@@ -59,7 +59,7 @@ class Relay:
         self._node: SimulatorNode | None = None
 
     def stop(self) -> None:
-        """End the flight that is under way, and fly no more."""
+        """End the current flight, and fly no more."""
         self._is_stop_requested = True
         if self._node is not None:
             self._node.request_stop()
@@ -145,7 +145,7 @@ class Relay:
 
 
 def _judge(case: RelayCase, flight: FlightResult) -> RelayResult:
-    """Return how a case was flown, from the truth in its bag."""
+    """Evaluate how a case was flown, from the truth in its bag."""
     controllers = [vehicle.backend.controller for vehicle in flight.simulation.vehicles]
     bag = BagReader(flight.folder / "bag")
     return RelayResult(

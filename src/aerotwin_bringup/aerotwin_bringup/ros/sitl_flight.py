@@ -63,14 +63,14 @@ class SitlFlightParameters(FlightNodeParameters):
 
     @property
     def is_judged(self) -> bool:
-        """Whether a SLAM takes part that something is shown to: the shipped one sees the pair."""
+        """Whether a SLAM takes part and receives data: the shipped one needs the stereo pair."""
         if self.slam == SHIPPED:
             return self.camera
         return self.slam != "none" and (self.has_cameras or self.has_lidar)
 
     @property
     def is_followed(self) -> bool:
-        """Whether the loop waits for the SLAM, at what it is to answer."""
+        """Whether the loop waits for the SLAM's answers."""
         return self.is_judged and bool(self.wait_for)
 
 
@@ -93,7 +93,7 @@ class SitlFlight:
             node.gate.call_on_answer(self._recorder.frame_done)
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
-        """Write the report and say where it is."""
+        """Write the report and print its path."""
         usage = self._recorder.stop() if self._recorder is not None else None
         if parameters.record == "none":
             return exit_code(result)
