@@ -46,10 +46,7 @@ _MESH_SUFFIXES = {".b3dm", ".i3dm", ".cmpt", ".pnts", ".glb", ".gltf"}
 
 @dataclass(frozen=True, kw_only=True)
 class Asset:
-    """The ``asset`` of a document.
-
-    ``copyright`` may be empty; ``states_up_axis``: whether the file has a gltfUpAxis.
-    """
+    """The ``asset`` of a document; ``states_up_axis``: whether the file has a gltfUpAxis."""
 
     version: str
     up_axis: UpAxis

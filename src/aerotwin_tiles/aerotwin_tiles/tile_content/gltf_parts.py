@@ -15,8 +15,7 @@ def gltf_parts(
 ) -> list[TilePart]:
     """Return the scene of a .glb or .gltf file at one or more poses in the tile.
 
-    ``T_tile_instances``: (k, 4, 4) float64, from the scene with z up into the tile, for every
-    instance.
+    ``T_tile_instances`` (k, 4, 4) float64: from the scene with z up into the tile, each instance.
     """
     scene = read_scene(data, resolve=context.resolve, budget=context.budget)
     T_center = np.eye(4)
