@@ -62,10 +62,7 @@ class RayScene:
         self._meshes = tuple(meshes)
 
     def cast(self, rays: np.ndarray) -> SurfaceHits:
-        """Return the first hits of rays (n, 6) float32, origin and direction.
-
-        Distances are in lengths of the direction.
-        """
+        """Return the first hits of rays (n, 6) float32; distances in lengths of the direction."""
         found = self._cast(rays)
         distance = found["t_hit"].numpy().astype(np.float64)
         normal = found["primitive_normals"].numpy().astype(np.float64)

@@ -16,10 +16,7 @@ from aerotwin_rendering.rasteriser.mipmaps import Pyramid, build_pyramid
 
 @dataclass(frozen=True, kw_only=True)
 class RasterScene:
-    """All current meshes.
-
-    ``textures`` holds each distinct texture once; ``texture_of_mesh`` (m,) are its indices.
-    """
+    """All current meshes; ``texture_of_mesh`` (m,) are indices of the distinct ``textures``."""
 
     clusters: Clusters
     textures: tuple[np.ndarray, ...]
