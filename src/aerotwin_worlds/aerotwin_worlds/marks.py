@@ -44,11 +44,7 @@ class MarkStyle:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MarkedWorld:
-    """A world with marks.
-
-    ``world`` is unchanged but for the painted textures; ``points_map`` (n, 3) are the exact
-    positions of the marks' middles, on the ground [m].
-    """
+    """A world with painted textures; ``points_map`` (n, 3): exact middles of the marks [m]."""
 
     world: World
     points_map: np.ndarray
