@@ -168,10 +168,7 @@ class FreeGround:
 def level_pads(
     x_m, y_m, z_m: np.ndarray, pads: Sequence[tuple], reach_m: float = 7.0
 ) -> np.ndarray:
-    """Return heights levelled on rectangles, with slopes around them.
-
-    ``pads``: (x, y, yaw, length, width, z) each [m, rad].
-    """
+    """Return heights levelled on rectangles (x, y, yaw, length, width, z) [m, rad], with slopes."""
     z = z_m.copy()
     for x, y, yaw, length, width, level in pads:
         far = np.hypot(length, width) / 2.0 + reach_m

@@ -41,10 +41,7 @@ class Board:
 
 @dataclass(frozen=True, kw_only=True)
 class Settlement:
-    """All objects on a site.
-
-    ``seat_colours`` are the colours of the blocks of seats of stands among the sweeps.
-    """
+    """All objects on a site; ``seat_colours`` are those of the blocks of seats of stands."""
 
     seed: int
     buildings: dict[str, Building] = field(default_factory=dict)
