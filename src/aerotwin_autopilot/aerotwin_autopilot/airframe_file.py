@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A parameter file for another airframe, from plain numbers.
 
-The autopilot does not read the simulator's airframe files: what it believes of its vehicle is its
-own. A launcher that knows both writes this file for it.
+The autopilot does not read the simulator's airframe files: it has its own model of the vehicle.
+A launcher that knows both writes this file for it.
 """
 
 from dataclasses import replace
@@ -21,12 +21,8 @@ from aerotwin_core.parameters import to_mapping
 def parameters_text(airframe: AirframeParameters, base: AutopilotParameters | None = None) -> str:
     """Return the YAML text of the autopilot's parameters for an airframe.
 
-    Parameters
-    ----------
-    airframe : AirframeParameters
-        Built from numbers; body axes forward, left, up, rotors in the order of the outputs.
-    base : AutopilotParameters, optional
-        Estimator, gains and settings; the packaged ones by default.
+    Body axes are forward, left, up, rotors in the order of the outputs. `base` provides estimator,
+    gains and settings; the packaged ones by default.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from aerotwin_autopilot.estimator import layout
 MAXIMUM_ROTORS = 16
 """Outputs of HIL_ACTUATOR_CONTROLS."""
 
-# What Python tells the compiled step between steps.
+# Inputs from Python to the compiled step between steps.
 K_STILL, K_HEIGHT_DATUM, K_USES_FIELD, K_ROTORS, N_CONTEXT = 0, 1, 2, 3, 4
 
 # Guidance: which law writes the set-point, and its numbers.
@@ -41,16 +41,11 @@ _STARTS = (0, *accumulate(_SIZES))
     A_INVERSE, A_COMMANDS, N_ARENA,
 ) = _STARTS  # fmt: skip
 """Where each block begins; a reading is force, rate, field (FLU) and pressure altitude, the
-commands are followed by the thrust asked for."""
+commands are followed by the commanded thrust."""
 
 
 class Arena:
-    """The array and a view of each block, by name.
-
-    Notes
-    -----
-    Nobody copies: what the compiled step writes is seen through the views at once.
-    """
+    """One array and views of its blocks, by name, which share its memory with the compiled step."""
 
     def __init__(self) -> None:
         self.array = np.zeros(N_ARENA)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled quaternion algebra on scalar-last (xyzw) quaternions, for the filter and the controller.
 
-Tuples in, tuples out: they live in registers, so a 250 Hz step allocates nothing.
+Arguments and results are tuples in registers, so a 250 Hz step allocates nothing.
 """
 
 import math

@@ -27,7 +27,7 @@ DECIDE_EVERY = 5
 """Steps between two decisions of the state machine: 50 Hz at 250 Hz."""
 FULL_FIX = 3
 RESTART_BEHIND_US = 1_000_000
-"""A clock that jumps back further than this has been reset: so is the autopilot."""
+"""A clock that jumps back further than this was reset; the autopilot resets as well."""
 PAYLOAD_LENGTH = 65
 GAUSS_PER_TESLA = 1e4
 
@@ -43,14 +43,8 @@ class PilotMessage:
 class Autopilot:
     """Estimator, state machine and controller, stepped by HIL_SENSOR messages.
 
-    It owns no clock and no socket; the same messages give the same answers.
-
-    Parameters
-    ----------
-    parameters : AutopilotParameters
-        Airframe, noise, gains, settings.
-    instance : int
-        Number of the vehicle, from 0.
+    It owns no clock and no socket; the same messages give the same answers. `instance` is the
+    number of the vehicle, from 0.
     """
 
     def __init__(self, parameters: AutopilotParameters, instance: int = 0) -> None:
@@ -95,7 +89,7 @@ class Autopilot:
 
     @property
     def unix_us(self) -> int:
-        """Time of GNSS since 1970 [us]: the date of the magnetic model at the start; else 0."""
+        """GNSS time since 1970 [us], from the date of the magnetic model on; 0 without a fix."""
         if self.fix is None or self.fix.fix_type < FULL_FIX:
             return 0
         return self._epoch_us + self.time_us
@@ -107,7 +101,7 @@ class Autopilot:
 
     @property
     def arrival_s(self) -> float:
-        """Simulated time of what arrives now, before the sample it comes with [s]."""
+        """Simulated time of messages that arrive now, before the sample they accompany [s]."""
         return self.time_s + self._last_dt if self.time_us else 0.0
 
     @property
@@ -116,7 +110,7 @@ class Autopilot:
         return self.modes.battery.share(self.time_s)
 
     def on_gnss_fix(self, fix: HilGps) -> None:
-        """Take a HIL_GPS; its arrival, not its stamp, counts as its time."""
+        """Process a HIL_GPS; its arrival, not its stamp, counts as its time."""
         self.fix = fix
         if fix.fix_type < FULL_FIX:
             return
@@ -124,7 +118,7 @@ class Autopilot:
         self.estimator.add_fix(self.arrival_s, position, fix.v_map, (fix.eph_m, fix.epv_m))
 
     def on_external_odometry(self, pose: LevelVisionPose) -> None:
-        """Take a pose of external vision; one that cannot be is refused."""
+        """Process a pose of external vision; an implausible one is rejected."""
         if not pose.is_plausible:
             self.n_refused += 1
             return
@@ -133,11 +127,11 @@ class Autopilot:
             self._notify(text, "reset" in text)
 
     def on_battery(self, share: float, voltage_v: float, current_a: float) -> None:
-        """Take a report of the battery; charge 0 to 1."""
+        """Process a report of the battery; charge 0 to 1."""
         self.modes.battery.report(share, voltage_v, current_a, self.arrival_s)
 
     def on_imu_sample(self, sensor: HilSensor) -> list[float]:
-        """Take a HIL_SENSOR and return the rotor commands in [0, 1]."""
+        """Process a HIL_SENSOR and return the rotor commands in [0, 1]."""
         values, fields = self.sensor_values, FIELDS_IMU
         fx, fy, fz = sensor.specific_force_body
         wx, wy, wz = sensor.angular_velocity_body
@@ -153,10 +147,10 @@ class Autopilot:
         return self.commands.tolist()
 
     def on_sensor_payload(self, payload: bytes) -> bool:
-        """Take the 65 bytes of a HIL_SENSOR; False when it was refused.
+        """Process the 65 bytes of a HIL_SENSOR; False when it was rejected.
 
-        A sample is refused when its time does not increase, or when its inertial values are
-        missing, not finite or impossible; the commands then stay as they were.
+        A sample is rejected when its time does not increase, or when its inertial values are
+        missing, not finite or impossible; the commands are then unchanged.
         """
         self._inbox[:PAYLOAD_LENGTH] = payload
         return self._on_sample(
@@ -177,7 +171,7 @@ class Autopilot:
         return True
 
     def _step(self, fields: int, time_s: float, dt: float) -> bool:
-        """Decide when it is time to, then estimate and control in one compiled call."""
+        """Decide when due, then estimate and control in one compiled call."""
         estimator, modes = self.estimator, self.modes
         if not estimator.is_initialised:
             provided = read(estimator.reading, self.sensor_values, fields)
@@ -221,7 +215,7 @@ class Autopilot:
         )
 
     def say(self, text: str, *, is_warning: bool) -> None:
-        """Tell the pilot something, on all links."""
+        """Send a message to the pilot, on all links."""
         self._notify(text, is_warning)
 
     def _notify(self, text: str, is_warning: bool) -> None:

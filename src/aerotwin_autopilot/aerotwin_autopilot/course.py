@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where each mode flies to: the reference, the target and the limits of the guidance law."""
+"""The course of each mode: the reference, the target and the limits of the guidance law."""
 
 import math
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Next:
-    """What a mode that has come to its end asks for: another mode, and why.
+    """The mode that follows a finished one, and why.
 
-    `holds_target` says that the next mode goes on to the same target.
+    `holds_target` says that the next mode retains the same target.
     """
 
     mode: Mode
@@ -40,14 +40,14 @@ class Next:
 
 @dataclass
 class Haven:
-    """Where the vehicle may return to.
+    """The positions to which the vehicle may return.
 
     Attributes
     ----------
     home : (3,) array or None
-        Where it was armed, or where DO_SET_HOME says, in local axes [m].
+        Position at arming, or that of DO_SET_HOME, in local axes [m].
     yaw : float
-        Its yaw there, from east [rad].
+        Yaw at home, from east [rad].
     rally : tuple of MissionItem
         Rally points; return flies to the nearest of these and home (PX4's RTL_TYPE 0).
     """
@@ -57,7 +57,7 @@ class Haven:
     rally: tuple[MissionItem, ...] = ()
 
     def nearest(self, position: np.ndarray, plane: LocalTangentPlane | None) -> np.ndarray | None:
-        """Return the place to return to from a position; None where no home is known."""
+        """Return the position to return to from another one; None without a home."""
         if self.home is None:
             return None
         goals = [self.home]
@@ -68,14 +68,9 @@ class Haven:
 
 
 class Course:
-    """Writes what each mode asks for into the guidance.
+    """Writes the requests of each mode into the guidance.
 
-    Parameters
-    ----------
-    estimator : Estimator
-        Where the vehicle believes to be; its arena holds guidance and set-point.
-    settings : Settings
-        Speeds and heights.
+    The arena of `estimator` holds guidance and set-point; `settings` provide speeds and heights.
     """
 
     def __init__(self, estimator: Estimator, settings: Settings) -> None:
@@ -110,15 +105,15 @@ class Course:
         return math.atan2(2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z))
 
     def restart_mission_item(self) -> None:
-        """Begin the present item again: plan or item have changed."""
+        """Restart the present item after a change of plan or item."""
         self._flight.restart()
 
     def lift_off(self) -> None:
-        """Let a mission begin straight up: the vehicle has just left the ground."""
+        """Let a mission start straight up: the vehicle has just left the ground."""
         self._flight.restart(from_ground=True)
 
     def begin(self, mode: Mode, *, is_landed: bool) -> None:
-        """Set the reference and the target of a mode that has just been entered."""
+        """Set the reference and the target of a mode that was just entered."""
         if not self._estimator.is_initialised:
             return
         guidance, target = self.guidance, self.guidance.target
@@ -143,13 +138,13 @@ class Course:
             )
 
     def _reference_position(self) -> np.ndarray:
-        """Return where a new reference starts: the old set-point while it is near, else here."""
+        """Return the start of a new reference: the old set-point if near, else the position."""
         old = self.setpoint.position
         is_near = np.all(np.isfinite(old)) and np.linalg.norm(old - self.position) < 1.0
         return (old if is_near else self.position).copy()
 
     def step(self, mode: Mode, time_s: float, *, is_blind: bool) -> Next | None:
-        """Choose the guidance law of a mode; return what comes next where it is at its end."""
+        """Choose the guidance law of a mode; return what follows when it has finished."""
         guidance, s = self.guidance, self._settings
         guidance.kind = at.TRAVEL
         guidance.limit(

@@ -26,12 +26,12 @@ RETRY_S = 0.05
 
 
 def connect(instance: int, timeout_s: float) -> socket.socket:
-    """Connect to the simulator, trying again until it listens.
+    """Connect to the simulator, retrying until it listens.
 
     Raises
     ------
     UserError
-        If nobody listens in time.
+        If it does not listen in time.
     """
     port = HIL_PORT + instance
     deadline = time.monotonic() + timeout_s
@@ -83,9 +83,9 @@ def _run(parameters: AutopilotParameters, instance: int, timeout_s: float) -> No
 
 
 def _stop_on_signals() -> None:
-    """End at once on Ctrl-C or SIGTERM: there is nothing to put away.
+    """Exit at once on Ctrl-C or SIGTERM: there is no clean-up.
 
-    An exception would break off a compiled function.
+    An exception would interrupt a compiled function.
     """
 
     def stop(_number: int, _frame: FrameType | None) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens without being asked for: low battery, a ground station gone. In simulated time."""
+"""Fail-safe actions: low battery, loss of the ground station. In simulated time."""
 
 import math
 
@@ -8,14 +8,14 @@ from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 
 SIMULATED_FLOOR = 0.5
-"""The charge of a battery that nobody reports falls no lower (as PX4's SIM_BAT_MIN_PCT)."""
+"""Lower limit of the charge of an unreported battery (as PX4's SIM_BAT_MIN_PCT)."""
 REPORT_TIMEOUT_S = 5.0
 LINK_ACTIONS = {1: Mode.HOLD, 2: Mode.RETURN, 3: Mode.LAND}
 FAINT_WARNING, RETURN_HOME, LAND_NOW = 1, 2, 3
 
 
 class FailsafeBattery:
-    """The charge: as reported on the HIL link, else a clock of the armed time."""
+    """The charge: as reported on the HIL link, else simulated from the armed time."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -26,13 +26,13 @@ class FailsafeBattery:
         self.armed_s = 0.0
 
     def report(self, share: float, voltage_v: float, current_a: float, time_s: float) -> None:
-        """Take a report; a share that is not in [0, 1] is none."""
+        """Store a report; one with a share outside [0, 1] is ignored."""
         if 0.0 <= share <= 1.0:
             self._reported_share, self._reported_at = share, time_s
             self.voltage_v, self.current_a = voltage_v, current_a
 
     def share(self, time_s: float) -> float:
-        """Return the charge left, 0 to 1; the last report counts even when no more come."""
+        """Return the charge left, 0 to 1; the last report remains valid without new ones."""
         if math.isfinite(self._reported_share):
             return self._reported_share
         drained = (1.0 - SIMULATED_FLOOR) * self.armed_s / self._settings.battery_time_s
@@ -40,15 +40,7 @@ class FailsafeBattery:
 
 
 class Failsafe:
-    """Watches battery and ground station; each step of severity acts once.
-
-    Parameters
-    ----------
-    settings : Settings
-        Limits and actions.
-    battery : FailsafeBattery
-        The charge.
-    """
+    """Watches battery and ground station; each step of severity acts once."""
 
     def __init__(self, settings: Settings, battery: FailsafeBattery) -> None:
         self._settings = settings
@@ -58,24 +50,24 @@ class Failsafe:
         self._has_acted_on_link = False
 
     def on_ground_station(self, time_s: float) -> None:
-        """Note a heartbeat of a ground station."""
+        """Record a heartbeat of a ground station."""
         self._station_at = time_s
         self._has_acted_on_link = False
 
     def restart(self) -> None:
-        """Begin again with a new arming."""
+        """Reset at arming."""
         self._severity = 0
         self._has_acted_on_link = False
 
     def refusals(self, time_s: float) -> list[str]:
-        """Return why arming would be unwise."""
+        """Return the reasons against arming."""
         share = self._battery.share(time_s)
         if share < self._settings.battery_low_share:
             return [f"battery low ({share:.0%}, limit {self._settings.battery_low_share:.0%})"]
         return []
 
     def act(self, time_s: float) -> tuple[Mode | None, str]:
-        """Return the mode to fall back to, if any, and what to tell the pilot."""
+        """Return the mode to fall back to, if any, and a text for the pilot."""
         mode, text = self._watch_battery(time_s)
         return (mode, text) if text else self._watch_link(time_s)
 
@@ -97,7 +89,7 @@ class Failsafe:
 
     def _watch_link(self, time_s: float) -> tuple[Mode | None, str]:
         s = self._settings
-        is_lost = time_s - self._station_at > s.link_timeout_s  # False where none was heard
+        is_lost = time_s - self._station_at > s.link_timeout_s  # False without any heartbeat
         if not is_lost or self._has_acted_on_link or s.link_loss_action not in LINK_ACTIONS:
             return None, ""
         self._has_acted_on_link = True

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The flight log: one ULog per flight, from arming to disarming, kept in memory for who asks.
+"""The flight log: one ULog per flight, from arming to disarming, held in memory for download.
 
 PX4 developer guide, "ULog File Format", version 1. Topics and fields are named as in PX4, so that
 tools for its logs read these.
@@ -43,7 +43,7 @@ def _message(kind: bytes, content: bytes) -> bytes:
 
 
 def _header(time_us: int, system: str) -> bytes:
-    """Return the definitions: flags, formats, who wrote it, which topic has which number."""
+    """Return the definitions: flags, formats, source, numbers of the topics."""
     parts = [MAGIC, struct.pack("<Q", time_us), _message(b"B", bytes(40))]
     for name, (_, fields) in TOPICS.items():
         parts.append(_message(b"F", f"{name}:uint64_t timestamp;{fields}".encode()))
@@ -56,13 +56,7 @@ def _header(time_us: int, system: str) -> bytes:
 
 
 class FlightLog:
-    """The logs of this session, the last one still growing while the vehicle is armed.
-
-    Attributes
-    ----------
-    files : list of bytearray
-        ULog files, one per flight.
-    """
+    """The logs of this session, one ULog per flight; the last grows while the vehicle is armed."""
 
     def __init__(self, system: str) -> None:
         self._system = system
@@ -96,5 +90,5 @@ class FlightLog:
             self.files[-1] += _message(b"L", level + struct.pack("<Q", time_us) + text.encode())
 
     def erase(self) -> None:
-        """Forget the logs of past flights."""
+        """Delete the logs of past flights."""
         del self.files[: len(self.files) - self._is_open]

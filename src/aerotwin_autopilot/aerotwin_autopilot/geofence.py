@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Geofences: the areas of a plan of type FENCE, whether a place is inside, what a breach does.
+"""Geofences: the areas of a plan of type FENCE, the test of a position, the action on a breach.
 
 Semantics of PX4 v1.14: inside means in one of the inclusion areas, if there are any, and in none of
-the exclusion areas. A breach acts once; whoever flies may then choose another mode.
+the exclusion areas. A breach acts once; the pilot may then choose another mode.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def fence_fault(item: MissionItem) -> int:
 
 
 def fence_plan_fault(items: Sequence[MissionItem]) -> int:
-    """Return MAV_MISSION_RESULT of a whole fence: the corners of a polygon come together."""
+    """Return MAV_MISSION_RESULT of a whole fence: the corners of a polygon are consecutive."""
     at = 0
     while at < len(items):
         first = items[at]
@@ -71,14 +71,14 @@ class Area:
     is_inclusion: bool
 
     def contains(self, point: np.ndarray) -> bool:
-        """Return whether a point (2,) lies in it."""
+        """Return whether a point (2,) is inside."""
         if self.radius_m > 0.0:
             return bool(np.hypot(*(point - self.corners[0])) <= self.radius_m)
         return is_inside_polygon(point, self.corners)
 
 
 def areas_of(items: Sequence[MissionItem], plane: LocalTangentPlane) -> list[Area]:
-    """Return the areas of a fence; each polygon is as many items as its first parameter says."""
+    """Return the areas of a fence; the first parameter of a polygon is its number of items."""
     areas, rest = [], list(items)
     while rest:
         first = rest[0]
@@ -100,10 +100,7 @@ def areas_of(items: Sequence[MissionItem], plane: LocalTangentPlane) -> list[Are
 class Geofence:
     """The stored fence and the limits round home; it watches and acts once per breach.
 
-    Parameters
-    ----------
-    settings : Settings
-        What a breach does, and how far from home is allowed (0: any distance).
+    `settings` hold the action and the largest distances from home (0: any).
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -120,7 +117,7 @@ class Geofence:
     def breach(
         self, position: np.ndarray, plane: LocalTangentPlane | None, home: np.ndarray | None
     ) -> str:
-        """Return what is wrong with a place (local axes), an empty text where nothing is."""
+        """Return the violation by a position (local axes), an empty text without one."""
         s = self._settings
         if plane is not None and self.items:
             if self._areas is None:
@@ -139,7 +136,7 @@ class Geofence:
     def act(
         self, position: np.ndarray, plane: LocalTangentPlane | None, home: np.ndarray | None
     ) -> tuple[Mode | None, str]:
-        """Return the mode that a new breach leads to, if any, and what to tell the pilot."""
+        """Return the mode that a new breach leads to, if any, and a text for the pilot."""
         action = self._settings.fence_action
         reason = self.breach(position, plane, home) if action != NO_ACTION else ""
         is_new = bool(reason) and not self._is_breached

@@ -31,8 +31,8 @@ def read(reading, values, fields):
     Returns
     -------
     int
-        Bit 0: field given, bit 1: altitude given; -1 when the inertial values are missing, not
-        finite or impossible.
+        Bit 0: field provided, bit 1: altitude provided; -1 when the inertial values are missing,
+        not finite or impossible.
     """
     if fields & FIELDS_IMU != FIELDS_IMU:
         return -1
@@ -60,18 +60,10 @@ def read(reading, values, fields):
     cache=True,
 )  # fmt: skip
 def step(arena, cursor, values, fields, time_s, dt):
-    """Estimate, guide, control; return what `read` returned.
+    """Estimate, guide, control on an `Arena`; return the result of `read`.
 
-    Parameters
-    ----------
-    arena, cursor : array
-        See `Arena`.
-    values : (13,) array of float32
-        HIL_SENSOR from xacc to temperature, as on the wire (FRD, gauss, hPa).
-    fields : int
-        HIL_SENSOR.fields_updated.
-    time_s, dt : float
-        Simulated time and the time since the last sample [s].
+    `values` (13,) is HIL_SENSOR from xacc to temperature, as on the wire (FRD, gauss, hPa),
+    `fields` its fields_updated; time_s is simulated time, dt the time since the last sample [s].
     """
     provided = read(arena[at.A_READING : at.A_CONTEXT], values, fields)
     if provided < 0:

@@ -1,42 +1,36 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Feeling the ground: a descent is asked for, the thrust falls, and nothing sinks."""
+"""Ground detection: a descent is commanded, the thrust falls, and the vehicle does not sink."""
 
 import math
 
 DESCENT_M_S = 0.25
-"""A wished descent faster than this counts."""
+"""A desired descent faster than this counts."""
 SINKING_M_S = 0.2
 THRUST_SHARE = 0.8
 SMOOTHING_S = 0.3
 """Climb and thrust are low-passed: a vehicle that comes down sideways hops."""
 CONTACT_S = 0.6
-"""Longer than the sag of the thrust when a descent begins."""
+"""Longer than the drop of the thrust when a descent begins."""
 
 
 class GroundContact:
-    """Detects the ground from the wish, the response and the thrust."""
+    """Detects the ground from commanded descent, response and thrust."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was felt; the vehicle flies."""
+        """Reset the detector; the vehicle flies."""
         self._duration = 0.0
         self._climb = -math.inf
         self._share = 1.0
 
     def step(self, dt: float, wished_climb: float, climb: float, thrust_share: float) -> bool:
-        """Return True when the vehicle has stood on something for long enough.
+        """Return True when the vehicle has been on the ground for long enough.
 
-        Parameters
-        ----------
-        dt : float
-            Since the last call [s].
-        wished_climb, climb : float
-            Vertical speed asked for and estimated, upwards [m/s].
-        thrust_share : float
-            Thrust asked for as part of the weight.
+        dt is the time since the last call [s]; the climbs, desired and estimated, are upwards
+        [m/s]; `thrust_share` is the commanded thrust as part of the weight.
         """
         weight = min(dt / SMOOTHING_S, 1.0)
         if self._climb == -math.inf:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Missions: the items of a plan, what is wrong with them, and how far the flight has come."""
+"""Missions: the items of a plan, their faults, and the progress of the flight."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ ROI_AT_LOCATION, ROI_WITHOUT_PLACE = 3.0, (0.0, 1.0, 2.0)
 GLOBAL_FRAMES, RELATIVE_FRAMES, MISSION_FRAME = (0, 5), (3, 6), 2
 MAXIMUM_ITEMS = 2000
 LOWEST_M, HIGHEST_M = -1e3, 1e5
-"""Altitudes that are meant: from below the Dead Sea to the edge of space."""
+"""Plausible altitudes: from below the Dead Sea to the edge of space."""
 
 # MAV_MISSION_RESULT
 (
@@ -42,9 +42,9 @@ LOWEST_M, HIGHEST_M = -1e3, 1e5
 
 @dataclass(frozen=True, kw_only=True)
 class MissionItem:
-    """One MISSION_ITEM_INT; latitude and longitude in degrees, NaN when not given.
+    """One MISSION_ITEM_INT; latitude and longitude in degrees, NaN when not provided.
 
-    `x` and `y` are the numbers that an item in MAV_FRAME_MISSION has in place of them.
+    In MAV_FRAME_MISSION, `x` and `y` replace them.
     """
 
     command: int
@@ -58,7 +58,7 @@ class MissionItem:
     y: int = 0
 
     def fault(self) -> int:
-        """Return MAV_MISSION_RESULT: ACCEPTED, or what is wrong."""
+        """Return MAV_MISSION_RESULT: ACCEPTED, or the fault."""
         if self.frame == MISSION_FRAME:
             return self._order_fault() if self.command in WITHOUT_PLACE else UNSUPPORTED
         if self.frame not in GLOBAL_FRAMES + RELATIVE_FRAMES:
@@ -74,7 +74,7 @@ class MissionItem:
         return fault
 
     def _order_fault(self) -> int:
-        """Return what is wrong with an item that names no place."""
+        """Return the fault of an item without a position."""
         first, second = self.parameters[:2]
         if self.command == CHANGE_SPEED:
             if first not in HORIZONTAL_SPEEDS:
@@ -88,7 +88,7 @@ class MissionItem:
         return ACCEPTED
 
     def place_fault(self) -> int:
-        """Return what is wrong with the place; an altitude that is not given is no fault."""
+        """Return the fault of the position; a missing altitude is none."""
         if not (self.has_place and abs(self.latitude_deg) <= 90.0):
             return INVALID_PARAM5
         if abs(self.longitude_deg) > 180.0:
@@ -99,19 +99,19 @@ class MissionItem:
 
     @property
     def has_place(self) -> bool:
-        """True when it says where, not only how high."""
+        """True when it has a horizontal position, not only a height."""
         return math.isfinite(self.latitude_deg) and math.isfinite(self.longitude_deg)
 
     @property
     def hold_s(self) -> float:
-        """How long to stay [s]; for ever at a LOITER."""
+        """Time to stay [s]; infinite at a LOITER."""
         if self.command == LOITER:
             return math.inf
         wait = self.parameters[0] if self.command in (WAYPOINT, LOITER_TIME, DELAY) else 0.0
         return max(0.0, wait) if math.isfinite(wait) else 0.0
 
     def local(self, plane: LocalTangentPlane, home_altitude_m: float) -> tuple[float, float, float]:
-        """Return the place in local axes; NaN for what is not given."""
+        """Return the position in local axes; NaN for missing values."""
         altitude = self.altitude_m
         if self.frame in RELATIVE_FRAMES:
             altitude += home_altitude_m
@@ -128,14 +128,14 @@ class MissionItem:
 
 
 class StoredMission:
-    """The plan that is stored, and which item is flown.
+    """The stored plan, and the item that is flown.
 
     Attributes
     ----------
     current : int
-        Index of the item that is flown or comes first; as many as items when all are done.
+        Index of the present or first item; the number of items when all are done.
     reached : list of int
-        Indices reached since somebody last looked.
+        Indices reached since the list was last cleared.
     roi : tuple or None
         Latitude and longitude of the region of interest that the nose points at [deg].
     """
@@ -157,7 +157,7 @@ class StoredMission:
 
     @property
     def item(self) -> MissionItem | None:
-        """The item that is flown, None when all are done or there are none."""
+        """The present item, None when all are done or there are none."""
         return self.items[self.current] if self.current < len(self.items) else None
 
     @property
@@ -166,19 +166,19 @@ class StoredMission:
         return self.current >= len(self.items)
 
     def set_current(self, index: int) -> bool:
-        """Go on with another item; False when there is none of that number."""
+        """Continue with another item; False when there is none of that number."""
         if not 0 <= index < len(self.items):
             return False
         self.current = index
         return True
 
     def advance(self) -> None:
-        """Note that the present item is done and take the next."""
+        """Record the present item as done and continue with the next."""
         self.reached.append(self.current)
         self.current += 1
 
     def jump(self) -> None:
-        """Go on where the present DO_JUMP says, or with the next item when it has often enough."""
+        """Follow the present DO_JUMP, or continue with the next item after its last repeat."""
         target, repeats = self.items[self.current].parameters[:2]
         done = self._jumps.get(self.current, 0)
         if target < len(self.items) and (done < repeats or repeats < 0.0):

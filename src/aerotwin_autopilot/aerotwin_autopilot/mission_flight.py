@@ -40,12 +40,12 @@ ROIS = (ROI_LOCATION, ROI_NONE, ROI_OLDER, ROI_OLDEST)
 CLIMB_FIRST = (WAYPOINT, LOITER, LOITER_TIME)
 """Items before which a vehicle on the ground takes off straight up (as PX4)."""
 PER_DECISION = 100
-"""Items that need no flying, done in one decision at most."""
+"""Limit of items without flight in one decision."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MissionStep:
-    """What a decision of the mission changes: another mode with its reason, another speed."""
+    """Result of a mission decision: another mode with its reason, another speed."""
 
     mode: Mode | None = None
     text: str = ""
@@ -53,15 +53,7 @@ class MissionStep:
 
 
 class MissionFlight:
-    """Turns the present item into a target, and moves on.
-
-    Parameters
-    ----------
-    mission : StoredMission
-        The plan.
-    settings : Settings
-        Acceptance radius and take-off height.
-    """
+    """Turns the present item into a target, and moves on."""
 
     def __init__(self, mission: StoredMission, settings: Settings) -> None:
         self._mission = mission
@@ -71,7 +63,7 @@ class MissionFlight:
         self._is_on_ground = self._is_climbing = False
 
     def restart(self, *, from_ground: bool = False) -> None:
-        """Begin the present item again: mode, plan or item have changed."""
+        """Restart the present item after a change of mode, plan or item."""
         self._begun = -1
         self._reached_at = None
         self._is_on_ground = from_ground
@@ -85,7 +77,7 @@ class MissionFlight:
         home: np.ndarray,
         time_s: float,
     ) -> MissionStep:
-        """Set the target of the present item; take the next one when it is done."""
+        """Set the target of the present item; continue with the next when it is done."""
         speed = math.nan
         for _ in range(PER_DECISION):
             item = self._mission.item
@@ -126,7 +118,7 @@ class MissionFlight:
         home: np.ndarray,
         time_s: float,
     ) -> bool:
-        """Set out for the place of an item, once; return whether it is reached and waited for."""
+        """Start towards an item, once; return whether it is reached and its hold time is over."""
         if item.command == DELAY:
             self._reached_at = time_s if self._reached_at is None else self._reached_at
             return time_s - self._reached_at >= item.hold_s
@@ -161,7 +153,7 @@ class MissionFlight:
             guidance.yaw = math.atan2(way[1], way[0])
 
     def _set_out(self, item: MissionItem, guidance: Guidance, place: np.ndarray) -> None:
-        """Write the target: a take-off goes straight up, a landing first flies above its place."""
+        """Write the target: a take-off is vertical, a landing first flies above its position."""
         assert item.command in PLACES
         if item.command == TAKEOFF:
             place[:2] = math.nan

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The state machine: armed or not, on the ground or not, and what each mode asks of the controller.
+"""The state machine: armed or not, on the ground or not, and the guidance of each mode.
 
-All times are simulated. The machine never reads a clock and never sends a message: it says what
-happened through `notify`, which the MAVLink server passes on. It decides at 50 Hz and after every
-command; between two decisions the guidance law it has chosen moves the set-point.
+All times are simulated. The machine never reads a clock and never sends a message: it reports
+events through `notify`, which the MAVLink server passes on. It decides at 50 Hz and after every
+command; between two decisions the selected guidance law moves the set-point.
 """
 
 import math
@@ -25,26 +25,26 @@ from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 
 LEAVE_GROUND_M_S = 0.3
-"""A wished climb faster than this lifts an armed vehicle off the ground."""
+"""A desired climb faster than this lifts an armed vehicle off the ground."""
 LIFTING_THRUST, SINKING_THRUST = 0.6, 0.5
-"""Thrust from outside, as part of the weight, that lifts off or lets the ground be felt."""
+"""External thrust, as part of the weight, that lifts off or enables ground detection."""
 SETTLED_CLIMB_M = 0.2
 Notice = Callable[[str, bool], None]
 
 
 class FlightModes:
-    """What the vehicle is doing.
+    """The state of the vehicle: armed, landed, mode.
 
     Parameters
     ----------
     estimator : Estimator
-        Where it believes to be; its arena holds guidance and set-point.
+        Its arena holds guidance and set-point.
     parameters : TunableParameters
         Defaults of the settings that a ground station may change.
     weight_share : callable
-        Part of the weight that a mean rotor command in [0, 1] carries.
+        Share of the weight carried by a mean rotor command in [0, 1].
     notify : callable
-        Called with (text, is_warning) when something happens that a pilot wants to know.
+        Called with (text, is_warning) for events relevant to the pilot.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class FlightModes:
         self._lifted_from = -math.inf
         self._is_blind = False
 
-    # --- what others ask -------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------
 
     @property
     def position(self) -> np.ndarray:
@@ -94,7 +94,7 @@ class FlightModes:
 
     @property
     def home(self) -> np.ndarray | None:
-        """Where it returns to, local axes [m]; None before the first position."""
+        """Position to return to, local axes [m]; None before the first position."""
         return self.course.haven.home
 
     @home.setter
@@ -108,11 +108,11 @@ class FlightModes:
 
     @property
     def is_spinning_up(self) -> bool:
-        """True in the first moments after arming, while the rotors only idle."""
+        """True shortly after arming, while the rotors only idle."""
         return self.is_armed and self._time - self._armed_at < self.settings.spool_up_s
 
     def refusals(self) -> list[str]:
-        """Return why arming would be refused; empty when it would not."""
+        """Return the reasons against arming; empty if there are none."""
         fence = self.geofence.breach(self.position, self._estimator.plane, self.home)
         return [
             *self._estimator.refusals(),
@@ -126,7 +126,7 @@ class FlightModes:
             return 1
         return {Mode.TAKEOFF: 3, Mode.LAND: 4}.get(self.mode, 2)
 
-    # --- what others order -----------------------------------------------------------------
+    # --- commands --------------------------------------------------------------------------
 
     def arm(self) -> str:
         """Arm; return the reason of a refusal, or an empty text."""
@@ -176,7 +176,7 @@ class FlightModes:
         return ""
 
     def _refusal_of(self, mode: Mode) -> str:
-        """Return why an armed vehicle cannot enter a mode; disarmed, arming says it (as PX4)."""
+        """Return why an armed vehicle cannot enter a mode; disarmed, `arm` checks it (as PX4)."""
         if mode is Mode.OFFBOARD and not self.offboard.is_alive(
             self._time, self.settings.offboard_timeout_s
         ):
@@ -189,7 +189,7 @@ class FlightModes:
         return ""
 
     def take_off(self, altitude: float | None) -> str:
-        """Enter take-off to a local height, or to the set height above home."""
+        """Enter take-off to a local height, or to the default height above home."""
         reason = self.set_mode(Mode.TAKEOFF)
         if not reason:
             self.course.takeoff_altitude = altitude
@@ -197,7 +197,7 @@ class FlightModes:
         return reason
 
     def go_to(self, position: np.ndarray, yaw: float, speed: float) -> str:
-        """Hold at another place: `position` local, yaw NaN keeps the present one."""
+        """Hold at another position, in local axes; yaw NaN retains the present one."""
         if not self.is_armed or self.is_landed:
             return "Reposition denied: not flying"
         reason = self.set_mode(Mode.HOLD)
@@ -211,7 +211,7 @@ class FlightModes:
         return ""
 
     def circle(self, orbit: Orbit) -> str:
-        """Fly round a place; return the reason of a refusal, or an empty text."""
+        """Fly an orbit; return the reason of a refusal, or an empty text."""
         if not orbit.is_possible:
             return "Orbit denied: radius out of range"
         if not self.is_armed or self.is_landed:
@@ -228,14 +228,14 @@ class FlightModes:
         return self.settings.set("MPC_XY_CRUISE", speed)
 
     def restart_mission_item(self) -> None:
-        """Take up the present item again: plan or item have changed."""
+        """Restart the present item after a change of plan or item."""
         self.course.restart_mission_item()
         self.is_urgent = True
 
     # --- the decision ----------------------------------------------------------------------
 
     def step(self, time_s: float, thrust_share: float) -> None:
-        """Decide what to do at time_s; `thrust_share` is the thrust as part of the weight."""
+        """Decide at time_s; `thrust_share` is the thrust as part of the weight."""
         dt = min(time_s - self._time, 0.1)
         self._time = time_s
         self.is_urgent = False
@@ -260,7 +260,7 @@ class FlightModes:
         self.guidance.values[at.G_INTEGRATES] = float(is_settled)
 
     def _steer(self) -> None:
-        """Let the mode choose the guidance; where it is at its end, the next one does."""
+        """Let the mode choose the guidance; when it has finished, enter the next one."""
         following = self.course.step(self.mode, self._time, is_blind=self._is_blind)
         if following is None:
             return
@@ -278,7 +278,7 @@ class FlightModes:
             self._notify("Landing detected", False)
 
     def _fall_back(self) -> None:
-        """Do what the fail-safes say: no position, low battery, no ground station."""
+        """Apply the fail-safes: no position, low battery, no ground station."""
         is_valid = self._estimator.is_position_valid
         needs_position = self.mode is not Mode.OFFBOARD or self.offboard.needs_position
         if not is_valid and not self._is_blind and needs_position:
@@ -312,7 +312,7 @@ class FlightModes:
             self._lift_off()
 
     def _is_flight_requested(self) -> bool:
-        """Return whether the mode asks for more than standing on the ground."""
+        """Return whether the mode requires leaving the ground."""
         if self.mode in (Mode.TAKEOFF, Mode.MISSION):
             return True
         target = self.offboard.target
@@ -336,7 +336,7 @@ class FlightModes:
         self._notify("Takeoff detected", False)
 
     def _wished_climb(self) -> float:
-        """Return the vertical speed that is asked for, position error included."""
+        """Return the desired vertical speed, position error included."""
         if self.guidance.kind == at.ATTITUDE:
             share = self._weight_share(float(self.guidance.values[at.G_THRUST]))
             return -1.0 if share < SINKING_THRUST else 0.0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Set-points that come from outside: the stream that offboard flight follows."""
+"""External set-points: the stream that offboard flight follows."""
 
 import math
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ class OffboardTarget:
 
     @property
     def is_usable(self) -> bool:
-        """True when something is asked for that the controller can follow."""
+        """True when it has a position or velocity for the controller to follow."""
         return any(math.isfinite(value) for value in (*self.position, *self.velocity))
 
     @property
     def is_position_only(self) -> bool:
-        """True when there is a place to go to and nothing said about how."""
+        """True when it has a position and no velocity."""
         return all(math.isfinite(v) for v in self.position) and not any(
             math.isfinite(v) for v in self.velocity
         )
@@ -36,14 +36,14 @@ class OffboardTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class AttitudeTarget:
-    """Attitude and thrust from outside.
+    """External attitude and thrust.
 
     Attributes
     ----------
     q_local_body : tuple
-        Attitude xyzw; NaN asks for the rate alone.
+        Attitude xyzw; NaN commands the rate alone.
     rate_body : tuple
-        Body rate (forward, left, up), fed forward where an attitude is given [rad/s].
+        Body rate (forward, left, up), fed forward if there is an attitude [rad/s].
     thrust : float
         Mean rotor command in [0, 1], as PX4 with THR_MDL_FAC 0.
     """
@@ -54,7 +54,7 @@ class AttitudeTarget:
 
     @property
     def is_usable(self) -> bool:
-        """True: a message of this kind always asks for something."""
+        """True when the thrust is finite."""
         return math.isfinite(self.thrust)
 
 
@@ -66,7 +66,7 @@ class OffboardStream:
         self.received_s = -math.inf
 
     def on_target(self, target: OffboardTarget | AttitudeTarget, time_s: float) -> None:
-        """Take a set-point; one that asks for nothing is dropped."""
+        """Store a set-point; an unusable one is dropped."""
         if not target.is_usable:
             return
         self.target = target
@@ -78,7 +78,7 @@ class OffboardStream:
 
     @property
     def needs_position(self) -> bool:
-        """True unless it is the attitude that is asked for."""
+        """True unless the target is an attitude."""
         return not isinstance(self.target, AttitudeTarget)
 
     def silence(self, time_s: float) -> float:

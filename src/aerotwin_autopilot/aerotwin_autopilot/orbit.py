@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Circling a place: MAV_CMD_DO_ORBIT, with the limits and defaults of PX4."""
+"""Orbits: MAV_CMD_DO_ORBIT, with the limits and defaults of PX4."""
 
 import math
 from dataclasses import dataclass
@@ -24,18 +24,16 @@ TO_CENTRE, INITIAL_HEADING, UNCONTROLLED, TANGENT, BY_STICK = range(5)
 
 @dataclass(frozen=True, kw_only=True)
 class Orbit:
-    """A circle as requested; NaN where the default counts.
+    """A circle as requested; NaN selects the default.
 
     Attributes
     ----------
     radius_m : float
         Positive clockwise seen from above, negative counter-clockwise.
-    speed_m_s : float
-        Along the circle.
     yaw_behaviour : int
         ORBIT_YAW_BEHAVIOUR.
     centre : tuple
-        Local east, north, up [m]; NaN for where the vehicle is.
+        Local east, north, up [m]; NaN for the position of the vehicle.
     """
 
     radius_m: float = NAN
@@ -45,7 +43,7 @@ class Orbit:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the radius is one that can be flown."""
+        """Whether the radius can be flown."""
         is_default = math.isnan(self.radius_m)
         return is_default or SMALLEST_RADIUS_M <= abs(self.radius_m) <= LARGEST_RADIUS_M
 
@@ -53,19 +51,12 @@ class Orbit:
 class OrbitFlight:
     """Flies to the nearest point of the circle, then along it.
 
-    Parameters
-    ----------
-    settings : Settings
-        Acceleration with which it sets off.
-
     Attributes
     ----------
-    centre : (3,) array
-        Local axes [m].
-    radius_m : float
-        Positive clockwise.
+    centre, radius_m : (3,) array, float
+        Local axes [m]; positive clockwise.
     is_circling : bool
-        True once it has come to the circle.
+        True once the vehicle has reached the circle.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -78,7 +69,7 @@ class OrbitFlight:
         self._time = NAN
 
     def begin(self, position: np.ndarray, yaw: float) -> None:
-        """Set out for the circle that was requested last."""
+        """Start towards the circle of the last request."""
         r = self.request
         centre = np.array(r.centre)
         self.centre = np.where(np.isfinite(centre), centre, position)
@@ -89,7 +80,7 @@ class OrbitFlight:
         self._heading, self.is_circling, self._reached_speed = yaw, False, 0.0
 
     def step(self, guidance: Guidance, position: np.ndarray, time_s: float) -> None:
-        """Write the target on the way there, then a set-point that moves along the circle."""
+        """Write the target on the approach, then a set-point that moves along the circle."""
         if self.is_circling:
             self._circle(guidance, time_s)
         else:

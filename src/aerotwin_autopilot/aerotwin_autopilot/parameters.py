@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the autopilot: what it believes of its airframe, sensors and limits.
+"""The parameters of the autopilot: its model of the airframe, sensors and limits.
 
 They are the autopilot's own file, apart from those of the simulator: a wrong mass or a wrong noise
 density here is a model error of the autopilot, as on a real vehicle.
@@ -48,7 +48,7 @@ class AirframeParameters:
 
     @property
     def n_rotors(self) -> int:
-        """How many rotors there are."""
+        """Number of rotors."""
         return len(self.rotor_x_m)
 
 

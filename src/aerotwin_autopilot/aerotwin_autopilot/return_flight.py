@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The way home: climb to the return height, fly above home, land."""
+"""The return flight: climb to the return height, fly above home, land."""
 
 import numpy as np
 
@@ -9,22 +9,11 @@ from aerotwin_autopilot.settings import Settings
 
 ARRIVED_M = 0.15
 NEAR_M = 1.0
-"""Nearer than this the vehicle goes home at the height that it has."""
+"""Nearer than this the vehicle returns at its present height."""
 
 
 class ReturnFlight:
-    """Writes the targets of the way home, leg by leg.
-
-    Parameters
-    ----------
-    settings : Settings
-        The return height.
-
-    Attributes
-    ----------
-    goal : (3,) array or None
-        Where this return flies to; None until somebody has chosen.
-    """
+    """Writes the targets of the return flight, leg by leg; `goal` is None until chosen."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -32,7 +21,7 @@ class ReturnFlight:
         self.goal: np.ndarray | None = None
 
     def restart(self) -> None:
-        """Begin with the climb, and with the choice of the goal."""
+        """Restart with the climb, and with the choice of the goal."""
         self._leg = 0
         self.goal = None
 

@@ -63,7 +63,7 @@ class Answer:
         self.controls = np.frombuffer(self._frame, "<f4", 16, self._CONTROLS)
 
     def pack(self, time_us: int, *, is_armed: bool, sequence: int) -> bytes:
-        """Return the frame with the controls as they stand."""
+        """Return the frame with the current controls."""
         frame = self._frame
         frame[4] = sequence & 0xFF
         frame[_HEADER : _HEADER + 8] = time_us.to_bytes(8, "little")
@@ -74,15 +74,7 @@ class Answer:
 
 
 class Session:
-    """One autopilot on one HIL link, from the first sample to the last.
-
-    Parameters
-    ----------
-    parameters : AutopilotParameters
-        Of the autopilot.
-    instance : int
-        Number of the vehicle.
-    """
+    """One autopilot on one HIL link, from the first sample to the last."""
 
     def __init__(self, parameters: AutopilotParameters, instance: int) -> None:
         self.autopilot = Autopilot(parameters, instance)
@@ -109,7 +101,7 @@ class Session:
                     self.on_message(message_id, payload)
 
     def _write_commanders(self) -> None:
-        """Write down who commands the vehicle from outside, at once: the log outlives a crash."""
+        """Print external clients that command the vehicle, at once: the log outlives a crash."""
         unsaid = self.server.senders.unsaid
         while unsaid:
             sys.stdout.write(f"{unsaid.pop(0).line()}\n")
@@ -118,8 +110,8 @@ class Session:
     def frames(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return (message id, full payload) of the frames in data, in order.
 
-        Good frames are cut here, quickly; from the first byte that is none, the reader that
-        survives garbage takes over for good.
+        Valid frames are cut here, quickly; from the first invalid byte on, the reader that survives
+        garbage takes over permanently.
         """
         found: list[tuple[int, bytes]] = []
         data, self._rest = self._rest + data, b""
@@ -139,7 +131,7 @@ class Session:
         return found
 
     def on_message(self, message_id: int, payload: bytes) -> None:
-        """Take what comes beside the samples; an impossible one is counted and dropped."""
+        """Process messages other than samples; an impossible one is counted and dropped."""
         try:
             if message_id == HIL_GPS:
                 self.autopilot.on_gnss_fix(parse_hil_gps(payload))
@@ -157,8 +149,8 @@ class Session:
     def answer(self, payload: bytes) -> bytes:
         """Return the HIL_ACTUATOR_CONTROLS to a HIL_SENSOR payload; telemetry is in the outboxes.
 
-        A sample that is refused is answered with the last commands: the simulator must not wait
-        for an answer that does not come.
+        A rejected sample is answered with the last commands, because the simulator waits for an
+        answer.
         """
         autopilot, answer = self.autopilot, self._answer
         if not autopilot.on_sensor_payload(payload):
@@ -174,9 +166,9 @@ class Session:
 
 
 def _cut(data: bytes, start: int) -> tuple[int, int, bytes]:
-    """Return where the frame at start ends, its id and its payload; -1 where there is no frame.
+    """Return the end of the frame at start, its id and its payload; -1 where there is no frame.
 
-    An end beyond the data says that the frame has not come whole yet.
+    An end beyond the data means that the frame is incomplete.
     """
     if len(data) - start < _HEADER:
         return (len(data) + 1 if data[start] == _MAGIC else -1), 0, b""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The UDP sockets of the autopilot: read without waiting, and quiet where nobody listens."""
+"""The UDP sockets of the autopilot: non-blocking, and quiet where no client listens."""
 
 import select
 import socket
@@ -13,7 +13,7 @@ HOST = "127.0.0.1"
 LOCAL_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
 ONBOARD_PORT, GROUND_PORT = 14030, 14550
 OWN_LINK = "onboard"
-"""The link of the scenario's own client; whoever else commands the vehicle is an outside client."""
+"""The link of the scenario's own client; any other that commands the vehicle is external."""
 DATAGRAM_BYTES = 65536
 DATAGRAMS_PER_STEP = 200
 """A flood on a UDP port must not stop the flight: the rest waits for the next step."""
@@ -29,18 +29,12 @@ def remote_port(name: str, instance: int) -> int:
 
 
 class UdpLinks:
-    """The three UDP sockets; each sends to its usual partner, or to who spoke last.
+    """The three UDP sockets; each sends to its usual partner, or to the last sender.
 
-    The onboard link stays with its usual partner as long as somebody listens there: another client
-    must not take the scenario's telemetry away.
-
-    A link whose partner's port is closed carries a heartbeat a second until somebody is there:
-    telemetry that nobody reads is a quarter of the work of a flight.
-
-    Parameters
-    ----------
-    instance : int
-        Number of the vehicle.
+    The onboard link stays with its usual partner as long as that listens, so that another client
+    does not take the scenario's telemetry away. A link whose partner's port is closed carries one
+    heartbeat per second until a client listens: telemetry without a reader is a quarter of the work
+    of a flight.
 
     Raises
     ------
@@ -78,7 +72,7 @@ class UdpLinks:
             self._poll.register(endpoint, select.EPOLLIN)
 
     def drain(self, server: MavlinkServer) -> None:
-        """Hand everything that has come to the server, link by link, without waiting."""
+        """Pass all received data to the server, link by link, without waiting."""
         events = self._poll.poll(0)
         if not events and not self._probed:
             return
@@ -109,7 +103,7 @@ class UdpLinks:
             server.on_datagram(index, data, "" if is_own else f"{partner[0]}:{partner[1]}")
 
     def _drain_errors(self, index: int) -> None:
-        """Empty the socket's queue of errors; it would be told again at every step."""
+        """Empty the socket's error queue; it is reported again at every step otherwise."""
         for _ in range(DATAGRAMS_PER_STEP):
             try:
                 self._sockets[index].recvmsg(1, 1024, socket.MSG_ERRQUEUE)
@@ -117,7 +111,7 @@ class UdpLinks:
                 return
 
     def flush(self, server: MavlinkServer) -> None:
-        """Send what the server has written; nobody need be listening."""
+        """Send the server's output; no client need be listening."""
         for index, link in enumerate(server.links):
             if not link.outbox:
                 continue
@@ -127,7 +121,7 @@ class UdpLinks:
             for data in datagrams:
                 try:
                     self._sockets[index].sendto(data, self._partners[index])
-                except OSError:  # nobody there, or its buffer is full: telemetry may be lost
+                except OSError:  # no client, or its buffer is full: telemetry may be lost
                     continue
 
     def close(self) -> None:

@@ -23,21 +23,19 @@ def allocation_matrix(airframe: AirframeParameters) -> np.ndarray:
 
 @njit("void(f8[::1],f8[:,::1],f8,f8,f8,f8,f8,f8)", cache=True)
 def allocate(thrusts, inverse, total, roll, pitch, yaw, lowest, highest):
-    """Share a wrench among the rotors; what cannot be done is given up in the order yaw, thrust.
+    """Allocate a wrench to the rotors; beyond their limits yaw is reduced first, then thrust.
 
-    First yaw is scaled until all rotors stay within bounds around the best thrust, then the
-    thrust moves, and only when roll and pitch alone exceed the span are they scaled.
+    Yaw is scaled until all rotors stay within bounds around the best thrust, then the thrust
+    moves, and only when roll and pitch alone exceed the span are they scaled.
 
     Parameters
     ----------
     thrusts : (n,) array
-        Out: thrust per rotor [N], within [lowest, highest].
+        Output: thrust per rotor [N], within [lowest, highest].
     inverse : (n, 4) array
-        Pseudo-inverse of the allocation matrix: the smallest thrusts that do what is asked.
+        Pseudo-inverse of the allocation matrix: the smallest thrusts for a wrench.
     total, roll, pitch, yaw : float
         Thrust [N] and body torques [N m].
-    lowest, highest : float
-        Bounds of one rotor's thrust [N].
     """
     n = inverse.shape[0]
     span = highest - lowest

@@ -31,7 +31,7 @@ from aerotwin_autopilot.estimator.layout import (
 from aerotwin_core.kernel_cache import njit
 
 MINIMUM_VERTICAL_FORCE = 0.25
-"""Never ask for less than this part of the weight: the tilt must stay defined."""
+"""Lower limit of the vertical force, as part of the weight: the tilt must stay defined."""
 
 
 class Gains(NamedTuple):
@@ -67,7 +67,7 @@ TRIPLE = types.UniTuple(types.float64, 3)
 
 @njit(GAINS_TYPE(VECTOR), cache=True)
 def gains_from_array(g):
-    """Return the numbers by name; Python hands over an array, 7 us faster than a named tuple."""
+    """Return the gains by name; an array from Python is 7 us faster than a named tuple."""
     return Gains(
         g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], g[8], g[9],
         g[10], g[11], g[12], g[13], g[14], g[15], g[16], g[17], g[18], g[19],
@@ -84,7 +84,7 @@ def _limited_pair(x, y, limit):
 
 @njit(TRIPLE(VECTOR, VECTOR, GAINS_TYPE), cache=True)
 def _velocity_error(estimate, setpoint, gains):
-    """Return the wished velocity (feed-forward plus position error) minus the estimated one."""
+    """Return the desired velocity (feed-forward plus position error) minus the estimated one."""
     c0, c1, c2 = 0.0, 0.0, 0.0
     if not math.isnan(setpoint[P_POSITION]):
         c0 = gains.position * (setpoint[P_POSITION] - estimate[O_POSITION])
@@ -107,7 +107,7 @@ def _velocity_error(estimate, setpoint, gains):
 def wished_force(estimate, setpoint, integral, gains, dt, integrates):
     """Return the specific force to produce, in local axes [m/s^2], within tilt and limits.
 
-    The integral stops where a limit cuts the wish and the error would push further into it.
+    The integral stops where a limit cuts the output and the error would push further into it.
     """
     e0, e1, e2 = _velocity_error(estimate, setpoint, gains)
     f = P_ACCELERATION
@@ -136,14 +136,14 @@ def wished_force(estimate, setpoint, integral, gains, dt, integrates):
 def wished_rate(estimate, force, yaw, yaw_rate, gains):
     """Return the body rate [rad/s] that turns the thrust along the force and the nose to the yaw.
 
-    Tilt: along the cross product of the present and the wished thrust axis, by the angle between
+    Tilt: along the cross product of the present and the desired thrust axis, by the angle between
     them. Yaw: the heading error of the nose projected on the horizontal plane.
     """
     q = O_ATTITUDE
     r = rotation_entries(estimate[q], estimate[q + 1], estimate[q + 2], estimate[q + 3])
     norm = math.sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2])
     fx, fy, fz = force[0] / norm, force[1] / norm, force[2] / norm
-    bx = r[0] * fx + r[3] * fy + r[6] * fz  # wished thrust axis in body axes
+    bx = r[0] * fx + r[3] * fy + r[6] * fz  # desired thrust axis in body axes
     by = r[1] * fx + r[4] * fy + r[7] * fz
     bz = r[2] * fx + r[5] * fy + r[8] * fz
     sine = math.hypot(bx, by)
@@ -181,10 +181,10 @@ def wished_torque(estimate, rate, integral, gains, dt, integrates):
     cache=True,
 )  # fmt: skip
 def cascade(wrench, estimate, setpoint, integral, gains, dt, integrates):
-    """Write (thrust, torque x, y, z) for a set-point; return the wished tilt cosine.
+    """Write (thrust, torque x, y, z) for a set-point; return the desired tilt cosine.
 
-    Thrust is the part of the wished force along the present thrust axis: while the vehicle still
-    turns it does not climb for it.
+    Thrust is the desired force along the present thrust axis, so that the vehicle does not climb
+    while it still turns.
     """
     force = wished_force(estimate, setpoint, integral, gains, dt, integrates)
     rate = wished_rate(estimate, force, setpoint[P_YAW], setpoint[P_YAW_RATE], gains)
@@ -202,16 +202,10 @@ def cascade(wrench, estimate, setpoint, integral, gains, dt, integrates):
     cache=True,
 )  # fmt: skip
 def hold_attitude(wrench, estimate, target, rate, thrust, integral, gains, dt, integrates):
-    """Write (thrust, torque x, y, z) for an attitude and a thrust from outside.
+    """Write (thrust, torque x, y, z) for an external attitude and thrust [N] along the body's axis.
 
-    Parameters
-    ----------
-    target : (4,) array
-        Attitude xyzw, local <- body; not a number asks for `rate` alone.
-    rate : (3,) array
-        Body rate, fed forward [rad/s].
-    thrust : float
-        Along the body's axis [N].
+    `target` (4,) is the attitude xyzw, local <- body; NaN commands `rate` alone. `rate` (3,) is
+    the body rate, fed forward [rad/s].
     """
     wx, wy, wz = rate[0], rate[1], rate[2]
     if not math.isnan(target[0]):

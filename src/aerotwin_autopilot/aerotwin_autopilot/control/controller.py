@@ -16,17 +16,7 @@ from aerotwin_autopilot.parameters import AirframeParameters, ControlParameters
 
 
 class CascadeController:
-    """What the compiled step needs to turn an estimate and a set-point into rotor commands.
-
-    Parameters
-    ----------
-    airframe : AirframeParameters
-        What the controller believes it flies.
-    parameters : ControlParameters
-        Gains and limits.
-    arena : Arena
-        Where the compiled step reads and writes.
-    """
+    """Parameters and state of the compiled controller, written into the arena."""
 
     def __init__(
         self, airframe: AirframeParameters, parameters: ControlParameters, arena: Arena
@@ -45,14 +35,14 @@ class CascadeController:
         self._weight = airframe.mass_kg * GRAVITY
 
     def reset(self) -> None:
-        """Forget the integrals; on the ground they would wind up."""
+        """Reset the integrals, which would wind up on the ground."""
         self._integral[:] = 0.0
         self.commands[:] = 0.0
         self._thrust[:] = 0.0
 
     @property
     def thrust_share(self) -> float:
-        """Thrust asked for as part of the weight."""
+        """Commanded thrust as part of the weight."""
         return float(self._thrust[0]) / self._weight
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Guidance: what the set-point is at each step, between two decisions of the state machine."""
+"""Guidance: the set-point at each step, between two decisions of the state machine."""
 
 import math
 
@@ -25,7 +25,7 @@ SCALAR = types.float64
 
 @njit(types.void(VECTOR, VECTOR, SCALAR), cache=True)
 def _travel(setpoint, guidance, dt):
-    """Move the reference towards the target and ask for it."""
+    """Move the reference towards the target and use it as the set-point."""
     reference = guidance[at.G_REFERENCE : at.G_REFERENCE + 9]
     move(
         reference, guidance[at.G_TARGET : at.G_TARGET + 3], guidance[at.G_SPEED],
@@ -39,10 +39,10 @@ def _travel(setpoint, guidance, dt):
 
 @njit(types.void(VECTOR, VECTOR, VECTOR, SCALAR), cache=True)
 def _descend(setpoint, guidance, estimate, dt):
-    """Ask for a descent without a height: the ground is where it is felt, not where known.
+    """Command a descent without a height: the ground is detected by contact, its height is unknown.
 
-    A target that is not a number has no place either: then the vehicle comes down where its
-    estimated velocity is zero.
+    With a NaN target there is no position either: then the vehicle descends where its estimated
+    velocity is zero.
     """
     g = at.G_REFERENCE
     is_blind = math.isnan(guidance[at.G_TARGET])
@@ -63,11 +63,11 @@ def _descend(setpoint, guidance, estimate, dt):
 
 @njit(types.void(VECTOR, VECTOR, SCALAR, SCALAR), cache=True)
 def _follow(setpoint, guidance, time_s, dt):
-    """Carry a received set-point forward to time_s.
+    """Extrapolate a received set-point to time_s.
 
     Between two messages the position moves on with the velocity, and the velocity with the
-    acceleration: the loops see a smooth path, not a staircase at the sender's rate. A yaw that is
-    not given stays, or turns on with the yaw rate.
+    acceleration: the loops see a smooth path, not a staircase at the sender's rate. A missing yaw
+    is constant, or turns with the yaw rate.
     """
     ahead = min(max(time_s - guidance[at.G_AT], 0.0), LONGEST_EXTRAPOLATION_S)
     for i in range(3):
@@ -91,7 +91,7 @@ def _follow(setpoint, guidance, time_s, dt):
 
 @njit(types.void(VECTOR, VECTOR, VECTOR, SCALAR, SCALAR), cache=True)
 def guide(setpoint, guidance, estimate, time_s, dt):
-    """Write the set-point of this step by the law that the state machine has chosen."""
+    """Write the set-point of this step by the law that the state machine selected."""
     kind = guidance[at.G_KIND]
     if kind == at.TRAVEL:
         _travel(setpoint, guidance, dt)
@@ -102,13 +102,7 @@ def guide(setpoint, guidance, estimate, time_s, dt):
 
 
 class Guidance:
-    """The state machine's hand on the guidance law.
-
-    Parameters
-    ----------
-    values : (42,) array
-        Its block of the arena.
-    """
+    """The state machine's access to the guidance law, in its (42,) block of the arena."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
@@ -126,7 +120,7 @@ class Guidance:
     def limit(
         self, *, speed: float, climb: float, descent: float, acceleration: float, jerk: float
     ) -> None:
-        """Set the limits [m/s], [m/s^2], [m/s^3] of the way to the target."""
+        """Set the limits [m/s], [m/s^2], [m/s^3] on the way to the target."""
         self.values[at.G_SPEED : at.G_JERK + 1] = speed, climb, descent, acceleration, jerk
 
     @property
@@ -140,7 +134,7 @@ class Guidance:
 
     @property
     def yaw(self) -> float:
-        """The yaw asked for, from east [rad]."""
+        """Desired yaw, from east [rad]."""
         return float(self.values[at.G_YAW])
 
     @yaw.setter
@@ -149,5 +143,5 @@ class Guidance:
 
     @property
     def distance(self) -> float:
-        """From the reference to the target [m]."""
+        """Distance from the reference to the target [m]."""
         return float(np.linalg.norm(self.target - self.reference[:3]))

@@ -24,19 +24,16 @@ MATRIX = types.float64[:, ::1]
 
 @njit(SCALAR(SCALAR, VECTOR, types.int64), cache=True)
 def collective_thrust(share, airframe, n):
-    """Return the thrust [N] of n rotors that all get the command `share` (in [0, 1])."""
+    """Return the thrust [N] of n rotors with the common command `share` (in [0, 1])."""
     speed = airframe[1] + min(max(share, 0.0), 1.0) * airframe[2]
     return n * airframe[0] * speed * speed
 
 
 @njit(types.void(VECTOR, VECTOR, MATRIX, VECTOR), cache=True)
 def command_rotors(commands, wrench, inverse, airframe):
-    """Write a command in [0, 1] per rotor and, behind them, the thrust asked for [N].
+    """Write a command in [0, 1] per rotor and, behind them, the commanded thrust [N].
 
-    Parameters
-    ----------
-    airframe : (3,) array
-        Thrust coefficient, rotor speed at command 0, gain from command 0 to 1.
+    `airframe` (3,) is thrust coefficient, rotor speed at command 0, gain from command 0 to 1.
     """
     coefficient, offset, scale = airframe[0], airframe[1], airframe[2]
     allocate(
@@ -54,7 +51,7 @@ def command_rotors(commands, wrench, inverse, airframe):
     cache=True,
 )  # fmt: skip
 def control(commands, estimate, setpoint, guidance, integral, inverse, airframe, gains, dt):
-    """Write the rotor commands that follow the set-point, or the attitude from outside."""
+    """Write the rotor commands that follow the set-point, or the external attitude."""
     wrench = np.empty(4)
     integrates = guidance[at.G_INTEGRATES] > 0.0
     if guidance[at.G_KIND] == at.ATTITUDE:
@@ -73,6 +70,6 @@ def control(commands, estimate, setpoint, guidance, integral, inverse, airframe,
     cache=True,
 )  # fmt: skip
 def control_step(commands, estimate, setpoint, guidance, integral, inverse, airframe, numbers, dt):
-    """Do as `control`, with the gains as an array: what Python can hand over quickly."""
+    """Do as `control`, with the gains as an array, which Python passes quickly."""
     gains = gains_from_array(numbers)
     control(commands, estimate, setpoint, guidance, integral, inverse, airframe, gains, dt)

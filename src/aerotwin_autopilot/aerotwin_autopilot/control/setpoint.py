@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the controller is asked to follow."""
+"""The set-point of the controller."""
 
 from dataclasses import dataclass, field
 
@@ -8,15 +8,15 @@ import numpy as np
 
 P_POSITION, P_VELOCITY, P_ACCELERATION, P_YAW, P_YAW_RATE, N_SETPOINT = 0, 3, 6, 9, 10, 11
 I_VELOCITY, I_RATE, N_INTEGRAL = 0, 3, 6
-"""Where the integrals of the velocity and rate errors stand."""
+"""Indices of the integrals of the velocity and rate errors."""
 
 
 @dataclass(slots=True)
 class SetpointVector:
     """Position, velocity, acceleration (local axes), yaw and yaw rate in one array.
 
-    NaN in position or velocity of an axis means: not asked for. Where only one of the two is
-    given the other follows from it; acceleration and yaw rate are feed-forward.
+    NaN in position or velocity of an axis means: not commanded. If only one of the two is provided
+    the other follows from it; acceleration and yaw rate are feed-forward.
     """
 
     values: np.ndarray = field(default_factory=lambda: np.zeros(N_SETPOINT))
@@ -42,7 +42,7 @@ class SetpointVector:
         return float(self.values[P_YAW])
 
     def hold(self, position: np.ndarray, yaw: float) -> None:
-        """Ask to stand still at a position."""
+        """Command a standstill at a position."""
         self.values[:] = 0.0
         self.position[:] = position
         self.values[P_YAW] = yaw

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""First attitude and biases from a stand-still: gravity gives the tilt, the field gives the yaw."""
+"""Initial attitude and biases at rest: gravity gives the tilt, the field gives the yaw."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -22,7 +22,7 @@ from aerotwin_autopilot.estimator.start import GnssErrors
 from aerotwin_autopilot.parameters import EstimatorParameters
 
 STILL_RATE_RAD_S = 0.25
-"""More than any turn-on bias plus noise; less than a vehicle that is carried about."""
+"""More than any turn-on bias plus noise; less than when the vehicle is carried."""
 STILL_FORCE_M_S2 = 2.0
 FIRST_YAW_STD_RAD = 0.03
 FIRST_TILT_STD_RAD = 2.0e-3
@@ -31,29 +31,23 @@ FIRST_VELOCITY_STD_M_S = 0.1
 
 
 class StandStill:
-    """Running sums of the sensors while nothing moves; starts again when something does."""
+    """Running sums of the sensors while the vehicle is still; motion resets them."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all sums."""
         self.duration = 0.0
         self.n_inertial = self.n_field = self.n_height = 0
         self.accel, self.gyro, self.field_body = np.zeros(3), np.zeros(3), np.zeros(3)
         self.height = 0.0
 
     def add(self, dt: float, reading: np.ndarray, provided: int) -> None:
-        """Add one sample, or forget everything when the vehicle moves.
+        """Add one sample dt [s] after the last one, or reset when the vehicle moves.
 
-        Parameters
-        ----------
-        dt : float
-            Since the last one [s].
-        reading : (10,) array
-            Specific force, angular velocity, field, pressure altitude.
-        given : int
-            Bit 0: the field is new; bit 1: so is the altitude.
+        `reading` (10,) is specific force, angular velocity, field, pressure altitude; bit 0 of
+        `provided`: the field is new; bit 1: so is the altitude.
         """
         accel, gyro = reading[:3], reading[3:6]
         moves = (
@@ -76,7 +70,7 @@ class StandStill:
 
     @property
     def missing(self) -> str:
-        """What has not been heard yet, in words; empty when all sensors spoke."""
+        """The sensor without data so far, as text; empty if there is none."""
         if self.n_field == 0:
             return "no magnetometer"
         if self.n_height == 0:
@@ -89,10 +83,8 @@ def level(accel: np.ndarray, field_body: np.ndarray, field_angle: float) -> Rota
 
     Parameters
     ----------
-    accel : (3,) array
-        Mean specific force in body axes; upwards at rest.
-    field_body : (3,) array
-        Mean magnetic field in body axes (any unit).
+    accel, field_body : (3,) array
+        Mean specific force, upwards at rest, and magnetic field (any unit), in body axes.
     field_angle : float
         Direction of the horizontal field in local axes, from east towards north [rad].
     """
@@ -109,9 +101,9 @@ def first_covariance(
 ) -> np.ndarray:
     """Return the covariance after alignment on GNSS (R: local <- body).
 
-    The origin is where the first fixes put the vehicle, so it stands there but for their error:
-    their mean white noise and their correlated error, which is that of the fixes to come as well.
-    Position and GNSS bias are one error with opposite signs, and the cross terms say so.
+    The origin is the position by the first fixes, so the vehicle is there but for their error:
+    their mean white noise and their correlated error, which later fixes share. Position and GNSS
+    bias have the same error with opposite signs, hence the cross terms.
     """
     covariance = _inertial_covariance(R, field_body, parameters)
     white = np.array([errors.white_m[0], errors.white_m[0], errors.white_m[1]])
@@ -148,7 +140,7 @@ def _inertial_covariance(
     """Return the covariance of velocity, attitude and biases after a stand-still.
 
     The accelerometer bias tilts the first attitude, and the tilt turns the first heading: these
-    errors are one, not independent, and the cross terms say so.
+    errors are correlated, hence the cross terms.
     """
     covariance = np.zeros((N_CORE, N_CORE))
 

@@ -41,7 +41,7 @@ from aerotwin_autopilot.estimator.prediction import NOISE_TYPE
 from aerotwin_core.kernel_cache import njit
 
 STREAK_LIMIT = 10
-"""Fixes refused in a row before the filter believes them rather than itself."""
+"""Fixes rejected in a row before the filter accepts them ungated."""
 STILL_VARIANCE = 0.05**2
 """Velocity of a disarmed vehicle on the ground [m^2/s^2]."""
 MONITOR_WEIGHT = 0.02
@@ -69,12 +69,9 @@ def inject(state, error, n):
 
 @njit(types.float64(VECTOR, MATRIX, MATRIX, SCALAR, SCALAR, SCALAR), cache=True)
 def fuse(state, covariance, scratch, innovation, variance, gate2):
-    """Fuse one scalar measurement whose row of H stands in scratch[0].
+    """Fuse one scalar measurement whose row of H is in scratch[0].
 
-    Returns
-    -------
-    float
-        Normalised innovation squared; negative when the gate refused the measurement.
+    Returns the normalised innovation squared; negative when the gate rejected the measurement.
     """
     h = scratch[0]
     column = scratch[1]
@@ -105,7 +102,7 @@ def fuse(state, covariance, scratch, innovation, variance, gate2):
 
 @njit(types.void(VECTOR, types.int64, SCALAR), cache=True)
 def watch(monitor, group, squared):
-    """Note the outcome of one scalar update."""
+    """Record the outcome of one scalar update."""
     monitor[M_REFUSED if squared < 0.0 else M_FUSED] += 1.0
     monitor[group] += MONITOR_WEIGHT * (abs(squared) - monitor[group])
 
@@ -114,10 +111,10 @@ def watch(monitor, group, squared):
 def correct_heading(state, covariance, scratch, monitor, mx, my, mz, noise):
     """Fuse the horizontal direction of the magnetic field.
 
-    Only the angle is used: strength and inclination say nothing that the rest does not know
-    better. A tilt error moves the angle too (by the slope of the field), so it stands in H. H comes
-    from the field as known, never from this sample: noise common to H and the innovation would
-    pull the tilt away, a hundred times its own size within seconds.
+    Only the angle is used: strength and inclination add no information. A tilt error moves the
+    angle too (by the slope of the field), so it is in H. H comes from the known field, never from
+    this sample: noise common to H and the innovation would pull the tilt away, a hundred times its
+    own size within seconds.
     """
     q = X_ATTITUDE
     r = rotation_entries(state[q], state[q + 1], state[q + 2], state[q + 3])

@@ -30,7 +30,7 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 Triple = tuple[float, float, float]
 
 MAXIMUM_STEP_S = 0.05
-"""Longer gaps between samples are carried as this: the motion in them is unknown anyway."""
+"""Longer gaps between samples are limited to this: the motion in them is unknown anyway."""
 SETTLING_S = 2.0
 LOST_AFTER_S = 5.0
 """Without a fix or a pose for this long there is no position (as PX4's EKF2_NOAID_TOUT)."""
@@ -38,9 +38,9 @@ VISION_START_S = 3.0
 """Without any fix for this long vision alone may set the local frame."""
 VISION_POSES = 5
 VISION_GAP_S = 1.0
-"""Vision that comes back after longer is taken as a new frame."""
+"""Vision that returns after a longer gap has a new frame."""
 VISION_STREAK = 20
-"""Poses refused in a row before the vision frame is taken as moved."""
+"""Poses rejected in a row before the vision frame counts as moved."""
 READY_STD = {"position": 1.5, "velocity": 0.5, "tilt": 0.05, "heading": 0.15}
 """Largest standard deviations [m, m/s, rad, rad] with which the vehicle may arm."""
 
@@ -48,24 +48,14 @@ READY_STD = {"position": 1.5, "velocity": 0.5, "tilt": 0.05, "heading": 0.15}
 class Estimator:
     """Position, velocity, attitude, rates and biases from the sensors alone.
 
-    Local axes are east, north, up at a place on Earth that is known exactly because it is chosen:
-    the mean of the first GNSS fixes, as a number. Where the vehicle stands in this frame is as
-    uncertain as those fixes, and that error and the correlated GNSS error are one at the start:
-    the covariance says so, and the way since the start is known far better than the place.
-    Where vision comes and GNSS does not, local axes are those of the vision. Body axes are
-    forward, left, up.
+    The local origin is chosen as the mean of the first GNSS fixes, so its coordinates are exact.
+    The initial position of the vehicle in this frame is as uncertain as those fixes, and that error
+    equals the correlated GNSS error at the start: the covariance includes this, so the path since
+    the start is known far better than the absolute position. With vision and without GNSS, local
+    axes are those of the vision; else they are east, north, up. Body axes are forward, left, up.
 
-    Parameters
-    ----------
-    parameters : EstimatorParameters
-        Noise, delays, alignment.
-    arena : Arena, optional
-        Where the compiled step works; one of its own by default.
-
-    Attributes
-    ----------
-    now_s : float
-        Time of the last sample; set by whoever calls the compiled step.
+    `arena` is the memory of the compiled step, a new one by default; `now_s` the time of the last
+    sample, set by the caller of the compiled step.
     """
 
     def __init__(self, parameters: EstimatorParameters, arena: Arena | None = None) -> None:
@@ -93,7 +83,7 @@ class Estimator:
 
     @property
     def covariance(self) -> np.ndarray:
-        """The covariance of the delayed state, (n, n) for the n errors alive."""
+        """The covariance of the delayed state, (n, n) for the n active errors."""
         n = int(self.arena.cursor[layout.C_ALIVE])
         return self.arena.block(at.A_COVARIANCE, n, layout.N_ERROR)[:, :n]
 
@@ -105,14 +95,14 @@ class Estimator:
         return out[:, :n]
 
     def step(self, time_s: float, dt: float, provided: int) -> None:
-        """Take the inertial sample in `reading` and bring `output` to its time.
+        """Process the inertial sample in `reading` and advance `output` to its time.
 
         Parameters
         ----------
         time_s, dt : float
             Time of the sample and since the last one [s].
-        given : int
-            Bit 0: the magnetic field is new; bit 1: so is the pressure altitude.
+        provided : int
+            Bit 0: new magnetic field; bit 1: new pressure altitude.
         """
         self.now_s = time_s
         if self.is_initialised:
@@ -127,16 +117,10 @@ class Estimator:
     def add_fix(
         self, time_s: float, position: Triple, v_enu: Triple, reported_m: tuple[float, float]
     ) -> None:
-        """Take a GNSS fix that arrived at time_s.
+        """Add a GNSS fix that arrived at time_s.
 
-        Parameters
-        ----------
-        position : tuple
-            Latitude, longitude [deg], altitude [m].
-        v_enu : tuple
-            Velocity east, north, up [m/s].
-        reported_m : tuple
-            Horizontal and vertical accuracy that the receiver reports, 1 sigma [m].
+        `position` is latitude, longitude [deg], altitude [m]; `v_enu` the velocity [m/s];
+        `reported_m` the horizontal and vertical accuracy reported by the receiver, 1 sigma [m].
         """
         self._last_fix_at = time_s
         if not self.is_initialised:
@@ -162,11 +146,11 @@ class Estimator:
     # --- external vision -------------------------------------------------------------------
 
     def add_pose(self, pose: LevelVisionPose) -> str:
-        """Take a pose of external vision; return what the pilot should hear of it, if anything.
+        """Add a pose of external vision; return a message for the pilot, or an empty text.
 
         The first pose of a frame anchors it (see `vision`), unless vision alone sets the local
         frame. A frame is new when the sender's reset counter changes, after a gap, and when the
-        filter has refused it for long.
+        filter has rejected it for long.
         """
         gap = pose.arrival_s - self._last_pose_at
         self._last_pose_at = pose.arrival_s
@@ -210,7 +194,7 @@ class Estimator:
             cursor[layout.C_VISION_COUNT] += 1
 
     def set_origin(self, origin: GeodeticPoint) -> bool:
-        """Say where on Earth the local origin lies; False where GNSS says it."""
+        """Set the local origin on Earth; False where GNSS provides it or before initialisation."""
         if self.uses_gnss or not self.is_initialised:
             return False
         self.plane = LocalTangentPlane(origin)
@@ -266,7 +250,7 @@ class Estimator:
         )
 
     def _start_on_vision(self) -> None:
-        """Take the vision's frame as the local one: its position and its yaw, by definition."""
+        """Use the vision's frame as the local one: its position and its yaw, by definition."""
         p, still, pose = self.parameters, self._still, self._first_poses[-1]
         attitude = level(still.accel, np.array([1.0, 0.0, 0.0]), pose.yaw)
         self._set_noise(gnss_errors(p, (0.0, 0.0)), 0.0, 0.0)
@@ -283,7 +267,7 @@ class Estimator:
         self.arena.block(at.A_NOISE, len(numbers))[:] = numbers
         self.gnss_errors = errors
 
-    # --- what others ask -------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------
 
     @property
     def has_vision(self) -> bool:
@@ -297,7 +281,7 @@ class Estimator:
 
     @property
     def is_position_valid(self) -> bool:
-        """True while fixes or poses arrive and the position is good enough to fly on."""
+        """True while fixes or poses arrive and the position is accurate enough to fly."""
         return (
             self.is_initialised
             and (self.has_gnss or self.has_vision)
@@ -333,7 +317,7 @@ class Estimator:
         }
 
     def refusals(self) -> list[str]:
-        """Return why the estimate is not good enough to arm, in words; empty when it is."""
+        """Return why the estimate is not good enough to arm, as text; empty when it is."""
         if not self.is_initialised:
             return [self._missing_for_alignment()]
         reasons = [

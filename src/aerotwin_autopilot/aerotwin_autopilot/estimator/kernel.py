@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One call per inertial sample: store it, fuse what has come of age, carry to the present."""
+"""One call per inertial sample: store it, fuse due measurements, predict to the present."""
 
 import math
 
@@ -69,14 +69,9 @@ INTEGERS = types.int64[::1]
 def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided):
     """Append a sample; inertial values are the mean over the interval that ends now.
 
-    Parameters
-    ----------
-    reading : (10,) array
-        Specific force, angular velocity, magnetic field (body axes), pressure altitude.
-    previous : (6,) array
-        Force and rate of the last sample; overwritten with the present ones.
-    given : int
-        Bit 0: the field is new; bit 1: so is the altitude.
+    `reading` (10,) is specific force, angular velocity, magnetic field (body axes), pressure
+    altitude; `previous` (6,), force and rate of the last sample, is overwritten with the present
+    ones. Bit 0 of `provided`: the field is new; bit 1: so is the altitude.
     """
     newest = (cursor[C_SAMPLE_HEAD] + cursor[C_SAMPLE_COUNT] - 1) % RING_LENGTH
     row = ring[(newest + 1) % RING_LENGTH]
@@ -99,7 +94,7 @@ def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
     cache=True,
 )
 def fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, cursor, noise):
-    """Advance the delayed state by one sample and fuse all that was measured at its time."""
+    """Advance the delayed state by one sample and fuse all measurements of its time."""
     predict(state, covariance, sample, noise)
     if sample[S_HAS_MAG] > 0.0:
         correct_heading(
@@ -130,7 +125,7 @@ def fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, curso
 
 @njit(types.void(VECTOR, VECTOR, MATRIX, INTEGERS, VECTOR), cache=True)
 def carry_to_present(output, state, ring, cursor, reading):
-    """Write the estimate at the newest sample: the delayed state through all samples since."""
+    """Write the estimate at the newest sample: the delayed state, propagated."""
     for i in range(O_RATE):
         output[i] = state[i]
     bias = state[X_GYRO : X_GYRO + 6]
@@ -149,7 +144,7 @@ def carry_to_present(output, state, ring, cursor, reading):
 
 @njit(types.void(VECTOR, INTEGERS, SCALAR, SCALAR, types.int64), cache=True)
 def estimate(arena, cursor, time_s, dt, provided):
-    """Take the reading in the arena: fuse every sample older than the delay, carry to time_s."""
+    """Process the reading: fuse every sample older than the delay, predict to time_s."""
     n = cursor[C_ALIVE]
     output = arena[at.A_OUTPUT : at.A_OUTPUT + lay.N_OUTPUT]
     state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
@@ -177,15 +172,10 @@ def estimate(arena, cursor, time_s, dt, provided):
 
 @njit(types.void(MATRIX, VECTOR, INTEGERS), cache=True)
 def covariance_at_present(out, arena, cursor):
-    """Write the covariance of the present estimate: the delayed one carried over the delay.
+    """Write the covariance (n, 23) of the present estimate, of the n active errors.
 
-    One step over the whole delay with the mean specific force: enough for 0.1 s, in which the
-    noise of the inertial sensors adds a hundredth.
-
-    Parameters
-    ----------
-    out : (n, 23) array
-        As many rows as errors are alive.
+    It is the delayed one, propagated in one step over the whole delay with the mean specific force:
+    enough for 0.1 s, in which the noise of the inertial sensors adds a hundredth.
     """
     n = out.shape[0]
     state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]

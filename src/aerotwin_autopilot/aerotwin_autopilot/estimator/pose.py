@@ -15,7 +15,7 @@ Triple = tuple[float, float, float]
 FARTHEST_M, FASTEST_M_S = 1e6, 1e3
 """Nothing that flies here is further from the origin of its vision, or faster."""
 LEAST_STD, LARGEST_STD = 1e-4, 1e3
-"""Bounds of what a sender says of its noise [m, rad, m/s]: the filter divides by its square."""
+"""Bounds of a sender's reported noise [m, rad, m/s]: the filter divides by its square."""
 NOT_SET: Triple = (NAN, NAN, NAN)
 
 
@@ -28,15 +28,15 @@ class LevelVisionPose:
     arrival_s, measured_s : float
         Simulated time of arrival and of the measurement [s].
     position, velocity : tuple
-        In the axes of the vision frame [m], [m/s]; NaN where not given.
+        In the axes of the vision frame [m], [m/s]; NaN where not provided.
     yaw : float
-        Of the nose from the frame's x axis [rad]; NaN where not given.
+        Of the nose from the frame's x axis [rad]; NaN where not provided.
     position_std_m, yaw_std_rad, velocity_std_m_s : float
-        1 sigma per axis; NaN takes the parameter.
+        1 sigma per axis; NaN selects the parameter.
     is_aligned : bool
         True where the frame's axes are east, north, up, not just level.
     reset_counter : int
-        The sender counts it on when its frame has moved.
+        Incremented by the sender when its frame has moved.
     """
 
     arrival_s: float
@@ -52,21 +52,21 @@ class LevelVisionPose:
 
     @property
     def has_position(self) -> bool:
-        """True when it says where the vehicle is."""
+        """True when the pose has a position."""
         return all(map(math.isfinite, self.position))
 
     @property
     def is_plausible(self) -> bool:
-        """False for a place that cannot be; one that is not given is none."""
+        """False for an impossible position; a missing one is plausible."""
         return not self.has_position or max(map(abs, self.position)) <= FARTHEST_M
 
     @property
     def has_yaw(self) -> bool:
-        """True when it says where the nose points."""
+        """True when the pose has a yaw."""
         return math.isfinite(self.yaw)
 
     def row(self, parameters: EstimatorParameters) -> np.ndarray:
-        """Return it as the compiled filter reads it."""
+        """Return the pose in the layout of the compiled filter."""
         p = parameters
         row = np.full(layout.N_VISION, NAN)
         row[layout.V_TIME] = self.measured_s
@@ -82,7 +82,7 @@ class LevelVisionPose:
 
 
 def _std(provided: float, usual: float) -> float:
-    """Return the standard deviation given, within what can be, or the usual one where none is."""
+    """Return the provided standard deviation within bounds, or the usual one if there is none."""
     if not (math.isfinite(provided) and provided > 0.0):
         return usual
     return min(max(provided, LEAST_STD), LARGEST_STD)

@@ -39,7 +39,7 @@ NOISE_TYPE = types.NamedUniTuple(types.float64, len(Noise._fields), Noise)
 
 @njit(NOISE_TYPE(types.float64[::1]), cache=True)
 def noise_from_array(n):
-    """Return the numbers by name; Python hands over an array, 7 us faster than a named tuple."""
+    """Return the noise by name; an array from Python is 7 us faster than a named tuple."""
     return Noise(
         n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8],
         n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17],
@@ -48,19 +48,13 @@ def noise_from_array(n):
 
 @njit("void(f8[::1],f8[::1],f8[::1])", cache=True)
 def carry_forward(state, sample, bias):
-    """Carry position, velocity and attitude through one inertial sample, in place.
+    """Propagate position, velocity and attitude through one inertial sample, in place.
 
-    The specific force is turned by the attitude in the middle of the interval, which leaves
+    The specific force is rotated by the attitude in the middle of the interval, which leaves
     errors of third order in the step.
 
-    Parameters
-    ----------
-    state : (>=10,) array
-        Position, velocity, quaternion (xyzw) in local axes.
-    sample : (15,) array
-        One row of the sample ring.
-    bias : (6,) array
-        Gyroscope and accelerometer bias.
+    `state` (>=10,) is position, velocity, quaternion (xyzw) in local axes, `sample` (15,) one row
+    of the sample ring, `bias` (6,) gyroscope and accelerometer bias.
     """
     dt = sample[S_DT]
     wx = (sample[S_GYRO] - bias[0]) * dt
@@ -95,7 +89,7 @@ def _transition_rows(matrix, dt, sx, sy, sz, r, decay):
 
     (sx, sy, sz) is the specific force in local axes times dt; r the rotation entries times dt.
     Rows are changed from position down, so that each still reads the old values below it. The
-    frame of external vision, where it is alive, stands still.
+    frame of external vision, if active, is constant.
     """
     p, v, t, g, a = E_POSITION, E_VELOCITY, E_ATTITUDE, E_GYRO, E_ACCEL
     for j in range(matrix.shape[0]):
@@ -118,7 +112,7 @@ def _transition_rows(matrix, dt, sx, sy, sz, r, decay):
 
 @njit("void(f8[:,::1])", cache=True)
 def _transpose(matrix):
-    """Transpose the square of the errors alive in place."""
+    """Transpose the square of the active errors in place."""
     for i in range(matrix.shape[0]):
         for j in range(i):
             matrix[i, j], matrix[j, i] = matrix[j, i], matrix[i, j]
@@ -126,7 +120,7 @@ def _transpose(matrix):
 
 @njit(types.void(types.float64[:, ::1], types.float64, types.float64, NOISE_TYPE), cache=True)
 def add_process_noise(covariance, dt, decay, noise):
-    """Add what one step of dt lets grow."""
+    """Add the process noise of one step of dt."""
     forgotten = 1.0 - decay * decay
     for i in range(3):
         covariance[E_VELOCITY + i, E_VELOCITY + i] += noise.accel_density2 * dt
@@ -140,7 +134,7 @@ def add_process_noise(covariance, dt, decay, noise):
 
 @njit("void(f8[:,::1],f8[::1],f8[::1],f8)", cache=True)
 def transition(covariance, state, sample, decay):
-    """Carry a covariance through one sample without noise: P <- F P F'."""
+    """Propagate a covariance through one sample without noise: P <- F P F'."""
     dt = sample[S_DT]
     q = X_ATTITUDE
     r = rotation_entries(state[q], state[q + 1], state[q + 2], state[q + 3])
@@ -171,10 +165,10 @@ def transition(covariance, state, sample, decay):
     cache=True,
 )  # fmt: skip
 def predict(state, covariance, sample, noise):
-    """Carry the nominal state and its covariance through one sample: P <- F P F' + Q.
+    """Propagate the nominal state and its covariance through one sample: P <- F P F' + Q.
 
-    The covariance has a row for each error that is alive (19, or 23 with external vision) and
-    always 23 columns.
+    The covariance has a row for each active error (19, or 23 with external vision) and always 23
+    columns.
     """
     dt = sample[S_DT]
     decay = math.exp(-dt / noise.gnss_bias_time)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the filter is told before it starts: its noise, the field of the place, the GNSS errors."""
+"""Initial parameters of the filter: its noise, the local magnetic field, the GNSS errors."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 UNKNOWN_ACCURACY_M = 600.0
 """HIL_GPS.eph of 65535 (6.55e2 m) says that the receiver does not know."""
 USUAL_BIAS_M = (0.3, 0.5)
-"""Correlated error of a receiver that does not say how good it is: a choice of this project."""
+"""Correlated error of a receiver that reports no accuracy: a choice of this project."""
 
 Pair = tuple[float, float]
 
@@ -26,11 +26,11 @@ class GnssErrors:
 
 
 def gnss_errors(parameters: EstimatorParameters, reported_m: Pair) -> GnssErrors:
-    """Return what to expect of a receiver that reports an accuracy.
+    """Return the expected errors of a receiver that reports an accuracy.
 
-    A receiver reports the size of its whole error. What the white noise does not explain of it is
-    correlated, unless the parameters say how large the correlated error is; then both grow when
-    the receiver reports more than they make together.
+    A receiver reports the size of its whole error. The part that the white noise does not explain
+    is correlated, unless the parameters provide the correlated error; then both are scaled up when
+    the receiver reports more than both together.
     """
     white, bias = parameters.gnss_position_std_m, parameters.gnss_bias_std_m
     pairs = [

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """External vision: poses of a camera or a tracker, in a frame that need not be the local one.
 
-The vision frame stands level. Local axes are turned in it by X_TURN and the local origin lies at
+The vision frame is level. Local axes are turned in it by X_TURN and the local origin is at
 X_DATUM: p_vision = turned(p_local) + datum. Where vision alone sets the local frame both are zero
-by definition. Where a local frame stands already, both are estimated from the first pose, with the
-errors of that moment in the covariance: what vision then says of the place is only what it adds.
+by definition. With an existing local frame both are estimated from the first pose, with the errors
+of that moment in the covariance, so that vision contributes only new information on the position.
 """
 
 import math
@@ -79,7 +79,7 @@ def _correct_place(state, covariance, scratch, monitor, row, late, gate2):
 
 @njit(types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, SCALAR), cache=True)
 def _correct_velocity(state, covariance, scratch, monitor, row, gate2):
-    """Fuse the velocity of a pose, given in the axes of the vision frame."""
+    """Fuse the velocity of a pose, in the axes of the vision frame."""
     h, v = scratch[0], X_VELOCITY
     for i in range(3):
         c, s = math.cos(state[X_TURN]), math.sin(state[X_TURN])
@@ -123,19 +123,18 @@ def anchor(state: np.ndarray, covariance: np.ndarray, row: np.ndarray, *, is_ali
 
     Parameters
     ----------
-    state : (24,) array
-        Nominal state at the time of the pose, as near as known.
-    covariance : (23, 23) array
-        Its rows and columns of the vision frame are written.
+    state, covariance : (24,), (23, 23) array
+        Nominal state close to the time of the pose; rows and columns of the vision frame are
+        written.
     row : (11,) array
-        The pose; position is given.
+        The pose, with a position.
     is_aligned : bool
-        True where the frame's axes are those of local axes by definition: then nothing turns.
+        True if the frame has local axes by definition: then the turn is zero.
 
     Notes
     -----
-    datum = z - R(turn) p with the errors of pose and estimate: what was not known of p is now not
-    known of the datum, and the cross terms say that it is the same error.
+    datum = z - R(turn) p with the errors of pose and estimate: the uncertainty of p becomes that
+    of the datum, and the cross terms make it the same error.
     """
     yaw, slope_x, slope_y = nose(state)
     turn = 0.0 if is_aligned or math.isnan(row[V_YAW]) else float(row[V_YAW]) - yaw

@@ -3,7 +3,7 @@
 """Frames of the telemetry: message layouts from pymavlink, packed without its objects.
 
 A pymavlink message costs about 20 us to build and pack; at hundreds of messages per second and
-twenty times real time that is the flight's whole budget.
+twenty times real time that is the whole time budget of the flight.
 """
 
 import struct
@@ -21,7 +21,7 @@ def _checksum(data: bytes) -> int:
 
 
 def clipped(value: float, bits: int) -> int:
-    """Return the nearest whole number that a signed field holds; its least one means unknown."""
+    """Return the nearest whole number that a signed field holds; its minimum means unknown."""
     limit = (1 << bits - 1) - 1
     return min(max(round(value), -limit), limit)
 

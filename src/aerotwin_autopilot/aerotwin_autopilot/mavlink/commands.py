@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""MAV_CMD: what each command does and what is answered."""
+"""MAV_CMD: the action and the answer of each command."""
 
 import math
 from dataclasses import dataclass, replace
@@ -23,13 +23,13 @@ NOT_SET = 0x7FFFFFFF
 RELATIVE_FRAMES = (3, 6)
 FRAMES = (0, 3, 5, 6)
 FARTHEST_M = 1e6
-"""A place further from the local origin is not meant."""
+"""A position further from the local origin is not plausible."""
 SPEED_AS_IT_IS, SPEED_BY_DEFAULT = -1.0, -2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class MavlinkCommand:
-    """A COMMAND_LONG or COMMAND_INT; latitude and longitude are degrees, NaN when not given."""
+    """A COMMAND_LONG or COMMAND_INT; latitude and longitude are degrees, NaN when not provided."""
 
     number: int
     parameters: tuple[float, float, float, float]
@@ -66,7 +66,7 @@ def command_from_int(message: object) -> MavlinkCommand:
 
 
 def execute(autopilot: Autopilot, command: MavlinkCommand) -> tuple[int, str]:
-    """Do what a command says to the vehicle; return MAV_RESULT and the reason of a refusal."""
+    """Execute a command on the vehicle; return MAV_RESULT and the reason of a refusal."""
     handler = HANDLERS.get(command.number)
     if handler is None:
         return UNSUPPORTED, f"command {command.number} not supported"
@@ -91,7 +91,7 @@ def _arm_disarm(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
 
 
 def _check_arming(a: Autopilot, _: MavlinkCommand) -> tuple[int, str]:
-    """Tell every reason against arming, as PX4 does when it is asked."""
+    """Report every reason against arming, as PX4 does on request."""
     if a.modes.is_armed:
         return REJECTED, "Preflight checks denied: armed"
     for reason in a.modes.refusals():
@@ -141,7 +141,7 @@ def _reposition(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
 
 
 def _change_speed(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
-    """Set the speed between points; climb and descent have parameters of their own."""
+    """Set the speed between points; climb and descent have their own parameters."""
     kind, speed = c.parameters[:2]
     if kind not in HORIZONTAL_SPEEDS:
         return DENIED, f"speed: type {kind:g} not supported; 0 and 1 are"
@@ -155,7 +155,7 @@ def _change_speed(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
 
 
 def _orbit(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
-    """Circle a place. Whatever the frame, its altitude is above sea level, as PX4 has it."""
+    """Start an orbit. Whatever the frame, its altitude is above sea level, as in PX4."""
     radius, speed, behaviour, _ = c.parameters
     place = _local(a, replace(c, frame=FRAMES[0]))
     if not _is_plausible(a, place):
@@ -173,7 +173,7 @@ def _orbit(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
 
 
 def _look_at(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
-    """Point the nose at a place while a mission is flown; no place ends it."""
+    """Point the nose at a position during a mission; no position ends it."""
     has_place = math.isfinite(c.latitude_deg) and math.isfinite(c.longitude_deg)
     is_place = c.number == plan.ROI_LOCATION or c.parameters[0] == plan.ROI_AT_LOCATION
     if is_place and not has_place:
@@ -183,7 +183,7 @@ def _look_at(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
 
 
 def _store(_: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
-    """Save or load parameters: they live as long as this process does."""
+    """Save or load parameters: they last as long as this process."""
     if c.parameters[0] not in (0.0, 1.0):
         return DENIED, "Storage: only loading and saving of parameters is known"
     return ACCEPTED, ""
@@ -230,7 +230,7 @@ def _pause_or_go_on(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
 
 
 def _local(a: Autopilot, c: MavlinkCommand) -> np.ndarray:
-    """Return the place of a command in local axes; NaN for what it does not give."""
+    """Return the position of a command in local axes; NaN for missing values."""
     plane, home = a.estimator.plane, a.modes.home
     if plane is None or home is None:
         return np.full(3, math.nan)
@@ -253,7 +253,7 @@ def _local(a: Autopilot, c: MavlinkCommand) -> np.ndarray:
 
 
 def _is_plausible(a: Autopilot, place: np.ndarray) -> bool:
-    """Return whether a place can be meant; what it does not give is taken from where we are."""
+    """Return whether a position is plausible; missing values are those of the vehicle."""
     plane = a.estimator.plane
     if plane is None:
         return True
@@ -287,7 +287,7 @@ HANDLERS = {
     400: _arm_disarm,
     401: _check_arming,
 }
-"""MAV_CMD number -> what it does; requests for messages are the server's."""
+"""MAV_CMD number -> handler; requests for messages are the server's."""
 
 WITH_PLACE = (22, 34, 179, 192, 195, 201)
 """Commands that read latitude, longitude or altitude: these need a frame that is known."""

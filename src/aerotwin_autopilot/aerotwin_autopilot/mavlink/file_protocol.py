@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MAVLink FTP, read only: the flight logs and the metadata of this component.
 
-MAVLink developer guide, "File Transfer Protocol". There is no disk behind it; what would write is
+MAVLink developer guide, "File Transfer Protocol". There is no disk behind it; write operations are
 answered by FileProtected.
 """
 
@@ -30,18 +30,14 @@ WRITING = (CREATE, WRITE, MAKE_FOLDER, *ON_EXISTING)
 
 
 class Refused(Exception):
-    """An operation that is answered by NAK, with its error code."""
+    """An operation answered by NAK, with its error code."""
 
 
 class FileProtocol:
     """Serves files by name; one session per link.
 
-    Parameters
-    ----------
-    files : callable
-        Returns all files: absolute path -> content.
-    send : callable
-        Called with (link, message name, values in wire order).
+    `files` returns all files: absolute path -> content; `send` is called with (link, message name,
+    values in wire order).
     """
 
     def __init__(

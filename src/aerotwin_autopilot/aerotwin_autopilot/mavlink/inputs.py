@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What comes in as a stream: set-points of offboard flight, and poses of external vision."""
+"""Input streams: set-points of offboard flight, and poses of external vision."""
 
 from typing import Any
 
@@ -16,13 +16,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 
 
 class MavlinkInputs:
-    """Hands set-points and poses to the autopilot.
-
-    Parameters
-    ----------
-    autopilot : Autopilot
-        Who follows them.
-    """
+    """Passes set-points and poses to the autopilot."""
 
     def __init__(self, autopilot: Autopilot) -> None:
         self._autopilot = autopilot
@@ -64,7 +58,7 @@ class MavlinkInputs:
         a.on_external_odometry(pose_from_vision(message, a.arrival_s, delay_s))
 
     def _on_origin(self, _: Any, message: Any) -> None:
-        """Say where on Earth the frame of the vision lies."""
+        """Set the origin on Earth of the vision frame."""
         latitude, longitude = message.latitude * 1e-7, message.longitude * 1e-7
         altitude = message.altitude * 1e-3
         is_plausible = LOWEST_M <= altitude <= HIGHEST_M

@@ -10,13 +10,7 @@ from aerotwin_autopilot.mavlink.streams import QUIET_HZ, Streams
 
 
 class MavlinkChannel:
-    """One MAVLink channel: its parser, its streams, its frame counter, its outbox.
-
-    Attributes
-    ----------
-    is_heard : bool
-        False when nobody listens at the other end: then only heartbeats go out.
-    """
+    """One MAVLink channel: its parser, its streams, its frame counter, its outbox."""
 
     def __init__(self, rates_hz: dict[str, float]) -> None:
         self.streams = Streams(rates_hz)
@@ -29,7 +23,7 @@ class MavlinkChannel:
 
     @property
     def is_heard(self) -> bool:
-        """Whether somebody listens."""
+        """Whether a client listens at the other end; if not, only heartbeats are sent."""
         return self._is_heard
 
     @is_heard.setter
@@ -40,7 +34,7 @@ class MavlinkChannel:
 
     @property
     def active(self) -> Streams:
-        """The streams that go out now."""
+        """The streams that are sent now."""
         return self.streams if self._is_heard else self._quiet
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The log messages of MAVLink: list the flight logs, fetch one, erase them."""
+"""The log messages of MAVLink: list the flight logs, download one, erase them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ PER_STEP = 10
 
 @dataclass
 class Transfer:
-    """What a link still has to be sent of a log."""
+    """The rest of a log to send on a link."""
 
     number: int
     offset: int
@@ -25,14 +25,9 @@ class Transfer:
 
 
 class LogProtocol:
-    """Serves the logs of past flights; that of the present one is listed when it has ended.
+    """Serves the logs of past flights; the present one is listed when it has ended.
 
-    Parameters
-    ----------
-    autopilot : Autopilot
-        Whose flights they are.
-    send : callable
-        Called with (link, message name, values in wire order).
+    `send` is called with (link, message name, values in wire order).
     """
 
     def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
@@ -48,7 +43,7 @@ class LogProtocol:
 
     @property
     def is_busy(self) -> bool:
-        """True while somebody fetches a log."""
+        """True while a client downloads a log."""
         return bool(self._transfers)
 
     @property
@@ -82,7 +77,7 @@ class LogProtocol:
         self._autopilot.log.erase()
 
     def send_next(self) -> None:
-        """Send the next pieces of what is fetched."""
+        """Send the next pieces of each download."""
         for key, (link, transfer) in list(self._transfers.items()):
             content = self._files[transfer.number]
             for _ in range(PER_STEP):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MAVLink mission protocol: upload, download, clear, choice of the present item.
 
-MAVLink developer guide, "Mission Protocol", for missions, fences and rally points. Items are asked
-for as MISSION_ITEM_INT; MISSION_REQUEST is answered by MISSION_ITEM, and such items are taken, too.
+MAVLink developer guide, "Mission Protocol", for missions, fences and rally points. Items are
+requested as MISSION_ITEM_INT; MISSION_REQUEST is answered by MISSION_ITEM, which is accepted, too.
 Timeouts run in simulated time.
 """
 
@@ -28,7 +28,7 @@ Partner = tuple[int, int]
 
 
 def item_from_message(message: Any) -> MissionItem:
-    """Return the item of a MISSION_ITEM_INT or MISSION_ITEM; place 0, 0 means: not given."""
+    """Return the item of a MISSION_ITEM_INT or MISSION_ITEM; position 0, 0 means: missing."""
     m = message
     scale = DEGREE_1E7 if m.get_type() == "MISSION_ITEM_INT" else 1.0
     has_place = m.frame != MISSION_FRAME and m.x != NOT_SET and m.y != NOT_SET
@@ -47,7 +47,7 @@ def item_from_message(message: Any) -> MissionItem:
 
 
 class Upload:
-    """A plan on its way in: who sends it, what has come, what is asked for since when."""
+    """An incoming plan: its sender, received items, time of the pending request."""
 
     def __init__(self, link: Any, partner: Partner, kind: int, count: int, time_s: float) -> None:
         self.link = link
@@ -59,19 +59,14 @@ class Upload:
         self.n_retries = 0
 
     def is_from(self, link: Any, partner: Partner) -> bool:
-        """Return whether somebody is the one who sends it."""
+        """Return whether a link and partner are those of the sender."""
         return self.link is link and self.partner == partner
 
 
 class MissionProtocol:
     """The autopilot's side of the protocol, on all links; one upload at a time.
 
-    Parameters
-    ----------
-    autopilot : Autopilot
-        Whose plans they are.
-    send : callable
-        Called with (link, message name, values in wire order).
+    `send` is called with (link, message name, values in wire order).
     """
 
     def __init__(self, autopilot: Autopilot, send: Send) -> None:
@@ -92,7 +87,7 @@ class MissionProtocol:
 
     @property
     def is_busy(self) -> bool:
-        """True while a plan is on its way in."""
+        """True during an upload."""
         return self._upload is not None
 
     @property
@@ -100,7 +95,7 @@ class MissionProtocol:
         return plan_stores(self._autopilot.modes)
 
     def keep_going(self, time_s: float) -> None:
-        """Ask again for an item that does not come, and give up in the end."""
+        """Request a missing item again, and give up after the last retry."""
         upload = self._upload
         if upload is None or time_s - upload.asked_at < RETRY_S:
             return
@@ -138,7 +133,9 @@ class MissionProtocol:
         if upload is None or not upload.is_from(link, partner) or kind != upload.kind:
             self._ack(link, partner, plan.INVALID_SEQUENCE, kind)
             return
-        if message.seq != len(upload.items):  # sent twice, or too early: the request stands
+        if message.seq != len(
+            upload.items
+        ):  # sent twice, or too early: the request is still pending
             return
         item = item_from_message(message)
         fault = store.fault(item)
@@ -204,7 +201,7 @@ class MissionProtocol:
         )  # fmt: skip
 
     def _on_ack(self, link: Any, message: Any) -> None:
-        """End an upload that its sender cancels; the end of a download needs nothing."""
+        """End an upload that its sender cancels; a download needs no action."""
         upload = self._upload
         if upload is not None and upload.is_from(link, _partner(message)):
             self._upload = None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""ODOMETRY with its covariances: the one telemetry message that is a computation of its own."""
+"""ODOMETRY with its covariances: the one telemetry message with its own computation."""
 
 import math
 import struct
@@ -34,10 +34,8 @@ N_VALUES = 55
 def odometry_values(out, arena, cursor):
     """Write the numbers of ODOMETRY, in NED and FRD, from the arena's estimate.
 
-    References
-    ----------
     MAVLink common.xml, message 331: the pose covariance over x, y, z, roll, pitch, yaw in the
-    frame of the pose, the velocity's in that of the body; NaN where it is not known (the rates).
+    frame of the pose, the velocity's in that of the body; NaN where unknown (the rates).
     """
     o = arena[at.A_OUTPUT : at.A_STATE]
     covariance = np.empty((cursor[C_ALIVE], N_ERROR))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MAVLink parameter protocol: list, read, set; integers travel as the bits of a float (PX4).
 
-A parameter that is not there is answered by PARAM_ERROR. PX4 v1.14 says nothing, and its clients
+An unknown parameter is answered by PARAM_ERROR. PX4 v1.14 does not answer, and its clients
 wait for their timeout.
 """
 
@@ -21,7 +21,7 @@ REAL32, INT32, UINT32 = 9, 6, 5
 DOES_NOT_EXIST, READ_ONLY = 1, 5
 """MAV_PARAM_ERROR."""
 HASH = "_HASH_CHECK"
-"""A checksum of all names and values: who has them already need not ask for the rest."""
+"""A checksum of all names and values: a client that has them need not request the rest."""
 NO_INDEX = 0xFFFF
 PER_STEP = 5
 FIXED = {
@@ -45,14 +45,7 @@ def _as_float(bits: bytes) -> float:
 class ParameterProtocol:
     """The autopilot's side of the protocol, on all links.
 
-    Parameters
-    ----------
-    autopilot : Autopilot
-        Whose settings they are.
-    system_id : int
-        MAV_SYS_ID.
-    send : callable
-        Called with (link, message name, values in wire order).
+    `system_id` is MAV_SYS_ID; `send` is called with (link, message name, values in wire order).
     """
 
     def __init__(self, autopilot: Autopilot, system_id: int, send: Callable[..., None]) -> None:
@@ -67,7 +60,7 @@ class ParameterProtocol:
         }
 
     def send_next(self, link: MavlinkChannel) -> None:
-        """Send a few of the parameters that a link has asked for."""
+        """Send some of the parameters that a link has requested."""
         for _ in range(min(PER_STEP, len(link.parameters_to_send))):
             index = link.parameters_to_send.popleft()
             self._send_value(link, self.names[index]) if index >= 0 else self._send_hash(link)
@@ -87,7 +80,7 @@ class ParameterProtocol:
             self._refuse(link, message, index, DOES_NOT_EXIST)
 
     def _on_set(self, link: MavlinkChannel, message: Any) -> None:
-        """Change a setting; the answer is its value, the old one where the new was refused."""
+        """Change a setting; the answer is its value, the old one if the new was rejected."""
         name = parameter_name(message.param_id)
         if name == HASH:  # the client has them all
             link.parameters_to_send.clear()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that ask for messages: once, or at an interval. They command nothing."""
+"""Commands that request messages: once, or at an interval. They do not command the vehicle."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,21 +26,15 @@ NAMED = {
     525: "STORAGE_INFORMATION",
     528: "FLIGHT_INFORMATION",
 }
-"""Older commands that ask for one message each."""
+"""Older commands that request one message each."""
 REQUESTS = frozenset({GET_INTERVAL, SET_INTERVAL, REQUEST_MESSAGE, *NAMED})
 
 
 class MessageRequests:
-    """Answers them as PX4 does: a message that is not known is DENIED, an interval FAILED.
+    """Answers as PX4 does: an unknown message is DENIED, an interval FAILED.
 
-    Parameters
-    ----------
-    autopilot : Autopilot
-        Whose messages they are.
-    send : callable
-        Called with (link, message name, values in wire order).
-    send_payload : callable
-        Called with (link, message name, payload).
+    `send` is called with (link, message name, values in wire order), `send_payload` with (link,
+    message name, payload).
     """
 
     def __init__(
@@ -54,7 +48,7 @@ class MessageRequests:
         self._send_payload = send_payload
 
     def answer(self, link: MavlinkChannel, command: MavlinkCommand) -> int:
-        """Do what is asked for; return MAV_RESULT."""
+        """Execute a request; return MAV_RESULT."""
         number, message_id = command.number, round(finite(command.parameters[0]))
         if number == SET_INTERVAL:
             interval_us = finite(command.parameters[1])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which messages command the vehicle, and who has sent them: each kind once per client."""
+"""Messages that command the vehicle, and their senders: each kind once per client."""
 
 from typing import Any
 
@@ -17,19 +17,13 @@ ORDERS = frozenset(
         "LOG_ERASE",
     }
 )  # fmt: skip
-"""Messages that change what the vehicle does, believes or stores; requests only ask."""
+"""Messages that change actions, estimate or storage of the vehicle, unlike requests."""
 MOST = 100
-"""Kinds of orders that are noted: a client that invents senders must not fill the log."""
+"""Limit of recorded commands: a client that invents senders must not fill the log."""
 
 
 class Senders:
-    """Notes the orders of clients other than the scenario's own.
-
-    Attributes
-    ----------
-    unsaid : list of Commander
-        What nobody has written down yet.
-    """
+    """Records commands of clients other than the scenario's own; `unsaid` are not yet printed."""
 
     def __init__(self) -> None:
         self.unsaid: list[Commander] = []
@@ -38,7 +32,7 @@ class Senders:
     def note(
         self, name: str, message: Any, source: tuple[int, int], address: str, time_s: float
     ) -> None:
-        """Note a message for this vehicle, if it orders something and is the first of its kind."""
+        """Record a message for this vehicle, if it is a command and the first of its kind."""
         if name not in ORDERS or len(self._known) >= MOST:
             return
         order = name

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The MAVLink server: what comes in on each link, what goes out; sockets are the caller's."""
+"""The MAVLink server: messages in and out on each link; sockets are the caller's."""
 
 import struct
 from collections.abc import Callable
@@ -29,27 +29,23 @@ BROADCAST = 0
 TEXT_LENGTH = 50
 TYPE_GROUND_STATION = 6
 IMPOSSIBLE = (struct.error, ArithmeticError, ValueError)
-"""What numbers raise that no check has refused: the message is dropped, the flight goes on."""
+"""Errors of numbers that pass the checks: the message is dropped, the flight continues."""
 DATAGRAM_BYTES = 1400
-"""Frames sent together: clients receive into buffers of a network's packet (MAVSDK: 2048)."""
+"""Size of frames sent together: clients' receive buffers hold one packet (MAVSDK: 2048)."""
 
 
 class MavlinkServer:
     """Reads commands and set-points for one autopilot and writes its telemetry.
 
-    Parameters
-    ----------
-    autopilot : Autopilot
-        Whom it speaks for; its instance gives the system id.
+    The autopilot's instance determines the system id.
 
     Attributes
     ----------
-    n_bad : int
-        Messages that came damaged or with numbers that cannot be.
-    n_unsaid : int
-        Messages that were due and whose numbers did not fit.
+    n_bad, n_unsaid : int
+        Messages received damaged or with impossible numbers; due messages whose numbers did not
+        fit.
     senders : Senders
-        Outside clients that commanded the vehicle.
+        External clients that commanded the vehicle.
     """
 
     def __init__(self, autopilot: Autopilot) -> None:
@@ -86,16 +82,16 @@ class MavlinkServer:
         }
 
     def _files(self) -> dict[str, bytes | bytearray]:
-        """Return what MAVLink FTP serves."""
+        """Return the files that MAVLink FTP serves."""
         logs = self.autopilot.finished_logs
         return {**self._metadata, **{f"/log/log_{k}.ulg": log for k, log in enumerate(logs)}}
 
     # --- in --------------------------------------------------------------------------------
 
     def on_datagram(self, link_index: int, data: bytes, sender: str = "") -> None:
-        """Take a datagram; damaged frames are counted and dropped.
+        """Process a datagram; damaged frames are counted and dropped.
 
-        `sender` is the address of an outside client, whose orders are noted.
+        `sender` is the address of an external client, whose commands are recorded.
         """
         link = self.links[link_index]
         self._sender = sender
@@ -116,7 +112,7 @@ class MavlinkServer:
             self._handle(link, name, message, source)
 
     def _receive_one(self, link: MavlinkChannel, data: bytes) -> bool:
-        """Take a datagram that is one frame of a frequent message; False when it is not."""
+        """Process a datagram that is one frame of a frequent message; False when it is not."""
         if len(data) < 12 or data[0] != 0xFD or len(data) != data[1] + 12 or data[2]:
             return False
         reader = READERS.get(int.from_bytes(data[7:10], "little"))
@@ -168,7 +164,7 @@ class MavlinkServer:
         )  # fmt: skip
 
     def _result_of(self, link: MavlinkChannel, command: commands.MavlinkCommand) -> int:
-        """Do what a command says; return MAV_RESULT."""
+        """Execute a command; return MAV_RESULT."""
         if command.number in REQUESTS:
             return self._requests.answer(link, command)
         result, reason = commands.execute(self.autopilot, command)
@@ -198,7 +194,7 @@ class MavlinkServer:
     # --- out -------------------------------------------------------------------------------
 
     def write_telemetry(self) -> None:
-        """Put what is due now into the outboxes; a change of mode or arming is told at once."""
+        """Write due messages to the outboxes; a change of mode or arming is reported at once."""
         autopilot = self.autopilot
         time_us, modes = autopilot.time_us, autopilot.modes
         condition = (modes.mode, modes.is_armed, modes.is_landed)
@@ -236,7 +232,7 @@ class MavlinkServer:
                     self._send_payload(link, name, content)
 
     def _payloads(self, name: str, navigation: Navigation) -> list[bytes]:
-        """Return what a message says; nothing, and counted, where its numbers do not fit."""
+        """Return the payloads of a message; none, and counted, where its numbers do not fit."""
         try:
             return payloads(name, self.autopilot, navigation)
         except IMPOSSIBLE:
@@ -244,7 +240,7 @@ class MavlinkServer:
             return []
 
     def _write_once(self) -> None:
-        """Write what is told once: texts, progress of the mission, what was asked for."""
+        """Write one-time messages: texts, progress of the mission, requested ones."""
         autopilot = self.autopilot
         reached = autopilot.modes.mission.reached
         current = mission_current(autopilot)
@@ -264,11 +260,11 @@ class MavlinkServer:
         reached.clear()
 
     def pop_outbox(self, link_index: int) -> bytes:
-        """Return what is to be sent on a link, in one piece, and empty its outbox."""
+        """Return the data to send on a link, in one piece, and empty its outbox."""
         return b"".join(self.pop_datagrams(link_index))
 
     def pop_datagrams(self, link_index: int) -> list[bytes]:
-        """Return what is to be sent on a link, whole frames together, and empty its outbox."""
+        """Return the data to send on a link, whole frames together, and empty its outbox."""
         datagrams: list[bytes] = []
         for frame in self.links[link_index].outbox:
             if datagrams and len(datagrams[-1]) + len(frame) <= DATAGRAM_BYTES:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which message goes out on which link, how often, in simulated time."""
+"""The messages of each link and their rates, in simulated time."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from aerotwin_autopilot.mavlink.telemetry import KNOWN
 SECOND_US = 1_000_000
 NEVER = 1 << 62
 LONGEST_US = (1 << 31) - 1
-"""MESSAGE_INTERVAL can tell no longer interval."""
+"""Longest interval that MESSAGE_INTERVAL can report."""
 
 ONBOARD_HZ: dict[str, float] = {
     "HEARTBEAT": 1, "SYS_STATUS": 2, "ATTITUDE": 20, "ATTITUDE_QUATERNION": 20,
@@ -27,7 +27,7 @@ OFFBOARD_HZ: dict[str, float] = {
 PAYLOAD_HZ: dict[str, float] = {**ONBOARD_HZ, "NAMED_VALUE_FLOAT": 5}
 """The link to a companion computer carries the innovations of the estimator, too."""
 QUIET_HZ: dict[str, float] = {"HEARTBEAT": 1}
-"""What a link carries on which nobody listens."""
+"""Rates of a link without a listener."""
 GROUND_HZ: dict[str, float] = {
     "HEARTBEAT": 1, "SYS_STATUS": 1, "ATTITUDE": 10, "ATTITUDE_QUATERNION": 5,
     "LOCAL_POSITION_NED": 5, "GLOBAL_POSITION_INT": 5, "HOME_POSITION": 0.5,
@@ -40,19 +40,14 @@ GROUND_HZ: dict[str, float] = {
 
 @dataclass(slots=True)
 class Stream:
-    """One message: its interval and when it is due next [us]; interval 0 never comes."""
+    """One message: its interval and next due time [us]; interval 0 disables it."""
 
     interval_us: int
     due_us: int
 
 
 class Streams:
-    """The streams of one link.
-
-    Parameters
-    ----------
-    rates_hz : dict
-        Message name -> default rate.
+    """The streams of one link, from default rates by message name.
 
     Attributes
     ----------
@@ -82,16 +77,16 @@ class Streams:
         return names
 
     def restart(self) -> None:
-        """Let everything be due again: simulated time went back."""
+        """Make all streams due again: simulated time went back."""
         self.earliest_us = 0
         for stream in self._streams.values():
             stream.due_us = 0
 
     def set_interval(self, message_id: int, interval_us: float, time_us: int) -> bool:
-        """Set an interval: -1 stops, 0 is the default.
+        """Set an interval: -1 stops, 0 is the default; return whether it was set.
 
-        False, and nothing changes, when it is too long, when the message is not known, and for
-        HEARTBEAT: without it the link counts as lost.
+        It is not set when it is too long, when the message is unknown, and for HEARTBEAT, without
+        which the link counts as lost.
         """
         name = NAME_OF_ID.get(message_id)
         if name not in KNOWN or name == "HEARTBEAT" or interval_us > LONGEST_US:
@@ -103,7 +98,7 @@ class Streams:
         return True
 
     def interval_us(self, message_id: int) -> int | None:
-        """Return the interval, -1 when stopped, None when the message is not known."""
+        """Return the interval, -1 when stopped, None when the message is unknown."""
         name = NAME_OF_ID.get(message_id)
         if name is None or name not in KNOWN:
             return None

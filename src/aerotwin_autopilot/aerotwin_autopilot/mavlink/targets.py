@@ -33,7 +33,7 @@ def _masked(values: Triple, mask: int, shift: int, ignored: float) -> Triple:
 def _target(message: object, position: Triple, turn: float | None) -> OffboardTarget:
     """Return the target of a message whose position is already in local axes.
 
-    `turn` is the yaw by which velocity and acceleration are turned when they are in body axes.
+    `turn` is the yaw that rotates velocity and acceleration when they are in body axes.
     """
     m, mask = message, message.type_mask  # type: ignore[attr-defined]
     v = enu_from_ned(_masked((m.vx, m.vy, m.vz), mask, 3, math.nan))  # type: ignore[attr-defined]
@@ -55,7 +55,7 @@ def _target(message: object, position: Triple, turn: float | None) -> OffboardTa
 
 
 def _turned(vector: Triple, yaw: float) -> Triple:
-    """Turn a vector given as (right, forward, up) of a level vehicle into local axes."""
+    """Rotate a vector (right, forward, up) of a level vehicle into local axes."""
     right, forward, up = vector
     c, s = math.cos(yaw), math.sin(yaw)
     return forward * c + right * s, forward * s - right * c, up
@@ -100,10 +100,10 @@ def target_from_global(
 
 
 def target_from_attitude(message: object) -> AttitudeTarget | None:
-    """Return the target of a SET_ATTITUDE_TARGET; None when it asks for nothing that can be done.
+    """Return the target of a SET_ATTITUDE_TARGET; None when it is invalid.
 
-    Thrust is asked for in every such message; an attitude that is not a unit quaternion, rates
-    that are not finite and a thrust outside [0, 1] make it no target.
+    Thrust is mandatory; an attitude that is not a unit quaternion, rates that are not finite and
+    a thrust outside [0, 1] are invalid.
     """
     m = message
     mask, thrust = m.type_mask, m.thrust  # type: ignore[attr-defined]

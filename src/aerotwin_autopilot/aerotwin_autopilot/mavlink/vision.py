@@ -17,14 +17,14 @@ OLDEST_S, NEWEST_S = 1.0, 0.02
 NAN = math.nan
 Triple = tuple[float, float, float]
 _X, _Y, _Z, _YAW = 0, 6, 11, 20
-"""Where the variances stand in the upper triangle of a (6, 6) covariance."""
+"""Indices of the variances in the upper triangle of a (6, 6) covariance."""
 
 
 def pose_from_odometry(message: Any, arrival_s: float, delay_s: float) -> LevelVisionPose | None:
-    """Return the pose of an ODOMETRY, or None: frame not understood, tracking failed.
+    """Return the pose of an ODOMETRY; None for an unknown frame or failed tracking.
 
-    Position and attitude are in MAV_FRAME_LOCAL_NED (east, north, up once turned round) or
-    LOCAL_FRD (level, any heading); the velocity is in body axes, or in those of the position.
+    Position and attitude are in MAV_FRAME_LOCAL_NED (converted to east, north, up) or LOCAL_FRD
+    (level, any heading); the velocity is in body axes, or in those of the position.
     """
     m = message
     if m.frame_id not in (LOCAL_NED, LOCAL_FRD) or m.quality < 0:
@@ -80,13 +80,13 @@ def _measured(stamp_us: int, arrival_s: float, delay_s: float) -> float:
 
 
 def _std(variances: tuple[float, ...]) -> float:
-    """Return the root of the mean variance; NaN where one is not given or not positive."""
+    """Return the root of the mean variance; NaN where one is missing or not positive."""
     mean = sum(variances) / len(variances)
     return math.sqrt(mean) if math.isfinite(mean) and min(variances) > 0.0 else NAN
 
 
 def _turned(q_wxyz: tuple[float, float, float, float], vector: Triple) -> Triple:
-    """Return a vector turned by a unit quaternion."""
+    """Return a vector rotated by a unit quaternion."""
     w, x, y, z = q_wxyz
     a, b, c = vector
     tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
