@@ -15,7 +15,7 @@ LOW_BATTERY_PERCENT = 20
 """BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""
 SLOW_FACTOR = 0.5
 EXPECTED_HZ = {"ATTITUDE": 4.0, "GLOBAL_POSITION_INT": 1.0, "SYS_STATUS": 0.5}
-"""Least rates in simulated time: half of what autopilots stream to a ground station."""
+"""Lowest rates in simulated time: half of those that autopilots stream to a ground station."""
 RATE_MARGIN = 0.5
 LANDED_STATES = {1: "on the ground", 2: "in the air", 3: "taking off", 4: "landing"}
 AUTOPILOT_PX4 = mavlink.MAV_AUTOPILOT_PX4

@@ -14,7 +14,7 @@ from aerotwin_px4_bridge.mavlink2 import HEADER_LENGTH, MAGIC
 
 WARNING = mavlink.MAV_SEVERITY_WARNING
 ANY_PARAMETER = "MAV_SYS_ID"
-"""One that every autopilot has: after its answer, one that is not answered does not exist."""
+"""A parameter of every autopilot: after its reply, a parameter without one does not exist."""
 MAG_BITS, BARO_BIT = 0x1C0, 0x200
 HIGHEST_HPA = 2000.0
 """PX4 1.14 fills HIGHRES_IMU.abs_pressure in pascal, where the message says hPa."""

@@ -23,13 +23,13 @@ SYSTEM_ID, COMPONENT_ID = 254, mavlink.MAV_COMP_ID_MISSIONPLANNER
 OFFBOARD_PORT, GROUND_PORT, STOCK_PX4_PORT_ABOVE_9 = 14540, 14550, 14549
 ASK_EVERY_S, ASK_IMU_EVERY_S = 0.5, 0.1
 SILENCE_S = 2.5
-"""Without a word for this long there is nobody: a HEARTBEAT comes every second."""
+"""Without a message for this long there is no autopilot: a HEARTBEAT comes every second."""
 _SLICE_S = 0.05
 _MAX_DATAGRAM = 4096
 _IMU_STREAMED = 20
 MAV_CMD_RUN_PREARM_CHECKS = 401
 LONGER_S = 8.0
-"""How much longer to listen while answers are missing: a simulated second may last several."""
+"""Additional time while replies are missing: a simulated second may last several."""
 PATIENT_ROUNDS = 4
 ASKED_ONCE = {
     "SYS_STATUS": mavlink.MAVLINK_MSG_ID_SYS_STATUS,
@@ -39,7 +39,7 @@ ASKED_ONCE = {
     "EXTENDED_SYS_STATE": mavlink.MAVLINK_MSG_ID_EXTENDED_SYS_STATE,
     "AUTOPILOT_VERSION": mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION,
 }
-"""Messages asked for when they do not come by themselves."""
+"""Messages to request if they are not streamed."""
 
 
 def listening_ports(instance: int) -> list[int]:

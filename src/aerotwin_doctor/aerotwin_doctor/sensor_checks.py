@@ -32,7 +32,7 @@ _SENSORS = {
     mavlink.MAV_SYS_STATUS_SENSOR_BATTERY: "battery",
     mavlink.MAV_SYS_STATUS_SENSOR_MOTOR_OUTPUTS: "motor outputs",
 }
-"""Bits that PX4 sets when the thing is there; it never sets that of the accelerometer."""
+"""Bits that PX4 sets if the sensor is present; it never sets that of the accelerometer."""
 
 
 def sensor_checks(record: LinkRecord) -> list[Check]:

@@ -25,7 +25,7 @@ ESCAPE = re.compile(r"\\(.)")
 MAX_DEPTH = 20
 """Of substitutions in substitutions."""
 MAX_LETTERS = 100_000
-"""Of a value: Linux passes no more than 131,071 bytes in one word to a program."""
+"""Of a value: Linux passes at most 131,071 bytes in one argument to a program."""
 _SHOWN_LETTERS = 200
 # Characters that end a bare argument, by the quotes around the outermost substitution.
 BARE_END = {None: " '\"()", "'": " '()", '"': ' "()'}

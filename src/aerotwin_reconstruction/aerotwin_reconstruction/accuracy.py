@@ -20,11 +20,11 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_worlds import World
 
 NEAR_M = 0.3
-"""A true place is there if a point is nearer than this."""
+"""A true point is reconstructed if a point of the cloud is nearer than this."""
 STRIPS_M = (15.0, 25.0)
-"""To both sides of the route's middle; the first is the strip that is judged."""
+"""To both sides of the route's middle; the first is the evaluated strip."""
 SPACING_M = 0.25
-"""Between the places of the true surface that are looked for."""
+"""Between the sampled points of the true surface."""
 BEFORE_M = 0.05  # what stands less before a place is the place itself
 _CELLS, _PER_CELL = 10_000, 32  # of the floor
 

@@ -16,9 +16,9 @@ from aerotwin_registration.clouds import Cloud, without_invalid
 
 CLOUD_TYPE = "sensor_msgs/msg/PointCloud2"
 MAX_POINTS = 200_000_000
-"""Points that are put together at most: 4.8 GB."""
+"""Largest number of merged points: 4.8 GB."""
 MAX_POSE_GAP_S = 0.5
-"""No pose is interpolated between two that lie farther apart: five periods of a 10 Hz lidar."""
+"""Longest gap between poses to interpolate: five periods of a 10 Hz lidar."""
 
 
 def cloud_topics(bag: BagReader) -> tuple[str, ...]:

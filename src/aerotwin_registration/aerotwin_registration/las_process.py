@@ -15,7 +15,7 @@ from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 from aerotwin_registration.las import CoordinateSystem, LasContent, read_las_here
 
-# A core unpacks about ten megabytes a second; a busy machine is given fifty times as long.
+# A core unpacks about ten megabytes a second; the timeout is fifty times that for busy machines.
 _START_S, _BYTES_PER_S = 20.0, 200_000.0
 _MEMORY_BYTES = 1 << 30
 _BYTES_PER_POINT = 400  # in laspy's records and in ours, with room for copies

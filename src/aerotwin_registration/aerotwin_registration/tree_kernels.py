@@ -18,9 +18,9 @@ WIDTH = 8
 _STACK = WIDTH * 12
 _TREE = (float64[:, ::1], float64[:, ::1], int64[::1])
 N_NEAR = 6
-"""Neighbours that `tracked_pairs` remembers of a point."""
+"""Neighbours that `tracked_pairs` stores of a point."""
 N_SUMS = 19
-"""What `tracked_pairs` adds up: see there."""
+"""Number of sums of `tracked_pairs`."""
 NONE, HUBER, CAUCHY, TUKEY = range(4)
 """Kinds of robust weight."""
 

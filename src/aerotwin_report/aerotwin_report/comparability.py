@@ -13,7 +13,7 @@ from typing import Any
 from aerotwin_report.runs import Run
 
 MAX_COVERAGE_APART = 0.01
-"""Coverages that differ by more stand for different parts of a reference."""
+"""Coverages that differ by more mean different parts of a reference."""
 
 
 def obstacles(runs: Sequence[Run], section: str) -> list[str]:

@@ -36,7 +36,7 @@ ACCEPTED = (
     f"a world, a mesh (.obj .ply .gltf .glb), a tileset.json, .binvox, a bag, or a cloud "
     f"({' '.join(CLOUD_SUFFIXES)})"
 )
-"""What is read, for messages."""
+"""Accepted inputs, for messages."""
 SURFACE_ENDINGS = (".obj", ".ply", ".gltf", ".glb", *DESCRIPTION_ENDINGS)
 METRES_PER_UNIT = {
     "m": 1.0,
@@ -47,7 +47,7 @@ METRES_PER_UNIT = {
     "us-ft": 1200.0 / 3937.0,
     "in": 0.0254,
 }
-"""Names that `unit` takes; a number is taken as metres."""
+"""Valid names of `unit`; a number is in metres."""
 # Maps are smaller than 100 km; larger ones are in millimetres or were not shifted.
 _LARGEST_EXTENT_M = 1e5
 # Ten times round the Earth in millimetres read as metres; doubles still resolve 0.1 mm.

@@ -38,7 +38,7 @@ _SETTLED_COARSELY = 0.02
 _FIXED = 1e-6
 _NEIGHBOURS_AT_FIRST = 2
 Report = Callable[[str, float], object]
-"""Told of progress: what is done, and the share of it."""
+"""Progress callback: the stage, and its completed share."""
 
 
 @dataclass(frozen=True, kw_only=True)

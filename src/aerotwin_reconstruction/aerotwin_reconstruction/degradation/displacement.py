@@ -19,7 +19,7 @@ N_WAVES = 128
 INVERSE_ERROR_M = 1e-9
 """Largest step of the last iteration of the inverse [m]."""
 LOOK_UP_ERROR = 1e-5
-"""Of the look-up in dense clouds, as a share of the RMS."""
+"""Of the interpolation in dense clouds, as a share of the RMS."""
 _LATTICE_SHARE = 1.0 / 16.0
 _PADDING = 16  # nodes: the rim's influence on a cubic spline falls by 0.27 per node
 _MAX_ITERATIONS = 60

@@ -20,13 +20,13 @@ GNSS_PRESETS = {
 standalone: code solutions of one flight, an offset common to all of its pictures (ionosphere,
 orbits: ICAO Annex 10, GPS SPS, 95 % 9 m) and the scatter of a filtered receiver."""
 MISSED_M = 0.4
-"""How far a flight that is not simulated misses its plan, in each axis [m]."""
+"""Deviation of a flight from its plan without simulation, in each axis [m]."""
 REACH_M = 5.0
-"""A vehicle that was never nearer to a place than this has not been there [m]."""
+"""Largest distance from a position at which it counts as reached [m]."""
 LEFT_M = 0.3
-"""A vehicle that is so much farther than it was leaves; a hover strays less."""
+"""Increase of the distance that means departure; a hover drifts less."""
 AIMED_DEG = 5.0
-"""A nose that points farther off is still turning."""
+"""Yaw error above which the vehicle is still turning."""
 _BETWEEN_S = 2.0
 
 

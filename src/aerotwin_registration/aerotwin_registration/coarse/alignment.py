@@ -31,15 +31,15 @@ from aerotwin_registration.icp import AlignmentTarget, IcpProtocol, align
 SHIFTS_TO_ONE_SIDE = 10
 """Cells of the coarse search between no offset and the largest."""
 CELLS_IN_RADIUS = 15
-"""Large clouds have larger cells: as many in the source's radius."""
+"""Cells in the source's radius: large clouds have larger cells."""
 FINE = 1.0 / 3.0
 """Cells of the refinement, in coarse cells."""
 _ROUNDING = 1e-9
 _MAX_GROWTH = 1.0
-"""Logarithm of the scale by which an ICP may leave the one that was searched."""
+"""Largest logarithm of the scale between an ICP and the searched scale."""
 _SURROUNDINGS = 9
 _LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
-"""What flat ground counts: little in the search, enough in the refinement to find the height."""
+"""Weight of flat ground: low in the search, enough in the refinement to find the height."""
 _MAX_SEARCHED = 5000
 _MAX_ALIGNED = 8
 _ICP = IcpProtocol(

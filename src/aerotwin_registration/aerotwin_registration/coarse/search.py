@@ -14,7 +14,7 @@ from scipy.ndimage import maximum_filter
 from aerotwin_registration.coarse.field import Field
 
 N_PEAKS = 6
-"""Peaks kept of each yaw and window."""
+"""Peaks retained of each yaw and window."""
 N_PARTS = 8
 _N_THREADS = min(len(os.sched_getaffinity(0)), N_PARTS)
 N_HALVINGS = 6

@@ -21,12 +21,12 @@ from aerotwin_registration.icp import Registration
 BLOCK_CELLS = 4
 """Edge of a block, in coarse cells."""
 SLIDE_CELLS = 2.0
-"""How far a place is moved along a motion that the surface hardly opposes, in coarse cells."""
+"""Displacement along a motion that the surface hardly constrains, in coarse cells."""
 SLIDE_MARGIN = 3.5
 """Standard errors by which a moved place must be worse. Of two or four places that are named before
 any is tried no share of the score is asked: the few trees along a road are a small one."""
 APART_CELLS = 1.0
-"""RMS displacement from which two places count as two, in coarse cells."""
+"""RMS displacement above which two poses are distinct, in coarse cells."""
 _WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin)"
 
 

@@ -21,7 +21,7 @@ from aerotwin_registration.icp.surface import AlignmentTarget
 from aerotwin_registration.neighbours import PairTracker
 
 _SHORT = 1e-3
-"""Share of the radius that a Gauss-Newton step asks for when the loop has settled."""
+"""Share of the radius below which an unshortened Gauss-Newton step counts as settled."""
 
 
 def align(

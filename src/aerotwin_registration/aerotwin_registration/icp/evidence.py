@@ -19,7 +19,7 @@ from aerotwin_registration.icp.surface import N_SAMPLES, AlignmentTarget
 from aerotwin_registration.observability import OpenDirection, open_directions
 
 LARGEST_RESIDUAL = 2.0
-"""In units of both surfaces' roughness, what lies on a surface."""
+"""Largest distance of a point on a surface, in units of both surfaces' roughness."""
 LEAST_COSINE = 0.8
 """Of the angle between the normals of an explained pair."""
 SPACING_SHARE = 0.1

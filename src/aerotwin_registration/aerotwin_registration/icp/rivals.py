@@ -26,7 +26,7 @@ SHIFT_RADII = 2.0
 """Distance of the starts, in search radii."""
 TURN_DEG = 15.0
 FAR_SPACINGS = 2.0
-"""A rival that moves the points by less, in units of the clouds' spacing, is the same answer."""
+"""A rival that moves the points by less, in units of the clouds' spacing, is the same solution."""
 HOME = 0.25
 """A start that has come back to the answer to within this share of that goes on as the answer
 itself does, which is one of the starts."""

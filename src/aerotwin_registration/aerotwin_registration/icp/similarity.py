@@ -9,9 +9,9 @@ from aerotwin_core.frames import transform_points
 from aerotwin_core.rigid_motion import rotation_svd
 
 LARGEST_GROWTH = 2.0
-"""Of one fit: pairs of nearest points that ask for more are no pairs."""
+"""Of one fit: pairs of nearest points that need more are invalid."""
 _NO_SPREAD = 1e-12
-"""Variance of points at one place, as a share of their mean square: rounding."""
+"""Variance of coincident points, as a share of their mean square: rounding."""
 
 
 def fit_rigid(source: np.ndarray, target: np.ndarray) -> np.ndarray:

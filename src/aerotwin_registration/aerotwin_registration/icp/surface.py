@@ -12,9 +12,9 @@ from aerotwin_core.voxels import voxel_downsample
 from aerotwin_registration.point_tree import PointTree
 
 N_SAMPLES = 3000
-"""Points that a figure of the whole cloud is taken from."""
+"""Sampled points for a statistic of the whole cloud."""
 N_NEIGHBOURS_JUDGED = 20
-"""With fewer, the normals along the rings of a lidar are too noisy to speak against anything."""
+"""With fewer, the normals along the rings of a lidar are too noisy to reject an alignment."""
 
 
 class AlignmentTarget:
