@@ -14,15 +14,10 @@ from aerotwin_core.picture_size import check_picture
 
 @dataclass(frozen=True, kw_only=True)
 class PhotoFeatures:
-    """Features of one picture.
+    """Features of one picture: `pixels` (n, 2) of the whole picture, `descriptors` (n, 128).
 
-    Attributes
-    ----------
-    pixels : (n, 2) float32 array
-        In the whole picture; (0, 0) is the centre of the upper left pixel [px].
-    descriptors : (n, 128) float32 array
-        Of unit length; their Euclidean distance is Hellinger's of the histograms (Arandjelovic and
-        Zisserman, CVPR 2012).
+    (0, 0) is the centre of the upper left pixel [px]. Descriptors have unit length; their Euclidean
+    distance is Hellinger's of the histograms (Arandjelovic and Zisserman, CVPR 2012).
     """
 
     pixels: np.ndarray

@@ -19,10 +19,8 @@ class DegradedCloud:
 
     Attributes
     ----------
-    points_map : (n, 3) array
-        The remaining points, at their position in the reconstruction [m].
-    source : (n,) int array
-        Index of the input point of each.
+    points_map, source : (n, 3), (n,) int arrays
+        The remaining points, at their position in the reconstruction [m], and their input indices.
     field : DisplacementField
         Distortion of the reconstruction; exact image and inverse of any point.
     counts : dict

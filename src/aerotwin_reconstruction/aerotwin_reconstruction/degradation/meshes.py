@@ -20,16 +20,10 @@ _UP = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledSurface:
-    """Points of a surface, uniform at random, and their labels.
+    """Points (n, 3) of a surface, uniform at random [m], and their labels.
 
-    Attributes
-    ----------
-    points_map : (n, 3) array
-        [m].
-    is_ground : (n,) bool array
-        Of meshes whose names begin with "ground".
-    car : (n,) int array
-        The index of the mesh, where its name begins with "car"; -1 elsewhere.
+    `is_ground` (n,) marks points of meshes whose names begin with "ground". `car` (n,) is the index
+    of the mesh if its name begins with "car"; -1 elsewhere.
     """
 
     points_map: np.ndarray
@@ -69,16 +63,10 @@ def sample_surface(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DegradedMeshes:
-    """Degraded meshes.
+    """Degraded meshes; those without any remaining part are left out.
 
-    Attributes
-    ----------
-    meshes : tuple of TexturedMesh
-        The remaining parts; a mesh without any is left out.
-    field : DisplacementField
-        Distortion of the reconstruction.
-    counts : dict
-        Number of triangles lost, by reason.
+    `field` is the distortion of the reconstruction, `counts` the number of triangles lost, by
+    reason.
     """
 
     meshes: tuple[TexturedMesh, ...]

@@ -27,15 +27,10 @@ _CONFIRMED_BY = 10  # the pictures that share most points are asked
 
 @dataclass(frozen=True, kw_only=True)
 class DepthMaps:
-    """Depths of all pictures.
+    """Depths (k, h, w) float32 of all pictures along the optical axis [m], 0 unknown.
 
-    Attributes
-    ----------
-    depth : (k, h, w) float32 array
-        Along the optical axis [m], 0 unknown.
-    colours : list of (h, w, 3) uint8 arrays
-        The pictures without distortion at the same size.
-    K : (3, 3) array
+    `colours` are the pictures (h, w, 3) uint8 without distortion at the same size, `K` (3, 3) their
+    intrinsics.
     """
 
     depth: np.ndarray

@@ -15,16 +15,10 @@ _BLOCK_CELLS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class DenseCloud:
-    """A reconstructed surface as points.
+    """A reconstructed surface as points (n, 3) in map [m].
 
-    Attributes
-    ----------
-    points : (n, 3) float64 array
-        In map [m].
-    normals : (n, 3) float32 array
-        Unit, towards the pictures that observed the point.
-    colours : (n, 3) uint8 array
-        sRGB.
+    `normals` (n, 3) are unit, towards the pictures that observed the point; `colours` (n, 3) uint8
+    are sRGB.
     """
 
     points: np.ndarray
@@ -37,15 +31,10 @@ class DenseCloud:
 
 @dataclass(frozen=True, kw_only=True)
 class VisiblePoints:
-    """Points of one picture.
+    """Points (n, 3) float32 of one picture in map [m], with colours (n, 3) uint8.
 
-    Attributes
-    ----------
-    points : (n, 3) float32 array
-        In map [m]; sites are small enough for single precision (0.1 mm at 1 km).
-    colours : (n, 3) uint8 array
-    towards : (3,) float32 array
-        Position of the picture [m].
+    Sites are small enough for single precision (0.1 mm at 1 km). `towards` (3,) is the position of
+    the picture [m].
     """
 
     points: np.ndarray

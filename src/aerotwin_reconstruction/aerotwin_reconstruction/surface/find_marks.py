@@ -35,14 +35,9 @@ _ORTHO_ERROR = 1e-3  # of the picture: what lays it straight over the ground
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoundMarks:
-    """Marks in an ortho picture.
+    """Middles of marks on the surface (n, 3) [m], and their correlation with the ideal picture.
 
-    Attributes
-    ----------
-    points_map : (n, 3) array
-        Their middles, on the surface [m].
-    correlation : (n,) array
-        With the ideal picture, 1 at most.
+    The correlation is 1 at most.
     """
 
     points_map: np.ndarray

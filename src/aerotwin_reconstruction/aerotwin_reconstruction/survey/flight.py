@@ -98,10 +98,8 @@ class CapturedShot:
     ----------
     T_map_optical : (4, 4) array
         True pose of the camera.
-    p_map_gnss : (3,) array
-        Position reported by the receiver [m].
-    R_map_optical_told : (3, 3) array
-        Attitude reported by the gimbal.
+    p_map_gnss, R_map_optical_told : (3,), (3, 3) arrays
+        Position reported by the receiver [m], and attitude reported by the gimbal.
     stamp_s : float
         Time of the flight [s].
     """

@@ -87,12 +87,8 @@ def plan_shots(
 ) -> tuple[Shot, ...]:
     """Return the pictures of a survey in the order in which they are taken.
 
-    Parameters
-    ----------
-    low_m, high_m : (x, y)
-        Corners of the area in the map [m].
-    ground_z_m : float
-        Height of the ground in the map [m].
+    `low_m` and `high_m` (x, y) are corners of the area, `ground_z_m` is the height of the ground in
+    the map [m].
 
     Raises
     ------
