@@ -115,6 +115,8 @@ def align_to_gnss(
 ) -> GnssAlignment:
     """Align an odometry trajectory to GNSS fixes: yaw, shift, and optionally scale.
 
+    Failures are returned as well: too few fixes, or too little motion to observe the heading.
+
     Parameters
     ----------
     p_estimate : (n, 3) array
@@ -123,11 +125,6 @@ def align_to_gnss(
         Latitude [deg], longitude [deg], height above the ellipsoid [m].
     reference : GeodeticPoint
         Origin of the reference map.
-
-    Returns
-    -------
-    GnssAlignment
-        Also for failures: too few fixes, or too little motion to observe the heading.
 
     Raises
     ------

@@ -41,10 +41,8 @@ class CoordinateSystem:
     ----------
     name : str
         `EPSG:32633`, or the name in the WKT; "" if unknown.
-    metres_per_unit : float or None
-        Of x and y [m]; None if the file does not say.
-    is_geographic : bool
-        Whether x and y are in degrees.
+    metres_per_unit, is_geographic : float or None, bool
+        Of x and y [m]; None if the file does not say. Whether x and y are in degrees.
     """
 
     name: str = ""

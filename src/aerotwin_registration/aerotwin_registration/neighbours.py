@@ -19,10 +19,9 @@ class Pairs:
 
     Attributes
     ----------
-    moved : (n, 3) array
-        Source points at their current position, in the target frame.
-    index : (n,) array
-        Index of the nearest target point; -1 without one within the radius.
+    moved, index : (n, 3), (n,) arrays
+        Source points at their current position in the target frame, and the index of the nearest
+        target point; -1 without one within the radius.
     sums : (19,) array
         As in `tree_kernels.tracked_pairs`.
     """
@@ -57,10 +56,8 @@ class PairTracker:
 
     Parameters
     ----------
-    source : (n, 3) array
-        Moving points; fastest along a curve as `PointTree.points` are.
-    target : PointTree
-        Points that are searched.
+    source, target : (n, 3) array, PointTree
+        Moving points, fastest along a curve as `PointTree.points` are, and the searched ones.
     radius_m : float
         Neighbours farther than this do not count [m].
     robust, robust_m : int, float

@@ -19,15 +19,9 @@ _SETTLED = 1e-6  # largest step of the last iteration [m, rad]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PoseConstraint:
-    """A relative pose measurement between two poses.
+    """A relative pose measurement `T_a_b` (4, 4) between the poses of indices `a` and `b`.
 
-    Attributes
-    ----------
-    a, b : int
-        Indices of the poses.
-    T_a_b : (4, 4) array
-    shift_m, turn_rad : float
-        Standard deviations along and about each axis [m], [rad].
+    `shift_m` and `turn_rad` are standard deviations along and about each axis [m], [rad].
     """
 
     a: int
@@ -38,12 +32,9 @@ class PoseConstraint:
 
 
 def agreed_poses(poses: np.ndarray, constraints: Sequence[PoseConstraint]) -> FloatArray:
-    """Return the poses that fit the constraints best; the first one is fixed.
+    """Return the poses T_map_x (n, 4, 4) that fit the constraints best; the first one is fixed.
 
-    Parameters
-    ----------
-    poses : (n, 4, 4) array
-        Initial T_map_x, near the solution.
+    The initial poses must be near the solution.
 
     References
     ----------

@@ -23,10 +23,8 @@ class Field:
     ----------
     values : (nz, ny, nx) uint8 array
         255 on a distinctive point of the target, 0 far from all points.
-    origin_m : (3,) array
-        Node (0, 0, 0) in target axes [m].
-    cell_m : float
-        Distance of the nodes [m].
+    origin_m, cell_m : (3,) array, float
+        Node (0, 0, 0) in target axes, and distance of the nodes [m].
     """
 
     values: np.ndarray

@@ -48,12 +48,7 @@ def search(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the peaks of the correlation over all yaws, scales and shifts.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        Source about its middle [m].
-    weight : callable
-        Weight of a score as a function of scale.
+    `points` (n, 3) are the source about its middle [m]; `weight` weights a score by its scale.
 
     Returns
     -------
@@ -126,16 +121,10 @@ def refine(
 
 
 def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) -> np.ndarray:
-    """Return the indices of poses, best first, that are distinct.
+    """Return the indices of poses (k, 5), best first, that are distinct.
 
-    Parameters
-    ----------
-    poses : (k, 5) array
-        Best first.
-    radius_m : float
-        RMS distance of the source's points from their vertical axis [m].
-    apart_m : float
-        RMS displacement of the points below which two poses count as the same [m].
+    `radius_m` is the RMS distance of the source's points from their vertical axis; poses whose RMS
+    displacement of the points is below `apart_m` count as the same [m].
     """
     retained: list[int] = []
     for k, pose in enumerate(poses):

@@ -42,10 +42,9 @@ class Evidence:
         Motions that no pair constrains.
     surface_rmse_m : float
         Root mean square distance of explained pairs along the target's normal [m].
-    information : (6, 6) array
-        Mean information of a pair for a residual of 1 m: shift, turn about `centre`.
-    centre : (3,) array
-        Centre of the pairs, in the target surface's frame [m].
+    information, centre : (6, 6), (3,) arrays
+        Mean information of a pair for a residual of 1 m: shift, turn about `centre`, that of the
+        pairs in the target surface's frame [m].
     """
 
     explained: float
