@@ -103,13 +103,9 @@ def write_binvox(
 ) -> None:
     """Write a grid as binvox, atomically.
 
-    Parameters
-    ----------
-    dialect : {"binvox", "airsim"}
-        The original format, or that of AirSim's `simCreateVoxelGrid`. The position of a grid whose
-        centre is not the origin is read back correctly only if its dialect is named.
-    on_done : callable, optional
-        Called with 1 for each slab, from the threads.
+    `dialect` is "binvox", the original format, or "airsim", that of AirSim's `simCreateVoxelGrid`.
+    The position of a grid whose centre is not the origin is read back correctly only if its dialect
+    is named. `on_done` is called with 1 for each slab, from the threads.
     """
     if dialect not in ("binvox", "airsim"):
         raise ValueError(f"dialect must be binvox or airsim, got {dialect!r}")

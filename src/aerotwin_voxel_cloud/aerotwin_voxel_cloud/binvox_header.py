@@ -89,13 +89,8 @@ def header_text(header: BinvoxHeader) -> bytes:
 def parse_header(start: bytes, *, dialect: str, where: str) -> tuple[BinvoxHeader, int]:
     """Return the header of a file and the offset of its data.
 
-    Parameters
-    ----------
-    start : bytes
-        The first `MAX_HEADER_BYTES` of the file, or all of it.
-    dialect : {"auto", "binvox", "airsim"}
-    where : str
-        The file's name, for messages.
+    `start` is the first `MAX_HEADER_BYTES` of the file, or all of it; `dialect` is "auto", "binvox"
+    or "airsim"; `where` is the file's name, for messages.
 
     Raises
     ------

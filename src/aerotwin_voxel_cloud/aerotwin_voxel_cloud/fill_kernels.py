@@ -165,14 +165,9 @@ def _changes(found, heights, order, kinds, weights, nz, changes):
 def fill(points, triangles, listed, part_of, kinds, weights, first_layer, dims, slab):
     """Set the cells of a dense slab whose centres lie inside closed parts.
 
-    Parameters
-    ----------
-    points, triangles, listed, first_layer, dims, slab
-        As those of `kernels.visit`.
-    part_of : (n_triangles,) array
-        Part of each triangle.
-    kinds, weights : (n_parts,) arrays
-        OPEN, WINDING or PARITY; 1 for a solid, -1 for a cavity.
+    `part_of` (n_triangles,) is the part of each triangle; `kinds` (n_parts,) are OPEN, WINDING or
+    PARITY, `weights` (n_parts,) 1 for a solid, -1 for a cavity. Other arguments are those of
+    `kernels.visit`.
     """
     found, heights = _crossings(points, triangles, listed, part_of, kinds, first_layer, dims)
     starts = np.zeros(8 * dims[1] + 2, np.int64)

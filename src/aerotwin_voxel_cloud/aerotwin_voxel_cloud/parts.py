@@ -16,16 +16,14 @@ class MeshParts:
 
     Attributes
     ----------
-    vertices : (n, 3) array
-        [m]
-    triangles : (m, 3) int32 array
-        In input order; those that welding degenerated to a line or a point remain.
+    vertices, triangles : (n, 3), (m, 3) int32 arrays
+        Vertices [m], and triangles in input order; those that welding degenerated to a line or a
+        point remain.
     part_of : (m,) int32 array
         Part of each triangle.
-    is_closed : (n_parts,) bool array
-        Every edge has an even number of triangles.
-    is_oriented : (n_parts,) bool array
-        Every edge is passed as often in one direction as in the other.
+    is_closed, is_oriented : (n_parts,) bool arrays
+        Every edge has an even number of triangles; and is passed as often in one direction as in
+        the other.
     volume_m3 : (n_parts,) array
         Signed by orientation; positive where triangles face outwards.
     """

@@ -47,16 +47,10 @@ def picture_of(grid: OccupancyGrid, *, title: str, caption: str) -> bytes:
 
 
 def views(grid: OccupancyGrid) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the content of both pictures and their resolution.
+    """Return the content of both pictures, and the width of a pixel, a whole number of cells [m].
 
-    Returns
-    -------
-    top : (rows, columns, 2) array
-        Height [m] of the highest cell in each column, north up, and brightness; NaN where none.
-    side : (rows, columns, 2) array
-        Height [m] where there is a cell, seen from the south, and brightness: near is bright.
-    pixel_m : float
-        Width of a pixel, a whole number of cells [m].
+    Both (rows, columns, 2) hold height [m] and brightness, NaN where none: from above that of the
+    highest cell in each column, north up; from the south near cells are bright.
     """
     n_cells = max(1, math.ceil(max(grid.dims) / _MOST_PIXELS))
     x, y, z = (grid.cells() // n_cells).T

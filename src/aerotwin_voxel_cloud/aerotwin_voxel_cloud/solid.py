@@ -22,16 +22,10 @@ from aerotwin_voxel_cloud.voxelisation import (
 
 @dataclass(frozen=True, kw_only=True)
 class SolidReport:
-    """Filled and unfilled parts.
+    """Number of filled parts, cavities included, of cavities, and the unfilled parts.
 
-    Attributes
-    ----------
-    n_closed : int
-        Parts that were filled, cavities among them.
-    n_cavities : int
-        Closed parts that face inwards inside another: they are left empty.
-    open_parts : tuple of (str, int, int)
-        For every mesh with open parts: its name, its open parts, their triangles.
+    Cavities are closed parts that face inwards inside another: they are left empty. `open_parts`
+    are, for every mesh with open parts, its name, its open parts, and their triangles.
     """
 
     n_closed: int

@@ -57,10 +57,9 @@ def voxelise(
 
     Parameters
     ----------
-    vertices : (n, 3) array
-        In map [m].
-    triangles : (m, 3) integer array
-        Vertex indices; orientation does not matter, the mesh need not be closed.
+    vertices, triangles : (n, 3) array, (m, 3) integer array
+        Vertices in map [m], and vertex indices; orientation does not matter, the mesh need not be
+        closed.
     resolution_m : float
         Edge length of a cell [m].
     frame : GridFrame, optional
