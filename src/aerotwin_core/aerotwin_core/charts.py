@@ -40,18 +40,11 @@ _VIEWS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Series:
-    """Values under one label: one histogram, curve or box.
+    """Values (n,) under one label: one histogram, curve or box; NaN are left out.
 
-    Parameters
-    ----------
-    label : str
-        Shown in the legend, or below the box.
-    values : (n,) array
-        NaN are left out.
-    colour : str, optional
-        By default those of `aerotwin_core.plots.colours` in turn.
-    is_filled, is_dashed : bool
-        Fill the histogram (of at most one series), or dash the curve.
+    The label is shown in the legend, or below the box. `colour` is by default one of
+    `aerotwin_core.plots.colours` in turn. `is_filled` fills the histogram (of at most one series),
+    `is_dashed` dashes the curve.
     """
 
     label: str
@@ -76,12 +69,8 @@ def chart(
 ) -> str:
     """Return the SVG of a figure with one pair of axes, on which `draw` is called.
 
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    width_in, height_in : float
-        Size [inch]; `HALF_IN` shares a row, `WIDE_IN` takes all of it.
+    `name` is unique on the page. The size is in inches; `HALF_IN` shares a row, `WIDE_IN` takes all
+    of it.
     """
     figure = new_figure(width_in, height_in)
     with style():
@@ -100,15 +89,8 @@ def draw_histograms(
 ) -> None:
     """Draw the densities of several series over each other, in `n_bins` common bins.
 
-    Densities are of all values of a series: those beyond `limits` are not shown, and the area
-    below the curve is then less than one.
-
-    Parameters
-    ----------
-    limits : (low, high), optional
-        Range of the x axis; by default that of all values.
-    quantity, unit : str
-        Name and unit of the values.
+    Densities are of all values of a series: those beyond `limits` (default: all values) are not
+    shown, and the area below the curve is then less than one. `quantity` and `unit` name the axis.
     """
     shown = _shown(axes, series)
     if not shown:
@@ -136,13 +118,8 @@ def draw_cumulative(
 ) -> None:
     """Draw the share of the values that is at most x: left is better, steep is even.
 
-    Parameters
-    ----------
-    limits : (low, high), optional
-        Range of the x axis; by default from zero, or the least value, to the largest 99th
-        percentile.
-    quantity, unit : str
-        Name and unit of the values.
+    The x axis spans `limits`, by default from zero, or the least value, to the largest 99th
+    percentile; `quantity` and `unit` name it.
     """
     shown = _shown(axes, series)
     if not shown:

@@ -63,15 +63,8 @@ def main(
     """Run one verb and return the exit code.
 
     The output of a verb may contain text of files, servers and topics: all of it is escaped here.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line; None means those of the process.
-    program : str
-        The name in help and errors.
-    verbs : iterable of EntryPoint, optional
-        The available verbs; None means the installed ones.
+    `arguments` and `verbs` default to the command line of the process and the installed verbs;
+    `program` is the name in help and errors.
     """
     is_process = arguments is None
     if is_process:

@@ -9,16 +9,10 @@ from aerotwin_core.limits import check_is_file
 
 
 def file_inside(folder: Path, name: str, *, where: str, kinds: str = "*") -> Path:
-    """Return the file that a name refers to within a folder.
+    """Return the file that a relative name (a backslash counts as a slash) refers to in a folder.
 
-    Parameters
-    ----------
-    name : str
-        A relative path; a backslash counts as a slash.
-    where : str
-        File and key of the name, for messages.
-    kinds : str
-        Pattern of the files to list in the message if there is none.
+    The error message has `where`, the file and key of the name, and lists the files of the pattern
+    `kinds` if there is none.
 
     Raises
     ------

@@ -23,11 +23,8 @@ _NANOSECONDS = 1_000_000_000
 class FixedLayout:
     """Bytes of a message as a function of its stamp and of its changing numbers.
 
-    Parameters
-    ----------
-    build : callable
-        Makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged into
-        one float64 field.
+    `build` makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged
+    into one float64 field.
 
     Raises
     ------

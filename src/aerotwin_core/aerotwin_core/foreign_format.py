@@ -20,14 +20,9 @@ HEAD_BYTES = 1024
 class ForeignFormat:
     """An unsupported format; `name` is its name for people.
 
-    Attributes
-    ----------
-    way_out : str
-        What to do with such a file; ``{path}`` and ``{folder}`` are replaced by its own.
-    starts : tuple of bytes
-        How such files begin.
-    holds : tuple of bytes
-        Content of their first bytes, where they begin as others do (XML).
+    `way_out` is what to do with such a file; ``{path}`` and ``{folder}`` are replaced by its own.
+    `starts` are first bytes of such files, `holds` text within them where they begin as others do
+    (XML).
     """
 
     name: str
@@ -165,14 +160,8 @@ def foreign_format(name: str, head: bytes) -> ForeignFormat | None:
 def refuse_foreign_format(path: Path, accepted: str, endings: tuple[str, ...] = ()) -> None:
     """Raise `UserError` if a file has an unsupported format: what it is, and the way out.
 
-    Parameters
-    ----------
-    path : path
-        Ignored if it is not a file.
-    accepted : str
-        The formats that are read, for the message.
-    endings : tuple of str
-        Endings of the accepted formats; any other is refused. Empty accepts all.
+    A path that is no file is ignored. `accepted` are the formats that are read, for the message;
+    endings other than `endings` are refused, unless that is empty.
     """
     if not path.is_file():
         return

@@ -32,16 +32,9 @@ def printable(text: str, most: int | None = None, *, keep: str = "") -> str:
     r"""Return text as a terminal may get it: control characters escaped, too long ones cut.
 
     An escape sequence in a topic's name or a server's answer would move the cursor, rewrite lines
-    above or set the title of the window. Characters that turn the direction of writing are escaped,
-    too.
-
-    Parameters
-    ----------
-    text : str
-    most : int, optional
-        Characters to keep at most; the middle is left out.
-    keep : str
-        Control characters that stay as they are, such as a newline.
+    above or set the title of the window. Characters that turn the direction of writing are also
+    escaped. More than `most` characters lose their middle; control characters in `keep`, such as a
+    newline, are not escaped.
 
     Examples
     --------

@@ -77,14 +77,8 @@ def check_gate_names(
 ) -> None:
     """Refuse misspelt short names before the evaluation starts.
 
-    Dotted names are paths in the result and can be checked only afterwards.
-
-    Parameters
-    ----------
-    aliases : mapping
-        Short names -> dotted names.
-    names : iterable of str
-        Numbers at the top level of the result.
+    Dotted names are paths in the result and can be checked only afterwards. `aliases` maps short to
+    dotted names, `names` are the numbers at the top level of the result.
 
     Raises
     ------
@@ -106,15 +100,8 @@ def exit_code_of_gates(
     """Print which conditions hold on standard error; return 0 when none does.
 
     A number that the evaluation could not determine (None) fails: a missing result is not a pass.
-
-    Parameters
-    ----------
-    metrics : mapping
-        Nested results; the dots of a name are their levels.
-    aliases : mapping
-        Short names -> dotted names.
-    label : str
-        Which of several results these are, for the messages.
+    The dots of a name are levels of the nested `metrics`; `aliases` maps short to dotted names;
+    `label` says in messages which of several results these are.
 
     Raises
     ------

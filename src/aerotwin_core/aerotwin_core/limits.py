@@ -47,16 +47,8 @@ def memory_limit(file_bytes: int = 0) -> int:
 def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str) -> None:
     """Refuse to allocate more memory than a file may take.
 
-    Parameters
-    ----------
-    n_bytes : int
-        Estimated peak [bytes].
-    file_bytes : int
-        Size of the file on disk [bytes].
-    where : object
-        The file, for the message.
-    what : str
-        What takes the memory, a plural.
+    `n_bytes` is the estimated peak, `file_bytes` the size of the file on disk [bytes]. The message
+    names the file, `where`, and what takes the memory, `what`, a plural.
 
     Raises
     ------

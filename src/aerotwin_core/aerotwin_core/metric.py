@@ -164,18 +164,11 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricSet:
-    """All numbers that one kind of result declares.
+    """All numbers that one kind of result declares, in the order of the tables.
 
-    Parameters
-    ----------
-    title : str
-        Heading in the reference.
-    metrics : tuple of Metric
-        In the order of the tables.
-    structure : mapping
-        JSON schema of everything that is not a compared number: texts, flags, lists, groups.
-    usual : mapping
-        Texts for the templates in the reference, where there is no result.
+    `title` is the heading in the reference; `structure` the JSON schema of everything that is not a
+    compared number: texts, flags, lists, groups; `usual` has texts for the templates in the
+    reference, where there is no result.
     """
 
     title: str

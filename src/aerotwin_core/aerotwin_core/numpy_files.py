@@ -58,12 +58,7 @@ class NpzFile:
         return tuple(self._entries)
 
     def read(self, names: Iterable[str], *, copies: int) -> dict[str, np.ndarray]:
-        """Return arrays by name.
-
-        Parameters
-        ----------
-        copies : int
-            Peak memory of the caller, in multiples of the arrays' size, these included.
+        """Return arrays by name; the caller uses at most `copies` times their size, these included.
 
         Raises
         ------

@@ -53,12 +53,8 @@ def parameter(
 def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: str) -> T:
     """Return cls filled from a mapping; None counts as empty.
 
-    Parameters
-    ----------
-    cls : type
-        A dataclass whose fields were made by `parameter`; nested dataclasses are mappings.
-    where : str
-        Origin of the values, for messages (a file, a node).
+    The fields of cls were made by `parameter`; nested dataclasses are mappings. `where` is the
+    origin of the values, for messages (a file, a node).
 
     Raises
     ------
@@ -138,13 +134,8 @@ def flat_parameters(
 ) -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
     """Yield name, field and default of every parameter; names of nested ones are joined by dots.
 
-    Parameters
-    ----------
-    within : str
-        Prefix of each name.
-    defaults : object, optional
-        An instance whose values are the defaults; otherwise those of the class,
-        `dataclasses.MISSING` where it has none.
+    `within` is a prefix of each name. The defaults are the values of the instance `defaults`, else
+    those of the class, `dataclasses.MISSING` where it has none.
     """
     hints = typing.get_type_hints(cls)
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]

@@ -180,12 +180,8 @@ def _save(figure: PlotFigure, name: str, folder: Path) -> None:
 def render_svg(figure: PlotFigure, name: str) -> str:
     """Return the figure as one SVG element, its ink in ``currentColor``.
 
-    Parameters
-    ----------
-    figure : matplotlib figure
-        Layers drawn with ``rasterized=True`` (clouds of points) are embedded as pictures.
-    name : str
-        Unique on the page: every id inside the picture starts with it.
+    Layers drawn with ``rasterized=True`` (clouds of points) are embedded as pictures. `name` is
+    unique on the page: every id inside the picture starts with it.
     """
     cached_in = _CACHED_IN.get()
     if cached_in is not None:

@@ -76,12 +76,8 @@ PlyColumn = np.ndarray | PlyList
 class PlyHeader:
     """The header of a PLY file.
 
-    Parameters
-    ----------
-    order : str
-        Byte order, "<" or ">"; "" for ASCII.
-    n_bytes : int
-        Offset of the first element.
+    `order` is the byte order, "<" or ">", or "" for ASCII; `n_bytes` the offset of the first
+    element.
     """
 
     order: str

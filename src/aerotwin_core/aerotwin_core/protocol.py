@@ -58,18 +58,10 @@ class Protocol(Generic[T]):
 def load_protocol(
     cls: type[T], part: str, spec: str | Path | None, presets: Mapping[str, Mapping[str, Any]]
 ) -> Protocol[T]:
-    """Return one part of a protocol.
+    """Return one part (one of `PARTS`) of a protocol; `cls` is its parameters dataclass.
 
-    Parameters
-    ----------
-    cls : type
-        Parameters dataclass of the part.
-    part : str
-        One of `PARTS`.
-    spec : str or path, optional
-        Name of a preset or path of a YAML file; without it, the defaults of `cls`.
-    presets : mapping
-        Values by name of the presets of this part.
+    `spec` is the name of a preset (a key of `presets`) or the path of a YAML file; without it, the
+    defaults of `cls` are used.
 
     Raises
     ------

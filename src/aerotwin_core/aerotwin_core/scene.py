@@ -77,10 +77,11 @@ def _real_array(provided: np.ndarray, what: str) -> np.ndarray:
 class PointLayer(_Layer):
     """A cloud of points, coloured by a value or in one colour.
 
+    The legend shows `name` and switches the layer on and off; `is_shown` is its state when the page
+    opens.
+
     Parameters
     ----------
-    name : str
-        Shown in the legend, where the layer is switched on and off.
     points_map : (n, 3) array
         Finite; in the frame of the scene [m].
     values : (n,) array, optional
@@ -92,8 +93,6 @@ class PointLayer(_Layer):
         95th percentile by default.
     colour : str, optional
         ``#rrggbb`` where there are no values; one of the report's colours by default.
-    is_shown : bool
-        Whether the layer is on when the page opens.
     """
 
     name: str

@@ -45,20 +45,11 @@ class Terminated(KeyboardInterrupt):
 
 
 class StopRequest:
-    """Whether this process was asked to end; handles SIGINT and SIGTERM from its creation on.
+    """Whether this process was asked to end, by SIGINT or SIGTERM: the flag `is_requested`.
 
-    Parameters
-    ----------
-    on_request : callable, optional
-        Called when the flag is raised, between any two instructions: it may only set other flags.
-    ends_at_once : bool
-        Whether the first signal ends the process, until `wait_for_end`: while it loads there is
-        nothing to clean up.
-
-    Attributes
-    ----------
-    is_requested : bool
-        Whether the flag is raised.
+    `on_request` is called when the flag is raised, between any two instructions: it may only set
+    other flags. With `ends_at_once` the first signal ends the process, until `wait_for_end`: while
+    it loads there is nothing to clean up. Signals are handled from the object's creation on.
     """
 
     def __init__(

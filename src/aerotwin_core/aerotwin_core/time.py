@@ -19,16 +19,10 @@ def from_seconds(seconds: float) -> int:
 
 
 def stamp_of_text(text: str, digits: int = 9) -> int:
-    """Return a time as integer nanoseconds, exact to the last digit of the text.
+    """Return a decimal number as integer nanoseconds, exact to the last digit of the text.
 
     A float would lose the nanoseconds of times since 1970. Digits below a nanosecond are cut.
-
-    Parameters
-    ----------
-    text : str
-        A decimal number.
-    digits : int
-        Decimal digits from its unit to nanoseconds: 9 for seconds, 0 for nanoseconds.
+    `digits` are those of the unit: 9 for seconds, 0 for nanoseconds.
 
     Raises
     ------

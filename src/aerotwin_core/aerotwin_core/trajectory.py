@@ -18,10 +18,8 @@ class Trajectory:
     ----------
     stamps_ns : (n,) int array
         Strictly increasing [ns].
-    p_ref_body : (n, 3) array
-        Positions [m].
-    q_ref_body : (n, 4) array
-        Unit quaternions xyzw.
+    p_ref_body, q_ref_body : (n, 3), (n, 4) arrays
+        Positions [m] and unit quaternions xyzw.
     R_as_written : (n, 3, 3) array, optional
         Rotations from a file of matrices: orthonormal only to the rounding of that file. Scores
         that must equal those of tools that use the matrices unchanged are computed on these.

@@ -169,12 +169,8 @@ def read_chunk_index(data: bytes) -> McapBlock:
 def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, int, int]:
     """Return first, last [ns], size, checksum, compression, packed size and the offset of the data.
 
-    Parameters
-    ----------
-    data : bytes
-        The first bytes of the chunk's content, at least 48 where it has as many.
-    length : int
-        Length of the whole content, which the packed size must fill.
+    `data` is the first bytes of the chunk's content, at least 48 where it has as many; `length`
+    that of the whole content, which the packed size must fill.
 
     Raises
     ------

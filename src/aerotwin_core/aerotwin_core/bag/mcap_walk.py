@@ -40,12 +40,8 @@ _CHECKED = (Opcode.CHUNK, Opcode.MESSAGE)
 def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> McapContent:
     """Return the readable content of a file of n_bytes.
 
-    Parameters
-    ----------
-    load : callable
-        (file, block) -> records of a block.
-    say : callable
-        Called with one line for each stretch that is lost.
+    `load` maps (file, block) to the records of a block; `say` is called with one line for each
+    stretch that is lost.
     """
     return _Walk(file, n_bytes, load, say).run()
 

@@ -29,17 +29,8 @@ _COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
 class McapWriter:
     """The only writer of one MCAP stream, which is flushed but not closed here.
 
-    Parameters
-    ----------
-    chunk_size : int
-        Bytes after which a chunk is closed.
-    profile, library : str
-        Fields of the header.
-
-    Attributes
-    ----------
-    counts : dict
-        Messages by channel.
+    A chunk is closed after `chunk_size` bytes; `profile` and `library` are fields of the header.
+    The attribute `counts` has the messages by channel.
     """
 
     def __init__(self, stream: BinaryIO, *, chunk_size: int, profile: str, library: str) -> None:

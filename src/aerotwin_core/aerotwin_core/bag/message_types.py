@@ -40,17 +40,9 @@ class MessageError(ValueError):
 class MessageTypes:
     """The message types of one bag.
 
-    Parameters
-    ----------
-    definitions : dict
-        (format, text) by message type, as stored in the bag; the format is `ros2msg` or `ros2idl`.
-    distro : str
-        ROS distribution of the recording, for types that the bag does not define.
-
-    Attributes
-    ----------
-    problems : list of str
-        Invalid definitions.
+    `definitions` are (format, text) by message type, as stored in the bag; the format is `ros2msg`
+    or `ros2idl`. `distro` is the ROS distribution of the recording, for types that the bag does
+    not define. The attribute `problems` lists invalid definitions.
     """
 
     def __init__(self, definitions: dict[str, tuple[str, str]], distro: str = "") -> None:

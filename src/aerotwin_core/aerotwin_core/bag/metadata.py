@@ -16,12 +16,10 @@ STORAGE_SUFFIXES = (".mcap", ".db3")
 
 @dataclass(frozen=True, kw_only=True)
 class BagFiles:
-    """The files of a bag in their order, and the content of its metadata.
+    """The existing files of a bag in their order, and the content of its metadata.
 
     Attributes
     ----------
-    files : tuple of Path
-        Those that exist.
     distro : str
         ROS distribution of the recording, "" if unknown.
     n_messages, start_ns : int or None

@@ -43,10 +43,8 @@ class BagReader:
 
     Attributes
     ----------
-    topics : dict
-        Message type by topic name.
-    counts : dict
-        Number of messages by topic name, according to the index of the files.
+    topics, counts : dict
+        Message type, and number of messages according to the index, by topic name.
     start_ns, end_ns : int
         First and last recording stamp [ns]; both 0 for an empty bag.
 
@@ -155,12 +153,9 @@ class BagReader:
     def poses(self, topic: str) -> PoseTopic:
         """Return the poses of a topic, with frames and covariances.
 
-        Parameters
-        ----------
-        topic : str
-            Of type Odometry, PoseStamped, PoseWithCovarianceStamped, TransformStamped, or Path
-            (its last message); or `TOPIC:PARENT.CHILD` for frames of a TFMessage topic, chained
-            through moving and fixed transforms: `/tf:map.base_link`.
+        The topic has type Odometry, PoseStamped, PoseWithCovarianceStamped, TransformStamped, or
+        Path (its last message); or is `TOPIC:PARENT.CHILD` for frames of a TFMessage topic, chained
+        through moving and fixed transforms: `/tf:map.base_link`.
 
         Raises
         ------

@@ -18,10 +18,8 @@ class StorageFile(Protocol):
 
     Attributes
     ----------
-    topics : dict
-        Message type by topic name.
-    counts : dict
-        Messages by topic name, from the index, or counted if that is lost.
+    topics, counts : dict
+        Message type and number of messages by topic name; counted if the index is lost.
     span_ns : (int, int) or None
         First and last stamp [ns]; None without messages.
     definitions : dict

@@ -25,15 +25,8 @@ Edge = tuple[str, str]
 class TransformTree:
     """All transforms in the TFMessage topics of a bag.
 
-    Parameters
-    ----------
-    messages : iterable
-        (topic, recording stamp [ns], TFMessage); topics that end in `static` are always valid.
-
-    Attributes
-    ----------
-    moving, fixed : dict
-        Transforms by stamp, and the last transform, by edge.
+    `messages` are (topic, recording stamp [ns], TFMessage); topics that end in `static` are always
+    valid. `moving` has transforms by stamp, `fixed` the last transform, by edge.
     """
 
     def __init__(self, messages: Iterable[tuple[str, int, Any]]) -> None:

@@ -31,14 +31,8 @@ Report = Callable[[], tuple[int, str, dict[str, str]]]
 class InputWatch:
     """Ends a node with one line when its input stops for too long.
 
-    Parameters
-    ----------
-    topic : str
-        The input, for the message.
-    limit_s : float
-        Longest gap in wall time [s], counted from the first input on; 0 never ends the node.
-    way_out : str
-        What the user should check.
+    `limit_s` is the longest gap in wall time [s], counted from the first input on; 0 never ends the
+    node. The message names the input, `topic`, and what the user should check, `way_out`.
     """
 
     def __init__(self, node: Node, topic: str, limit_s: float, way_out: str) -> None:

@@ -25,12 +25,10 @@ _STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MountedScan:
-    """A scan as measured.
+    """A scan as measured, with the stamp of its beginning [ns].
 
     Attributes
     ----------
-    stamp_ns : int
-        When it began [ns].
     points_lidar : (n, 3) array
         The finite points in the frame of the lidar, each at its own time [m].
     times_s : (n,) array
@@ -48,10 +46,7 @@ class MountedScan:
 class MountedScans:
     """Subscribes for a node and calls `on_scan` with every `MountedScan`, in the order of arrival.
 
-    Attributes
-    ----------
-    counters : dict
-        `n_scans` that were delivered, `n_scans_skipped` that were not.
+    `counters` has the numbers of delivered (`n_scans`) and of skipped scans (`n_scans_skipped`).
     """
 
     def __init__(self, node: Node, base_frame: str, on_scan: Callable[[MountedScan], None]) -> None:

@@ -29,12 +29,8 @@ _CHUNK_NUMBERS = 2_000_000
 class Interval:
     """An estimate and its confidence interval, in the unit of the values.
 
-    Attributes
-    ----------
-    confidence : float
-        Share of such intervals that contain the true value.
-    n_blocks : int
-        Units that were drawn.
+    `confidence` is the share of such intervals that contain the true value, `n_blocks` the number
+    of units that were drawn.
     """
 
     estimate: float
@@ -58,18 +54,10 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Replicates:
-    """A statistic, and its values when the blocks are drawn again.
+    """A statistic of a sample, and its values (k,) when the blocks are drawn again.
 
-    Attributes
-    ----------
-    estimate : float
-        Value of the sample itself.
-    values : (k,) array
-        Value of each resample.
-    n_blocks : int
-        Blocks in the sample; for a difference, in the smaller sample.
-    n_effective : float
-        Equal blocks that these unequal ones are worth.
+    `n_blocks` counts the blocks in the sample; for a difference, in the smaller sample.
+    `n_effective` is the number of equal blocks that these unequal ones are worth.
     """
 
     estimate: float
@@ -181,13 +169,9 @@ def bootstrap_difference(
     """Return the difference of a statistic, b minus a, and its replicates.
 
     A draw that leaves one sample without a value is left out. Parameters are as in
-    `block_bootstrap`.
-
-    Parameters
-    ----------
-    shares_blocks : bool
-        Equal numbers are the same region (or moment) in both samples, so that one that is hard for
-        both is drawn for both. Otherwise the samples are drawn independently.
+    `block_bootstrap`. With `shares_blocks`, equal numbers are the same region (or moment) in both
+    samples, so that one that is hard for both is drawn for both. Otherwise the samples are drawn
+    independently.
     """
     rng = np.random.default_rng(seed)
     draws: Iterator[tuple[np.ndarray, np.ndarray]]

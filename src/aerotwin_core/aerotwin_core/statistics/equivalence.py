@@ -57,12 +57,8 @@ class Equivalence:
 def tost(difference: Replicates, margin: float, *, alpha: float = 0.05) -> Equivalence:
     """Test a difference, from `bootstrap_difference`, against a margin.
 
-    Parameters
-    ----------
-    margin : float
-        Half width of the range that counts as equal, in the unit of the difference.
-    alpha : float
-        Error probability of each one-sided test.
+    `margin` is the half width of the range that counts as equal, in the unit of the difference;
+    `alpha` the error probability of each one-sided test.
 
     Raises
     ------
