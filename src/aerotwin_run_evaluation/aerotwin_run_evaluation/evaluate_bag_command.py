@@ -110,7 +110,7 @@ def _configure_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay (or read), report, and hold the result against the conditions."""
+    """Replay (or read), report, and check the result against the conditions."""
     from aerotwin_core.bag import BagReader
     from aerotwin_core.cli import say, write_json
     from aerotwin_core.run_folder import make_run_folder
@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
-    """Refuse before anything starts what a replay or a report would fail at.
+    """Check the arguments before anything starts.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
 
 
 def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
-    """Refuse options that would change nothing, whether a bag is played or read.
+    """Refuse options without effect, whether a bag is played or read.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def _metrics(folder: Path) -> dict[str, Any] | None:
 
 
 def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
-    """Return who answers: what was asked for, else what the sensors of the bag suit."""
+    """Return the SLAM: the requested one, else one that suits the sensors of the bag."""
     from aerotwin_core.errors import UserError
     from aerotwin_run_evaluation.bag.playing import KISS_ICP, STEREO_ODOMETRY
     from aerotwin_run_evaluation.bag.slam_launch import is_launch_file
@@ -256,7 +256,7 @@ def _sensor(arguments: argparse.Namespace, slam: str, roles: "BagRoles") -> str 
 
 
 def _world_of_run(bag: Path) -> str:
-    """Return the world that the configuration beside the bag names, or nothing."""
+    """Return the world named in the configuration beside the bag, or an empty string."""
     from aerotwin_core.parameters import read_yaml
 
     configuration = bag.resolve().parent / "config.yaml"
@@ -300,7 +300,7 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, w
 def _span(
     arguments: argparse.Namespace, bag: "BagReader", sources: "tuple[str, ...]"
 ) -> tuple[int, int] | None:
-    """Return first and last header stamp of the part that was asked for, None for all of it."""
+    """Return first and last header stamp of the requested part, None for all of it."""
     from aerotwin_run_evaluation.bag.poses import on_header_clock
 
     if arguments.start_s <= 0.0 and arguments.duration_s <= 0.0:

@@ -34,14 +34,8 @@ _FRAMES = ("stereo_left_optical", "stereo_right_optical")
 class KittiSequence:
     """A stereo sequence on disk.
 
-    Attributes
-    ----------
-    left, right : tuple of Path
-        Image files, pair by pair.
-    stamps_ns : (n,) array
-    rig : StereoRig
-    T_world_optical : (n, 4, 4) array or None
-        Ground truth of the left camera.
+    `left` and `right` are image files, pair by pair; `T_world_optical` (n, 4, 4) is the ground
+    truth of the left camera, None without.
     """
 
     left: tuple[Path, ...]
@@ -52,12 +46,12 @@ class KittiSequence:
 
 
 def read_sequence(folder: Path) -> KittiSequence:
-    """Return the sequence in a folder; image_l/image_r and image_0/image_1 are both known.
+    """Return the sequence in a folder, with images in image_l/image_r or image_0/image_1.
 
     Raises
     ------
     UserError
-        Naming the file that is missing or does not fit.
+        Naming the file that is missing or inconsistent.
     """
     pairs = [(folder / left, folder / right) for left, right in FOLDERS]
     found = next((pair for pair in pairs if pair[0].is_dir() and pair[1].is_dir()), None)
@@ -91,10 +85,10 @@ def read_sequence(folder: Path) -> KittiSequence:
 
 
 def write_bag(sequence: KittiSequence, path: Path) -> None:
-    """Write the sequence as a bag with the topics of this workspace.
+    """Write the sequence as a bag with the topics and stamps of this workspace.
 
-    `map` is the left camera's first pose turned upright (x forward, z up), so is `base_link` the
-    left camera turned upright; stamps are those of the sequence.
+    `map` is the left camera's first pose turned upright (x forward, z up); `base_link` is the left
+    camera turned upright.
     """
     camera, baseline_m = sequence.rig.camera, sequence.rig.baseline_m
     T_base_optical = make_transform(R_CAM_OPTICAL, [0.0, 0.0, 0.0])
@@ -184,7 +178,7 @@ def _rig(path: Path, first_image: Path) -> StereoRig:
 
 
 def read_image(path: Path, camera: PinholeCamera) -> np.ndarray:
-    """Return a picture (h, w) uint8 of a sequence.
+    """Return an image (h, w) uint8 of a sequence.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run left behind, and how well its SLAM did: trajectories, map, cost."""
+"""Evaluates the SLAM of a run from its recordings: trajectories, map, cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -38,40 +38,30 @@ NO_MAP = "no map was published on {}, and none is judged"
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """What a run left behind for its report.
+    """Recordings of a run, and what its report needs.
 
     Attributes
     ----------
     folder : Path
-        Where report.html and metrics.json go.
-    title : str
-        Heading of the report.
-    truth_bag : BagReader
-        Where truth and images are.
-    slam_bag : BagReader or None
-        Where the outputs of the SLAM under test are; None if none took part.
+        Of report.html and metrics.json.
+    truth_bag, slam_bag : BagReader
+        With truth and images, and with the outputs of the SLAM under test (None without one).
     world : World or None
         The true surface, for the map.
     configuration : dict
-        What repeats the run.
-    usage : ResourceUsage or None
-        What the SLAM cost.
+        Reproduces the run.
     duration_s : float
         Simulated (or recorded) time.
-    topics : RunTopics
-        Where the bags have what is judged.
     frames : FrameCollector or None
-        The frames, where they were seen already; else they are read.
+        The frames, if already collected; else they are read.
     protocol : str or None
         Protocol file or preset of the evaluations.
     span_ns : (int, int) or None
-        First and last header stamp of the part that is judged; None = all.
+        First and last header stamp of the evaluated part; None = all.
     lead, end : tuple of Section
-        Chapters that come first, and last.
-    warnings : tuple of str
-        What the reader must know.
+        First and last sections of the report.
     is_partial : bool
-        The run was cut short: the map is not evaluated, the report says so.
+        The run was interrupted: the map is not evaluated, and the report says so.
     """
 
     folder: Path
@@ -94,7 +84,7 @@ class RunRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedEstimate:
-    """An estimate of a run against the truth, and how it came into the frame of the truth."""
+    """An evaluated estimate, and how it was placed in the frame of the truth."""
 
     source: str
     evaluation: TrajectoryEvaluation
@@ -103,7 +93,7 @@ class JudgedEstimate:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunCost:
-    """What the SLAM cost for how many frames; `error` is its error over time, where it is known."""
+    """Resource usage of the SLAM and number of frames; `error` is its error over time, if known."""
 
     usage: ResourceUsage
     n_frames: int
@@ -112,17 +102,10 @@ class RunCost:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SlamEvaluation:
-    """What came out of the SLAM of a run.
+    """Results of the SLAM of a run.
 
-    Attributes
-    ----------
-    estimates : tuple of JudgedEstimate
-        Those that can be judged.
-    maps : tuple of MapEvaluation
-        Of one map, the coarsest voxels first; empty when it is not judged.
-    map_note : str
-        What a reader of the trajectory must know of the map.
-    cost : RunCost or None
+    `maps` are evaluations of one map, coarsest voxels first; empty when it is not evaluated.
+    `map_note` is a remark on the map for a reader of the trajectory.
     """
 
     estimates: tuple[JudgedEstimate, ...] = ()
@@ -133,7 +116,7 @@ class SlamEvaluation:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunEvaluation:
-    """What came out of a run: its frames by topic, its SLAM, and what the reader must know."""
+    """Results of a run: its frames by topic, its SLAM, and warnings."""
 
     frames: tuple[FrameCollector, ...]
     slam: SlamEvaluation
@@ -141,7 +124,7 @@ class RunEvaluation:
 
 
 def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluation:
-    """Evaluate what a run left behind; what cannot be judged becomes a warning."""
+    """Evaluate a run; what cannot be evaluated becomes a warning."""
     on_step("frames")
     frames, slam = _frames(record), SlamEvaluation()
     warnings = [*record.warnings, *(() if record.world is None else record.world.warnings)]
@@ -159,7 +142,7 @@ def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluatio
 
 
 class _NotJudged(Exception):
-    """Why the SLAM cannot be judged."""
+    """Why the SLAM cannot be evaluated."""
 
 
 def _frames(record: RunRecord) -> tuple[FrameCollector, ...]:
@@ -210,7 +193,7 @@ def _judge_slam(
 
 
 def _truth(record: RunRecord, warnings: list[str]) -> PoseTopic:
-    """Return the true poses of the part that is judged."""
+    """Return the true poses of the evaluated part."""
     source = record.topics.truth
     if not source:
         held = ", ".join(record.truth_bag.trajectory_topics()) or "no poses at all"
@@ -264,7 +247,7 @@ def _judge_estimate(
 
 
 def _is_map_there(record: RunRecord, bag: BagReader) -> bool:
-    """Tell whether there is a map, or one was expected: that it is missing is then a fault."""
+    """Return whether there is a map, or one was expected: then a missing one is a fault."""
     topics = record.topics
     return bool(topics.map) and (topics.is_map_expected or bag.counts.get(topics.map, 0) > 0)
 
@@ -307,7 +290,7 @@ def _cost(
     stamps: tuple[np.ndarray, ...],
     warnings: list[str],
 ) -> RunCost | None:
-    """Return what the SLAM cost; None and a warning when its process was not found."""
+    """Return the cost of the SLAM; None and a warning when its process was not found."""
     if len(usage.n_processes) == 0 or usage.n_processes.max() == 0:
         warnings.append("No process matched slam_process: CPU and memory were not measured.")
         return None

@@ -30,7 +30,7 @@ def judge_map(
     protocol: str | None,
     on_step: Callable[[str], None],
 ) -> tuple[MapEvaluation, ...]:
-    """Judge a map's points (n, 3) [m]: twice, against voxels of two sizes, without a protocol."""
+    """Evaluate a map's points (n, 3) [m]; without a protocol twice, against voxels of two sizes."""
     reference = SurfaceReference.from_meshes(world.meshes)
     camera = true_camera(truth_bag, truth)
     observed = None if camera is None else reference.seen_from(*camera)

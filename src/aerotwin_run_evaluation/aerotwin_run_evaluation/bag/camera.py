@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the left camera truly was: calibration and mounting of a bag, with the truth."""
+"""True poses of the left camera, from calibration and mounting of a bag and the truth."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _LONGEST_CHAIN = 10
 def true_camera(bag: BagReader, truth: Trajectory) -> tuple[np.ndarray, PinholeCamera] | None:
     """Return T_map_optical (n, 4, 4) of the left camera along the truth, and the camera.
 
-    None when the bag holds no calibration or no mounting.
+    None when the bag contains no calibration or no mounting.
     """
     info = next((m for _, _, m in bag.messages([LEFT_INFO])), None)
     if info is None or info.p[0] <= 0.0:
@@ -39,9 +39,9 @@ def true_camera(bag: BagReader, truth: Trajectory) -> tuple[np.ndarray, PinholeC
 
 
 def body_frame(bag: BagReader, topic: str | None) -> str:
-    """Return the frame whose poses a SLAM on this sensor can tell.
+    """Return the frame whose poses a SLAM on this sensor can estimate.
 
-    `base_link` where /tf_static says how the sensor sits on it; else the sensor's own frame.
+    `base_link` if /tf_static contains the mounting of the sensor; else the sensor's own frame.
     """
     message = next((m for _, _, m in bag.messages([topic])), None) if topic is not None else None
     frame = "" if message is None else str(message.header.frame_id)

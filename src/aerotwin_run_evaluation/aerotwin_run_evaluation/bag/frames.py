@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The frames of a bag in one pass: the stamps of all, and some of the pictures."""
+"""The frames of a bag in one pass: all stamps, and some of the images."""
 
 from typing import Any
 
@@ -15,13 +15,7 @@ N_SAMPLES = 6
 
 
 class FrameCollector:
-    """Takes the frames one after the other.
-
-    Parameters
-    ----------
-    n_expected : int
-        Frames that will come, over which the pictures are spread.
-    """
+    """Collects frames in order; the saved images are spread over `n_expected` frames."""
 
     def __init__(self, n_expected: int) -> None:
         spread = np.linspace(0, max(0, n_expected - 1), min(N_SAMPLES, max(1, n_expected)))
@@ -31,14 +25,14 @@ class FrameCollector:
         self.samples: list[tuple[int, Any]] = []
 
     def add(self, cdr: bytes, msgtype: str) -> None:
-        """Take the next frame."""
+        """Add the next frame."""
         if len(self._stamps) in self._requested and msgtype == IMAGE:
             self.samples.append((len(self._stamps), deserialize(cdr, msgtype)))
         self._stamps.append(header_stamp_ns(cdr))
         self._awaited.add(self._stamps[-1] // SAME_FRAME_NS)
 
     def is_answered_by(self, stamp_ns: int) -> bool:
-        """Tell whether an output of this stamp is the first to answer a frame."""
+        """Return whether an output of this stamp is the first answer to a frame."""
         middle = stamp_ns // SAME_FRAME_NS
         found = self._awaited.intersection((middle - 1, middle, middle + 1))
         self._awaited -= found

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a bag is played: each message when its time has come."""
+"""Pacing of a bag replay."""
 
 import time
 from collections.abc import Callable
@@ -10,12 +10,10 @@ AUTOMATIC, LOCKSTEP = -1.0, 0.0
 
 
 class RealTimePace:
-    """Holds messages back until their time has come.
+    """Delays each message until its time; `rate` is recorded time by wall time, above 0.
 
     Parameters
     ----------
-    rate : float
-        Recorded by wall time, above 0.
     meanwhile : callable
         Called with the time left [s] while waiting; it may return early.
     clock : callable
@@ -23,10 +21,8 @@ class RealTimePace:
 
     Attributes
     ----------
-    rate : float
-        As given.
     lag_s : float
-        How late the latest message was at most [s, wall].
+        Largest delay of a message [s, wall].
     """
 
     def __init__(
@@ -43,7 +39,7 @@ class RealTimePace:
         self.lag_s = 0.0
 
     def wait(self, stamp_ns: int) -> None:
-        """Return when it is time for a message of this stamp; the first one's is now."""
+        """Return when a message of this stamp is due; the first one is due at once."""
         if self._start is None:
             self._start = stamp_ns, self._clock()
         first_ns, since = self._start
@@ -54,29 +50,23 @@ class RealTimePace:
 
 
 class LastAnswers:
-    """Tells when nothing more is waited for after the last message was played.
-
-    Parameters
-    ----------
-    clock : callable
-        Monotonic wall clock [s].
-    """
+    """Decides when to stop waiting for answers to the last message; `clock` is monotonic [s]."""
 
     QUIET_S = 1.0
-    """No answer for so long: there is none any more."""
+    """Without an answer for this long, none is expected any more."""
     LONGEST_S = 10.0
-    """What comes later is not recorded, however many answers still come."""
+    """Later answers are not recorded."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._start_s = self._heard_s = clock()
 
     def heard(self) -> None:
-        """An answer came."""
+        """Register an answer."""
         self._heard_s = self._clock()
 
     @property
     def are_over(self) -> bool:
-        """Whether it has been quiet, or long, enough."""
+        """Whether no answer came for `QUIET_S`, or `LONGEST_S` have passed."""
         now = self._clock()
         return now - self._heard_s >= self.QUIET_S or now - self._start_s >= self.LONGEST_S

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a bag is played to a SLAM, under which names, and what is held back, and why."""
+"""Which topics of a bag are played to a SLAM, under which names, and which are withheld and why."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -25,16 +25,9 @@ _RECORDERS_OWN = {
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedTopic:
-    """A topic of the bag that goes out.
+    """A topic of the bag that is published.
 
-    Attributes
-    ----------
-    source, name : str
-        In the bag, and under which it is published.
-    msgtype : str
-        Message type.
-    qos : RecordedQos
-        Of the one who published it when it was recorded.
+    `source` is its name in the bag, `name` the published one, `qos` that of the recorded publisher.
     """
 
     source: str
@@ -54,7 +47,7 @@ class PlayPlan:
     frames : str or None
         Topic of the bag whose messages are the frames (coverage, pictures).
     gate : str or None
-        Topic of the bag whose message completes a frame: what the answer is waited for.
+        Topic of the bag whose message completes a frame, which the SLAM then answers.
     held_back : mapping
         Reasons by topic of the bag.
     """
@@ -65,7 +58,7 @@ class PlayPlan:
     held_back: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """Return what is played and held back, one topic a line."""
+        """Return the played and withheld topics, one per line."""
         played = [
             f"plays     {topic.source}"
             + (f" as {topic.name}" if topic.name != topic.source else "")
@@ -87,36 +80,31 @@ def plan_playing(
     truth: str | None = None,
     frames: str | None = None,
 ) -> PlayPlan:
-    """Return what is played of a bag.
+    """Select the topics of a bag to play.
 
-    The SLAMs that ship get what they subscribe, under the names they subscribe; every other one
-    gets all topics under the names of the bag, less the truth and what it answers itself.
+    A SLAM of `SLAMS` gets the topics that it subscribes to, under its names; any other one gets
+    all topics under the names of the bag, except the truth and its own outputs.
 
     Parameters
     ----------
-    topics, counts : mapping
-        Type and number of messages by topic of the bag.
+    topics, counts, qos : mapping
+        Type, number of messages and recorded QoS by topic of the bag.
     roles : BagRoles
-        What the topics are.
     slam : str
         One of `SLAMS`.
-    qos : mapping
-        As recorded, by topic of the bag.
     renames : mapping
-        Topic of the bag by the name under which it goes out.
+        Topic of the bag by its published name.
     only : collection of str
-        Topics of the bag besides which nothing goes out; empty = no such limit.
+        Topics of the bag to play; empty = all.
     outputs : collection of str
         Topics that the SLAM publishes.
-    truth : str, optional
-        Topic of the truth, where it is another than that of `roles`.
-    frames : str, optional
-        Topic of the bag that makes the frames, where the guess is wrong.
+    truth, frames : str, optional
+        Topics of the truth and of the frames; default: those of `roles`.
 
     Raises
     ------
     UserError
-        If the bag lacks what the SLAM needs or a topic that was named.
+        If the bag lacks a topic that the SLAM needs or that is named.
     """
     held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
     for name in (*renames.values(), *only, *filter(None, (frames,))):
@@ -148,7 +136,7 @@ def plan_playing(
 
 
 def _needed(slam: str, roles: BagRoles) -> dict[str, str | None]:
-    """Return what a SLAM that ships subscribes -> the topic of the bag."""
+    """Return the topic of the bag for each topic a SLAM of `SLAMS` subscribes to."""
     if slam == KISS_ICP:
         return {"/lidar/points": roles.lidar}
     return {
@@ -166,7 +154,7 @@ def _reasons(
     only: Collection[str],
     outputs: Collection[str],
 ) -> dict[str, str]:
-    """Return why topics are not played; one that was named always is."""
+    """Return why topics are not played; an explicitly named one always is."""
     reasons = {name: why for name, why in _RECORDERS_OWN.items() if name in held}
     reasons |= {name: "the SLAM publishes it" for name in outputs if name in held}
     reasons |= dict.fromkeys(truths, "the truth")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a run that is judged, on the clock of the headers."""
+"""The evaluated part of a run, in header time."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -14,7 +14,7 @@ from aerotwin_run_evaluation.bag.roles import TF_MESSAGE
 from aerotwin_trajectory_evaluation.slam_poses import select_poses
 
 Span = tuple[int, int]
-"""First and last stamp of what is judged [ns]."""
+"""First and last stamp of the evaluated part [ns]."""
 _N_COMPARED = 100
 
 
@@ -27,7 +27,7 @@ def within(found: PoseTopic, span: Span | None) -> PoseTopic:
 
 
 def truth_within(truth: Trajectory, span: Span | None) -> Trajectory:
-    """Return the truth of a span, with poses interpolated at its ends: it lasts as long."""
+    """Return the truth of a span, with poses interpolated at its ends."""
     if span is None or len(truth) < 2:
         return truth
     first, last = np.clip(span, truth.stamps_ns[0], truth.stamps_ns[-1])
@@ -36,17 +36,15 @@ def truth_within(truth: Trajectory, span: Span | None) -> Trajectory:
 
 
 def on_header_clock(span: Span, topics: Iterable[tuple[BagReader, str]]) -> Span:
-    """Return a span of recording stamps on the clock of the headers.
+    """Convert a span of recording stamps [ns] to header time.
 
-    The two clocks may be years apart (a robot without a battery for its clock). What lies between
-    them is the median over the first messages of the first topic that has stamps.
+    The two clocks may be years apart (a robot without a battery for its clock). Their offset is
+    the median over the first messages of the first topic that has stamps.
 
     Parameters
     ----------
-    span : (int, int)
-        First and last recording stamp [ns].
     topics : iterable of (BagReader, str)
-        Topics, or sources as `read_poses` takes them, the best first; absent ones are passed over.
+        Topics, or sources of `read_poses`, best first; absent ones are skipped.
     """
     for bag, source in topics:
         offsets = _clock_offsets(bag, source.partition(":")[0])
@@ -57,7 +55,7 @@ def on_header_clock(span: Span, topics: Iterable[tuple[BagReader, str]]) -> Span
 
 
 def _clock_offsets(bag: BagReader, topic: str) -> np.ndarray:
-    """Return header less recording stamps of the first messages [ns]; none if all headers are 0."""
+    """Return header minus recording stamps of the first messages [ns]; none if all are 0."""
     if bag.counts.get(topic, 0) == 0:
         return np.array([], dtype=np.int64)
     pairs = []

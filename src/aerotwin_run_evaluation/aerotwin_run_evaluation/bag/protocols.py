@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One protocol for all of a run: a file with a part for each evaluation, or a preset of one.
+"""One protocol for a whole run: a file with a part for each evaluation, or a preset of one.
 
-The map evaluation is imported where it is asked for only: its kernels take time to load, and
-wheels bring it with the extra `maps` only.
+The map evaluation is imported on demand: its kernels load slowly, and wheels contain it only with
+the extra `maps`.
 """
 
 from importlib.util import find_spec
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 def can_judge_maps() -> bool:
-    """Tell whether the map evaluation is installed."""
+    """Return whether the map evaluation is installed."""
     return find_spec("aerotwin_map_evaluation") is not None
 
 
 def trajectory_protocol(spec: str | None) -> Protocol[TrajectoryProtocol]:
-    """Return the protocol of the trajectory; a preset of maps says nothing of it.
+    """Return the protocol of the trajectory; presets of maps do not affect it.
 
     Raises
     ------
     ParameterError
-        If there is no such preset or file, or it holds a wrong value.
+        If there is no such preset or file, or it contains a wrong value.
     """
     if not spec or spec in PRESETS or not can_judge_maps():
         return load_trajectory_protocol(spec or None)
@@ -41,7 +41,7 @@ def trajectory_protocol(spec: str | None) -> Protocol[TrajectoryProtocol]:
 
 
 def map_protocol(spec: str | None) -> "Protocol[MapProtocol] | None":
-    """Return the protocol of the map, None where `spec` says nothing of it; raises the same."""
+    """Return the protocol of the map, None where `spec` does not define it; raises as above."""
     if not spec or spec in PRESETS or not can_judge_maps():
         return None
     from aerotwin_map_evaluation import load_map_protocol

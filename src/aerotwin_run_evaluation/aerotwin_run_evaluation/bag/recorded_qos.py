@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The quality of service with which the topics of a bag were published when it was recorded."""
+"""QoS of the topics of a bag at recording time."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +14,10 @@ LARGEST_DEPTH = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedQos:
-    """What is played back of it.
+    """Recorded QoS that the replay uses: transient local, and depth (0 = not recorded).
 
-    Reliability is not: a reliable publisher meets best-effort subscribers and reliable ones, and
+    Reliability is not used: a reliable publisher matches best-effort and reliable subscribers, and
     loses nothing.
-
-    Attributes
-    ----------
-    is_latched : bool
-        Transient local: late subscribers still get it.
-    depth : int
-        Messages kept; 0 = not recorded.
     """
 
     is_latched: bool = False
@@ -34,7 +27,7 @@ class RecordedQos:
 def read_recorded_qos(path: Path) -> dict[str, RecordedQos]:
     """Return the recorded QoS by topic; topics without any, and bags without index, are left out.
 
-    Several publishers of one topic are met by the most that one of them offered.
+    For several publishers of one topic, the strongest offer counts.
     """
     found: dict[str, RecordedQos] = {}
     try:

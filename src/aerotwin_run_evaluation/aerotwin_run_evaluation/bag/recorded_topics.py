@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a recorded bag is judged: truth, estimates, and a map with poses of its own source."""
+"""Selects what of a recorded bag is evaluated: truth, estimates, and a map with its own poses."""
 
 import argparse
 
@@ -10,18 +10,11 @@ from aerotwin_run_evaluation.bag.run_topics import RunTopics
 
 
 def recorded_topics(arguments: argparse.Namespace, bag: BagReader, roles: BagRoles) -> RunTopics:
-    """Return where a bag has what is judged: what was asked for, else what was found.
+    """Return the topics to evaluate: those of the options, else those of `roles`.
 
-    A map is judged with the trajectory of its own SLAM. Of another source it is judged when it is
-    asked for by name (`--map`), and the report says that there are two.
-
-    Parameters
-    ----------
-    arguments : Namespace
-        `truth`, `estimate`, `map` and `frames` of the command.
-    bag : BagReader
-    roles : BagRoles
-        What the topics of the bag are.
+    A map is evaluated with the trajectory of its own SLAM. A map of another source is evaluated if
+    requested by name (`--map`), and the report states both sources. `arguments` has `truth`,
+    `estimate`, `map` and `frames` of the command.
     """
     estimates = tuple(dict.fromkeys(arguments.estimate)) or roles.estimates[:1] or (SLAM_ODOM,)
     found_map, map_poses, note = _map_beside(estimates[0], arguments.map, bag, roles)
@@ -39,7 +32,7 @@ def recorded_topics(arguments: argparse.Namespace, bag: BagReader, roles: BagRol
 
 
 def _map_beside(estimate: str, asked: str, bag: BagReader, roles: BagRoles) -> tuple[str, str, str]:
-    """Return the map's topic (empty: none), the poses that place it, and what is to be said."""
+    """Return the map's topic (empty: none), the poses that place it, and a note."""
     topic = asked or roles.map or SLAM_MAP
     if bag.counts.get(topic, 0) == 0 or are_of_one_source(bag.topics, estimate, topic):
         return topic, "", ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What happened while a bag was played, as numbers and as a chapter of the report."""
+"""Statistics of a bag replay, as numbers and as a section of the report."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,24 +16,22 @@ class ReplayRecord:
     Attributes
     ----------
     plan : PlayPlan
-        What went out.
     is_lockstep : bool
-        Whether each frame waited for the answers before it, to the end.
+        Whether each frame waited for the previous answers, to the end.
     rate : float
-        Times real time that were asked for; 0 in lockstep.
+        Requested factor of real time; 0 in lockstep.
     span_ns : (int, int)
-        Recording stamps of the part that was played.
+        Recording stamps of the played part.
     wall_s : float
-        How long that took [s].
+        Wall time of the replay.
     n_frames, n_answered : int
-        Frames that went out, and those that an output with their stamp answered.
+        Published frames, and those with an output of the same stamp.
     n_lost, n_refused : int
-        Outputs that came faster than they were taken, and inputs that the middleware would not
-        carry.
+        Outputs lost in the queue, and inputs that the middleware refused.
     lag_s : float
-        How late a message went out at most [s, wall].
+        Largest delay of a message [s, wall].
     unknown : tuple of str
-        Topics whose type this ROS installation does not have.
+        Topics whose type this ROS installation lacks.
     note : str
         Why the pace changed, if it did.
     """
@@ -53,12 +51,12 @@ class ReplayRecord:
 
     @property
     def bag_s(self) -> float:
-        """Time of the bag that was played [s]."""
+        """Played time of the bag."""
         return max(0, self.span_ns[1] - self.span_ns[0]) * 1e-9
 
     @property
     def real_time_factor(self) -> float | None:
-        """Time of the bag by wall time; None when nothing was played."""
+        """Played time divided by wall time; None when nothing was played."""
         return self.bag_s / self.wall_s if self.wall_s > 0.0 else None
 
     @property
@@ -85,7 +83,7 @@ class ReplayRecord:
         }
 
     def warnings(self) -> list[str]:
-        """Return what a reader must know before believing the scores."""
+        """Return caveats for the reader of the scores."""
         found = [self.note] if self.note else []
         if self.unknown:
             found.append(f"Not played, this ROS has no such type: {', '.join(self.unknown)}.")
@@ -102,7 +100,7 @@ class ReplayRecord:
 
 
 def replay_section(record: ReplayRecord) -> Section:
-    """Return the chapter on what was played, how fast, and what was answered."""
+    """Return the section on the replay: topics, pace and answers."""
     how = (
         "in lockstep: a frame waited for the answers before it"
         if record.is_lockstep

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which topics of somebody else's bag are cameras, lidar, truth, estimate and map.
+"""Guesses which topics of an arbitrary bag are cameras, lidar, truth, estimate and map.
 
-Types decide first, then the words of the names; what was found is printed, so that a wrong guess
-is seen and put right by an option.
+Message types decide first, then tokens of the names; the result is printed, so that the user can
+correct a wrong guess with an option.
 """
 
 import re
@@ -36,22 +36,16 @@ _SIDES = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagRoles:
-    """What the topics of a bag are; None where it has no such thing.
+    """Roles of the topics of a bag; None where it has none.
 
     Attributes
     ----------
-    left, right : str or None
-        Images of a pair; a single camera is `left` alone.
-    left_info, right_info : str or None
-        Their camera_info.
-    lidar : str or None
-        Scans.
-    truth : str or None
-        Poses of the truth.
+    left, right, left_info, right_info : str or None
+        Images of a pair and their camera_info; a single camera is `left` alone.
+    lidar, truth, map : str or None
+        Scans, poses of the truth, and map of the SLAM.
     estimates : tuple of str
         Poses that look like an estimate, the likeliest first.
-    map : str or None
-        Map of the SLAM.
     """
 
     left: str | None = None
@@ -70,7 +64,7 @@ class BagRoles:
 
     @property
     def frames(self) -> str | None:
-        """The topic whose messages are the frames: the left camera, else the lidar."""
+        """Topic whose messages are the frames: the left camera, else the lidar."""
         return self.left or self.lidar
 
     def lines(self) -> list[str]:
@@ -86,14 +80,9 @@ class BagRoles:
 
 
 def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles:
-    """Return what the topics of a bag are.
+    """Return the roles of the topics of a bag, from message type and message count by topic.
 
-    Parameters
-    ----------
-    topics : mapping
-        Message type by topic name.
-    counts : mapping
-        Messages by topic name; a topic without any plays no role.
+    A topic without messages has no role.
     """
     held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
     left, right = _cameras(held)
@@ -136,12 +125,12 @@ def _first_namespace(topic: str) -> str:
 
 
 def parse_renames(tokens: Iterable[str]) -> dict[str, str]:
-    """Return topic of the bag by the name under which it is played, from NAME:=TOPIC words.
+    """Return topic of the bag by its published name, from NAME:=TOPIC tokens.
 
     Raises
     ------
     UserError
-        If a word reads otherwise.
+        If a token has another form.
     """
     renames: dict[str, str] = {}
     for token in tokens:
@@ -161,7 +150,7 @@ def _tokens(name: str) -> list[str]:
 
 
 def _has_token(name: str, tokens: Iterable[str]) -> bool:
-    """Tell whether a name holds one of the words; numbers at the end do not count (lidar0)."""
+    """Return whether a name contains one of the tokens; trailing digits are ignored (lidar0)."""
     held = {token.rstrip("0123456789") for token in _tokens(name)} | set(_tokens(name))
     return any(token in held or ("_" in token and token in name.lower()) for token in tokens)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the bags of a run have what is judged."""
+"""Topics of a run's bags that are evaluated."""
 
 from dataclasses import dataclass
 
@@ -11,26 +11,26 @@ LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 
 @dataclass(frozen=True, kw_only=True)
 class RunTopics:
-    """Where the bags of a run have what is judged.
+    """Topics of a run's bags that are evaluated.
 
     Attributes
     ----------
     truth : str
-        As `read_poses` takes it: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty
-        where none is known.
+        A source of `read_poses`: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty
+        if unknown.
     estimates : tuple of str
-        The same of the SLAM's bag; the first is the one whose map and cost are judged with it.
+        Sources in the SLAM's bag; map and cost are evaluated with the first.
     map : str
         PointCloud2 of the SLAM's bag.
     map_poses : str
-        Poses in whose frame the map is, where they are not the first estimate's.
+        Poses in whose frame the map is, if not the first estimate.
     map_note : str
-        What is to be known of where the map is from, or why none is judged; `map` is empty then.
+        Remark on the origin of the map, or why none is evaluated; `map` is empty then.
     is_map_expected : bool
-        Whether the SLAM is known to publish one: that none came is then a warning, else a remark.
+        Whether the SLAM is known to publish one: a missing one is then a warning, else a remark.
     frames : tuple of str
-        Topics of the truth's bag whose messages may be the frames; which of them an estimate was
-        computed from is told by its stamps.
+        Topics of the truth's bag whose messages may be the frames; stamps decide from which of them
+        an estimate was computed.
     """
 
     truth: str = TRUTH

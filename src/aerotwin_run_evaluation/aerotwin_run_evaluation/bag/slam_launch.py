@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Start somebody else's SLAM from its launch file, beside the replay and on its time."""
+"""Starts an external SLAM from its launch file, beside the replay and on simulated time."""
 
 import re
 import shlex
@@ -23,12 +23,8 @@ _OWN, _REAL = (".yaml", ".yml"), (".py", ".xml")
 class SlamLaunch:
     """How a SLAM is started.
 
-    Attributes
-    ----------
-    file : Path
-        YAML launch file for the argument slam_file of launch/evaluate_bag.launch.yaml.
-    process : str
-        Regular expression of its processes' command lines.
+    `file` is the YAML launch file for the argument slam_file of launch/evaluate_bag.launch.yaml,
+    `process` a regular expression of its processes' command lines.
     """
 
     file: Path
@@ -36,17 +32,17 @@ class SlamLaunch:
 
 
 def is_launch_file(name: str) -> bool:
-    """Tell whether a word is meant as a launch file."""
+    """Return whether a token names a launch file."""
     return name.endswith((*_OWN, *_REAL))
 
 
 def check_pattern(pattern: str) -> None:
-    """Refuse what is no regular expression of a SLAM's processes.
+    """Check the regular expression of a SLAM's processes.
 
     Raises
     ------
     UserError
-        Saying where it is wrong.
+        With the position of the error.
     """
     try:
         re.compile(pattern)
@@ -59,14 +55,14 @@ def check_pattern(pattern: str) -> None:
 def write_slam_launch(
     folder: Path, target: Path, arguments: Mapping[str, str], environment: Mapping[str, str]
 ) -> SlamLaunch:
-    """Write a launch file that starts the SLAM of another one, with these arguments.
+    """Write a launch file that includes the SLAM's own one with these arguments.
 
-    YAML files are included; Python and XML files are handed to `ros2 launch`, where there is one.
+    YAML files are included; Python and XML files are run by `ros2 launch`, where available.
 
     Raises
     ------
     UserError
-        If there is no such file, or nothing here that runs it.
+        If the file does not exist, or cannot be run here.
     """
     check_is_file(target)
     if not target.is_file():
@@ -98,6 +94,6 @@ def _pattern(file: Path, target: Path, environment: Mapping[str, str]) -> str:
     processes = expand_launch_file(file, {}, environment).processes
     if not processes:
         raise UserError(f"--slam: {target} starts no process")
-    # Two words, because the first one alone may be an interpreter.
+    # Two tokens, because the first one alone may be an interpreter.
     programs = {" ".join(process.command[:2]) for process in processes}
     return "|".join(re.escape(program) for program in sorted(programs))

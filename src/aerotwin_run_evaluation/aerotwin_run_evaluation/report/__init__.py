@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a run or a bag: its chapters, and `run_report` that puts them together."""
+"""The report of a run or a bag: its sections, and `run_report` that combines them."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a fleet flew: each vehicle's path and errors, and how close they came to each other."""
+"""Section on a fleet: each vehicle's path and errors, and the separations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,14 @@ class FleetMember:
 
     Attributes
     ----------
-    name : str
-        Its namespace.
-    outcome : str
-        How its flight ended, in one line.
+    name, outcome : str
+        Its namespace, and how its flight ended, in one line.
     n_missed : int
-        Lockstep answers that did not come in time.
+        Lockstep answers that did not arrive in time.
     truth : Trajectory or None
-        Where it was, None when the bag does not hold it: the flight ended as it began.
+        None when the bag does not contain it: the flight ended as it began.
     errors : PathErrors or None
-        Along its planned path, None when it had none.
+        Along its planned path, None without one.
     """
 
     name: str
@@ -55,7 +53,7 @@ def read_member(bag: BagReader, name: str, *, outcome: str, n_missed: int) -> Fl
 
 
 def separations(members: Sequence[FleetMember]) -> dict[tuple[str, str], np.ndarray]:
-    """Return for each pair the distance [m] between the centres of mass at the first's stamps."""
+    """Return each pair's distance [m] between centres of mass, at the first vehicle's stamps."""
     found = {}
     for (name, one), (other_name, other) in combinations(_tracks(members).items(), 2):
         begin = max(one.stamps_ns[0], other.stamps_ns[0])
@@ -74,7 +72,7 @@ def _tracks(members: Sequence[FleetMember]) -> dict[str, Trajectory]:
 
 
 def fleet_section(members: Sequence[FleetMember]) -> Section:
-    """Return the chapter on the vehicles of a fleet."""
+    """Return the section on the vehicles of a fleet."""
     apart, tracks = separations(members), _tracks(members)
     metrics: dict[str, Any] = {"vehicles": {m.name: _member_metrics(m) for m in members}}
     headline = []

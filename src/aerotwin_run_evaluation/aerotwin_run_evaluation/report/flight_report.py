@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a simulated flight: how it was flown, what the autopilot logged, its SLAM."""
+"""The report of a simulated flight: the flight, the autopilot's log, its SLAM."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -28,7 +28,7 @@ from aerotwin_worlds import World
 
 
 class FlownVehicle(Protocol):
-    """What became of a vehicle; see `VehicleResult` of the simulator."""
+    """Result of a vehicle; see `VehicleResult` of the simulator."""
 
     name: str
     instance: int
@@ -38,7 +38,7 @@ class FlownVehicle(Protocol):
 
 
 class FlownFlight(Protocol):
-    """How a flight went; see `FlightResult` of the simulator."""
+    """Result of a flight; see `FlightResult` of the simulator."""
 
     folder: Path
     outcome: str
@@ -61,23 +61,20 @@ def write_flight_report(
     lead: Sequence[Section] = (),
     warnings: Sequence[str] = (),
 ) -> Path:
-    """Evaluate a flight by the bag in its folder; return the path of report.html.
+    """Evaluate a flight from the bag in its folder; return the path of report.html.
 
     Parameters
     ----------
-    flight : FlownFlight
-    world : World
-    title : str
     usage : ResourceUsage or None
-        What the SLAM cost.
+        Of the SLAM.
     is_judged : bool
         Whether a SLAM took part.
     is_map_expected : bool
         Whether it is known to publish a map.
     lead : sequence of Section
-        Chapters that come first.
+        First sections of the report.
     warnings : sequence of str
-        What the reader must know beside the warnings of the flight.
+        In addition to those of the flight.
     """
     bag = BagReader(flight.folder / "bag")
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
@@ -125,7 +122,7 @@ def write_flight_report(
 def _px4_log_sections(
     flight: FlownFlight, bag: BagReader, world: World
 ) -> tuple[list[Section], list[str]]:
-    """Return a chapter for each log that a PX4 left in the run folder, and why one has none."""
+    """Return a section for each PX4 log in the run folder, and warnings for those without one."""
     chapters, problems = [], []
     plane = LocalTangentPlane(world.origin)
     for vehicle in flight.vehicles:

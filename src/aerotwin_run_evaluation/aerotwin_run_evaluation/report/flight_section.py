@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well the vehicle flew: its path against truth, control and estimation error apart."""
+"""Section on the flight itself: its path against truth, with control and estimation error apart."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,16 +22,16 @@ MAX_CROSS_TRACK_M = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class PathErrors:
-    """Errors over the part of a flight that follows a planned path; each row of (n, 3) in map [m].
+    """Errors over the part of a flight that follows a planned path; (n, 3) arrays are in map [m].
 
     Attributes
     ----------
     stamps_ns : (n,) array
-        Instants at which the autopilot's estimate is known.
+        Stamps of the autopilot's estimate.
     truth, estimate, setpoint : (n, 3) array
-        Where the vehicle was, believed to be and should have been.
+        True, estimated and desired position.
     cross_track : (n,) array
-        Distance of the truth to the planned path as a line, whenever it was there.
+        Distance of the truth to the planned path as a line, independent of time.
     """
 
     stamps_ns: np.ndarray
@@ -56,7 +56,7 @@ class PathErrors:
 def path_errors(bag: BagReader, vehicle: str = "") -> PathErrors | None:
     """Return the errors along the planned path, None when no path was flown.
 
-    A vehicle of a fleet is told by its name.
+    `vehicle` is the name of a vehicle of a fleet.
     """
     place = f"/{vehicle}" if vehicle else ""
     names = tuple(f"{place}/{name}" for name in ("truth/odom", "autopilot/odom", "command/pose"))
@@ -102,9 +102,9 @@ def flight_section(
     parameters: Mapping[str, Any],
     commanders: Sequence[Commander] = (),
 ) -> Section:
-    """Return the chapter about the flight itself; its texts name what `parameters` had on board.
+    """Return the section about the flight; its texts name the sensors in `parameters`.
 
-    `commanders` are the outside clients that commanded a vehicle.
+    `commanders` are the external clients that commanded a vehicle.
     """
     metrics: dict[str, Any] = {
         "outcome": outcome,
@@ -176,7 +176,7 @@ _AIDS = (("gnss", "GNSS"), ("external_vision", "external vision"))
 
 
 def sensors_on_board(parameters: Mapping[str, Any]) -> str:
-    """Return what the autopilot's estimate rests on, in words, by the parameters of the flight."""
+    """Return the sensors of the autopilot's estimate as text, from the parameters of the flight."""
     aids = [name for key, name in _AIDS if parameters.get(key, "none") != "none"]
     return f"{', '.join([*aids, 'barometer', 'magnetometer'])} and IMU"
 

@@ -18,7 +18,7 @@ CHANNELS = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}
 
 
 def frames_section(frames: FrameCollector) -> Section | None:
-    """Return the chapter with frames spread over the bag, None when there are no images."""
+    """Return the section with frames spread over the bag, None when there are no images."""
     if not frames.samples or frames.stamps_ns is None:
         return None
     start_ns = int(frames.stamps_ns[0])

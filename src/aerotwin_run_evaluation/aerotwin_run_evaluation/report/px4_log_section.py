@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What PX4 wrote about the flight itself: its ULog, against truth, as a chapter of the report."""
+"""Section on PX4's own ULog, against truth."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from aerotwin_px4_bridge.ulog import PX4Log
 
 RATIO_TOPIC = "estimator_innovation_test_ratios"
 TOPICS = ("vehicle_local_position", RATIO_TOPIC, "actuator_motors")
-"""What the chapter reads of a log."""
+"""Topics of a log that the section reads."""
 RATIOS = {
     "GNSS position": ("gps_hpos[0]", "gps_hpos[1]", "gps_vpos"),
     "GNSS velocity": ("gps_hvel[0]", "gps_hvel[1]", "gps_vvel"),
@@ -39,20 +39,20 @@ def px4_log_section(
     vehicle: str = "",
     number: int = 0,
 ) -> Section:
-    """Return the chapter on one ULog.
+    """Return the section on one ULog.
 
     Parameters
     ----------
     log : PX4Log
-        What `aerotwin_px4_bridge.ulog.read_ulog` read.
+        From `aerotwin_px4_bridge.ulog.read_ulog`.
     truth : Trajectory
-        Truth of the same vehicle in map; PX4's clock is the simulated time.
+        Of the same vehicle in map; PX4's clock is the simulated time.
     plane : LocalTangentPlane
-        The map.
+        Of the map.
     vehicle : str
         Its name in a fleet.
     number : int
-        Which of its logs, from 0: PX4 begins one at each arming.
+        Index of the log, from 0: PX4 starts one at each arming.
     """
     name = "_".join(["px4_log", *filter(None, [vehicle]), *([str(number + 1)] if number else [])])
     of_which = "".join(
@@ -107,7 +107,7 @@ def px4_log_section(
 def _position_error(
     log: PX4Log, truth: Trajectory, plane: LocalTangentPlane
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return seconds and EKF2's position minus truth (n, 3) [m] in map, None when not to be had."""
+    """Return seconds and EKF2's position minus truth (n, 3) [m] in map, None if unavailable."""
     topic = log.topics.get("vehicle_local_position")
     if topic is None or len(truth) < 2:
         return None
@@ -124,7 +124,7 @@ def _position_error(
 
 
 def _ratios(log: PX4Log) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return seconds and the largest test ratio of each kind of reading that was used."""
+    """Return seconds and the largest test ratio of each kind of measurement that was used."""
     topic = log.topics.get(RATIO_TOPIC)
     if topic is None:
         return {}

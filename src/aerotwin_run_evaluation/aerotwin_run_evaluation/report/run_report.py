@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of one run: report.html and metrics.json of what its bag holds."""
+"""The report of one run: report.html and metrics.json from its bag."""
 
 import dataclasses
 import re
@@ -28,18 +28,13 @@ if TYPE_CHECKING:
 MAX_DRIFT_PERCENT = 3.0
 """Above this the report marks the drift of a stereo odometry as poor."""
 JUDGED = ("trajectory", "map")
-"""Chapters without which nothing was judged."""
+"""Sections of which a report has at least one if anything was evaluated."""
 
 
 def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None = None) -> Path:
     """Evaluate the run and write its report; return the path of report.html.
 
-    Parameters
-    ----------
-    record : RunRecord
-        What the run left behind.
-    on_step : callable, optional
-        Called with the name of each step, for progress.
+    `on_step` is called with the name of each step, for progress.
     """
     step = on_step or (lambda text: None)
     found = judge_run(record, step)
@@ -61,21 +56,21 @@ def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None
 
 
 def say_step(name: str) -> None:
-    """Say which part of a report is worked on: it may take minutes."""
+    """Print the current step of a report, which may take minutes."""
     say(f"writing the report: {name}")
 
 
 def is_judged(metrics: Mapping[str, Any]) -> bool:
-    """Tell whether a report's `metrics.json` judges a trajectory or a map."""
+    """Return whether a report's `metrics.json` evaluates a trajectory or a map."""
     return any(name.startswith(JUDGED) for name in metrics["sections"])
 
 
 def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:
-    """Return the chapters on trajectory, map and cost."""
+    """Return the sections on trajectory, map and cost."""
     source = record.topics.estimates[0]
     sections = [_trajectory_section(record, each, slam.map_note) for each in slam.estimates]
     first = next((each.evaluation for each in slam.estimates if each.source == source), None)
-    # What two sources made is not drawn as one.
+    # Results of two sources are not drawn together.
     cloud = slam.maps[0] if slam.maps and not record.topics.map_poses else None
     space = space_section(first, cloud, has_paths=any(section.scenes for section in sections))
     sections[1:1] = _map_sections(slam.maps)
@@ -106,7 +101,7 @@ def _key(source: str) -> str:
 
 
 def _map_sections(maps: "tuple[MapEvaluation, ...]") -> list[Section]:
-    """Return the chapters on the map; of finer voxels the numbers alone."""
+    """Return the sections on the map; for finer voxels only the numbers."""
     if not maps:
         return []
     from aerotwin_map_evaluation import section as map_section
@@ -120,7 +115,7 @@ def _map_sections(maps: "tuple[MapEvaluation, ...]") -> list[Section]:
 
 
 def _write_maps(folder: Path, maps: "tuple[MapEvaluation, ...]") -> None:
-    """Write the map and the voxels that it was measured against, beside the report."""
+    """Write the map and its reference voxels, beside the report."""
     if not maps:
         return
     from aerotwin_registration import write_cloud

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Map and trajectory of a run in one view into space, coloured by their errors."""
+"""Map and trajectory of a run in one 3D view, coloured by their errors."""
 
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 def space_section(
     trajectory: TrajectoryEvaluation | None, cloud: "MapEvaluation | None", *, has_paths: bool
 ) -> Section | None:
-    """Return the chapter with the view.
+    """Return the section with the view; None where there is nothing to show.
 
-    None where there is nothing to show, or only the paths, which the trajectory's own chapter shows
-    (`has_paths`).
+    Paths alone are skipped if the trajectory's section shows them (`has_paths`).
     """
     if trajectory is None or (cloud is None and has_paths):
         return None

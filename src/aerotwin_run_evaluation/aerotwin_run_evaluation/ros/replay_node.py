@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `replay`: plays a bag, in lockstep or against the clock, and records what a SLAM answers."""
+"""Node `replay`: plays a bag, in lockstep or in real time, and records a SLAM's outputs."""
 
 import time
 
@@ -71,11 +71,11 @@ class ReplayNode(ConfiguredNode):
 
     @property
     def is_stop_requested(self) -> bool:
-        """Whether the replay is to end."""
+        """Whether the replay should end."""
         return self._is_stop_requested
 
     def request_stop(self) -> None:
-        """End the replay at the next message or look; safe in a signal handler."""
+        """End the replay at the next message or check; safe in a signal handler."""
         self._is_stop_requested = True
 
     def _plan(self) -> PlayPlan:
@@ -95,7 +95,7 @@ class ReplayNode(ConfiguredNode):
 
     @property
     def _may_fall_back(self) -> bool:
-        """Whether real time follows where frames are not answered: only for SLAMs of others."""
+        """Whether to fall back to real time without answers: only for external SLAMs."""
         return self.parameters.rate == AUTOMATIC and self.parameters.slam == EXTERNAL
 
     def _start_pace(self) -> None:
@@ -116,14 +116,14 @@ class ReplayNode(ConfiguredNode):
         self.gate.open()
 
     def spin(self, longest_s: float = _SPIN_S) -> None:
-        """Deliver what has come, waiting for it some milliseconds at most."""
+        """Process received messages, waiting for them some milliseconds at most."""
         self._outputs.subscribe_new_topics()
         self._executor.spin_once(timeout_sec=min(longest_s, _SPIN_S))
         if self.is_stop_requested:
             self.gate.open()
 
     def replay(self, writer: BagWriter, status: StatusLine) -> ReplayRecord:
-        """Play the bag and write the answers; return how it went.
+        """Play the bag and write the answers; return the record.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class ReplayNode(ConfiguredNode):
         )
 
     def detach(self) -> None:
-        """Write no more: the bag is about to be closed."""
+        """Stop writing: the bag is about to be closed."""
         self._writer = None
 
     def _end_ns(self, start_ns: int) -> int:
@@ -230,7 +230,7 @@ class ReplayNode(ConfiguredNode):
         )
 
     def _refuse_company(self) -> None:
-        """Refuse a domain in which somebody else plays frames, or two answer them."""
+        """Refuse a domain in which another node plays frames, or two answer them."""
         gate = [topic.name for topic in self.plan.topics if topic.source == self.plan.gate]
         for name in (*gate, *([] if self.estimate == TF else [self.estimate])):
             nodes = [info.node_name for info in self.get_publishers_info_by_topic(name)]
@@ -241,7 +241,7 @@ class ReplayNode(ConfiguredNode):
                 )
 
     def _record_into(self, writer: BagWriter) -> None:
-        """Write what comes from now on; truth and mounting are copied, for a bag that is whole."""
+        """Record outputs from now on; truth and mounting are copied, for a self-contained bag."""
         for name in filter(self._is_copied, self.source.topics):
             writer.add_topic(name, self.source.topics[name], latched=name == TF_STATIC)
         self._writer = writer
@@ -268,7 +268,7 @@ class ReplayNode(ConfiguredNode):
 
 
 def _stamp_ns(msgtype: str, cdr: bytes) -> int:
-    """Return the stamp of an output [ns]; of transforms that of the first, 0 without any."""
+    """Return the stamp of an output [ns]; for transforms that of the first, 0 without any."""
     if msgtype != TF_MESSAGE:
         return header_stamp_ns(cdr)
     transforms = messages.deserialize(cdr, msgtype).transforms

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers of a replay: recorded bytes go out with the QoS they were recorded with."""
+"""Publishes recorded bytes with their recorded QoS."""
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -22,12 +22,8 @@ _DEPTHS = {"sensor_msgs/msg/Image": IMAGE_DEPTH, "sensor_msgs/msg/PointCloud2": 
 class ReplayPublisher:
     """Publishes the topics of a plan, and /clock.
 
-    Attributes
-    ----------
-    unknown : list of str
-        Topics whose type this ROS installation does not have: they are not played.
-    n_refused : int
-        Messages that the middleware would not take.
+    `unknown` are topics whose type this ROS installation lacks: they are not played. `n_refused`
+    counts the messages refused by the middleware.
     """
 
     def __init__(self, node: Node, topics: tuple[PlayedTopic, ...]) -> None:
@@ -50,7 +46,7 @@ class ReplayPublisher:
             self._publishers.setdefault(topic.source, []).append(publisher)
 
     def n_subscribers(self, source: str | None) -> int:
-        """Return how many subscriptions are matched, of one topic of the bag or of all."""
+        """Return the number of matched subscriptions, of one topic of the bag or of all."""
         named = self._publishers.values() if source is None else [self._publishers.get(source, [])]
         return sum(p.get_subscription_count() for publishers in named for p in publishers)
 

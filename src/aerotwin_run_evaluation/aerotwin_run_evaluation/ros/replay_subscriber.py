@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a SLAM publishes, as bytes: subscribed when it appears, with the type and QoS it has."""
+"""Receives a SLAM's outputs as bytes, with the type and QoS of their publishers."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -18,21 +18,10 @@ Receive = Callable[[str, str, bytes], None]
 
 
 class SlamOutputs:
-    """Subscribes topics of unknown type as soon as somebody else publishes them.
+    """Subscribes to topics of unknown type as soon as another node publishes them.
 
-    Parameters
-    ----------
-    node : Node
-        Who subscribes.
-    names : iterable of str
-        Absolute topic names.
-    receive : callable
-        Takes topic, type and bytes of every message.
-
-    Attributes
-    ----------
-    n_lost : dict
-        Messages by topic that came faster than they were taken, as the middleware counts them.
+    `names` are absolute; `receive` is called with topic, type and bytes of every message. `n_lost`
+    counts lost messages by topic, as reported by the middleware.
     """
 
     def __init__(self, node: Node, names: Iterable[str], receive: Receive) -> None:
@@ -42,7 +31,7 @@ class SlamOutputs:
         self.n_lost: dict[str, int] = {}
 
     def subscribe_new_topics(self) -> None:
-        """Subscribe what has appeared since; it looks five times a second at most."""
+        """Subscribe to new topics; looks at most five times a second."""
         now = time.monotonic()
         if not self._requested or now < self._next_look_s:
             return
@@ -59,11 +48,11 @@ class SlamOutputs:
                 self._subscribe(name, str(found[0].topic_type), [i.qos_profile for i in found])
 
     def has(self, name: str) -> bool:
-        """Tell whether somebody publishes a topic, and it is received."""
+        """Return whether a topic has a publisher and is received."""
         return name not in self._requested
 
     def _subscribe(self, name: str, msgtype: str, offered: list[QoSProfile]) -> None:
-        """Ask for no more than each publisher offers, else it would not be heard."""
+        """Request no more than each publisher offers, else the QoS would be incompatible."""
         is_reliable = all(q.reliability == ReliabilityPolicy.RELIABLE for q in offered)
         is_latched = all(q.durability == DurabilityPolicy.TRANSIENT_LOCAL for q in offered)
         self._node.create_subscription(
