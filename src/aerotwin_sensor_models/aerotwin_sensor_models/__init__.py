@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS, cameras, lidar, radar.
+"""Sensor models of an aerial robot: IMU, barometer, magnetometer, GNSS, cameras, lidar, radar.
 
 Models take plain arrays of truth (`map` is ENU, body is FLU, all SI) and a time step, and return
 readings. Randomness is injected, one generator per sensor (`seed_sequence`), and the statistics do

@@ -13,12 +13,8 @@ class SensorBlock:
 
     A block has its own array until it moves into the arena of a vehicle. Normal numbers are drawn
     many samples ahead, because single draws are slow; the batch size changes no result. `rng` is
-    not shared from now on.
-
-    Parameters
-    ----------
-    n_numbers, width : int
-        Length of the block without its normal numbers; normal numbers per sample.
+    not shared from now on, `n_numbers` the length without normal numbers, of which a sample takes
+    `width`.
     """
 
     def __init__(self, rng: np.random.Generator, n_numbers: int, width: int) -> None:

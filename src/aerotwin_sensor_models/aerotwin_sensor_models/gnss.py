@@ -115,13 +115,8 @@ class Gnss:
     """A GNSS receiver whose correlated errors wander over time.
 
     The caller applies the delay by sampling the truth of `parameters.delay_s` ago. Presets of its
-    errors: see `load_preset`. `rng` is not shared, see `seed_sequence`.
-
-    Parameters
-    ----------
-    plane : LocalTangentPlane
-        The map: exact WGS84 about its origin. With `parameters.projection` azimuthal_equidistant
-        only its origin is used.
+    errors: see `load_preset`. `rng` is not shared, see `seed_sequence`. `plane` is the map: exact
+    WGS84 about its origin; projection azimuthal_equidistant uses only the origin.
     """
 
     def __init__(

@@ -117,14 +117,8 @@ def specific_force(
     """Return the reading of a perfect accelerometer at the body origin, (3,) in body axes [m/s^2].
 
     An accelerometer feels every force but gravity: f = R^T (a + g e_z) (Pegasus eq. 12 lacks the
-    gravity). At rest and level it reads +g upwards, in free fall nothing.
-
-    Parameters
-    ----------
-    R_map_body : (3, 3) array
-        Attitude of the body; map is ENU.
-    a_map_body : (3,) array
-        Acceleration of the body origin in map axes [m/s^2].
+    gravity). At rest and level it reads +g upwards, in free fall nothing. map is ENU; the
+    acceleration is that of the body origin [m/s^2].
 
     Examples
     --------

@@ -37,16 +37,13 @@ class InertialUnit:
 
     `kernels.sample_inertial(arena, unit.start, due)` samples them, also from other compiled
     functions. Readings are at `unit.start + layout.READINGS`. The sensors' own `sample` remains
-    usable, mixed with it in any order: both work on the same numbers.
+    usable, mixed with it in any order: both work on the same numbers. The unit owns the sensors.
 
     Parameters
     ----------
-    imu, magnetometer, barometer : Imu, Magnetometer, Barometer
-        Owned by this unit from now on.
-    field_map_tesla : (3,) array
-        The Earth's magnetic field in map axes [T].
-    origin_altitude_m : float
-        Altitude of the origin of map above mean sea level [m].
+    field_map_tesla, origin_altitude_m : (3,) array, float
+        The Earth's magnetic field in map axes [T]; altitude of the origin of map above mean sea
+        level [m].
     """
 
     def __init__(

@@ -154,14 +154,8 @@ def write_returns(
         Frame of deskewed points: its origin in map and, as three rows, R_lidar_map.
     azimuth, elevation : (n_columns, 2), (n_rings, 2) arrays
         Cosine and sine of columns and rings.
-    sensor : tuple of 10 floats
-        See `MINIMUM` and its neighbours.
-    gauss : (65536,) array
-        Normal quantiles.
-    key : int
-        Random key of the noise of this scan.
-    is_organised, is_deskewed : bool
-        As in `LidarParameters`.
+    sensor, gauss : tuple of 10 floats, (65536,) array
+        See `MINIMUM` and its neighbours; normal quantiles.
     tokens, bits : (n, 6) arrays
         Output points as float32 and as uint32 views of one buffer; organised: one per ray.
     """

@@ -50,14 +50,10 @@ class FlowReading:
 
     Attributes
     ----------
-    interval_s : float
-        Time since the last sample [s].
-    flow_rad : (2,) array
-        Rotation of the image about x and y [rad].
-    turn_rad : (3,) array
-        Rotation of the sensor by its gyroscope [rad].
-    quality : int
-        0 (flow not usable) to 255.
+    interval_s, quality : float, int
+        Time since the last sample [s]; 0 (flow not usable) to 255.
+    flow_rad, turn_rad : (2,), (3,) array
+        Rotation of the image about x and y, and of the sensor by its gyroscope [rad].
     """
 
     interval_s: float

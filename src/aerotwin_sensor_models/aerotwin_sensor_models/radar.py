@@ -112,12 +112,10 @@ class RadarParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RadarScan:
-    """The levels of one turn.
+    """The levels of one turn that begins at `stamp_ns` [ns].
 
     Attributes
     ----------
-    stamp_ns : int
-        Start of the turn [ns].
     levels : (n_azimuths, n_bins) uint8 array
         Power in steps of `LEVEL_DB`; the middle of bin b is at (b + 0.5) `bin_m`.
     """

@@ -45,22 +45,18 @@ def hann_lobe(x):
     nogil=True,
 )
 def add_echoes(ranges, amplitudes, columns, beam, per, bin_m, resolution_m, key, field):
-    """Add echoes to the field of a turn, each with its own phase.
+    """Add echoes to the field of a turn, each with its own phase from the random `key`.
 
     Parameters
     ----------
-    ranges, amplitudes : (n,) arrays
-        Apparent range of each echo [m], and its amplitude mid-beam; 0 for none.
-    columns : (n,) array
-        Column of each echo.
+    ranges, amplitudes, columns : (n,) arrays
+        Apparent range of each echo [m], its amplitude mid-beam (0 for none) and column.
     beam : (2 m + 1,) array
         Amplitude by columns off the middle of the beam.
     per : int
         Columns from one azimuth to the next.
     bin_m, resolution_m : float
         Length of a bin; c / 2B [m].
-    key : int
-        Random key of the phases.
     field : (n_azimuths, n_bins, 2) array
         Real and imaginary part; is added to.
     """
@@ -95,16 +91,9 @@ def add_echoes(ranges, amplitudes, columns, beam, per, bin_m, resolution_m, key,
 def write_levels(field, noise, first_bin, highest, gauss, key, levels):
     """Write power in half decibels (n_azimuths, n_bins): field plus noise of the receiver.
 
-    Parameters
-    ----------
-    field : (n_azimuths, n_bins, 2) array
-        Real and imaginary part.
-    noise, key : float, int
-        Standard deviation of each part of the noise; its random key.
-    first_bin, highest : int
-        Bins before it are 0; level at which the receiver saturates.
-    gauss, levels : (65536,), (n_azimuths, n_bins) array
-        Normal quantiles; output.
+    `field` (n_azimuths, n_bins, 2) holds real and imaginary part; `noise` is the standard deviation
+    of each part of the noise, from the normal quantiles `gauss` (65536,) by the random `key`.
+    Bins before `first_bin` are 0; the receiver saturates at the level `highest`.
     """
     n_bins = field.shape[1]
     for azimuth in range(field.shape[0]):

@@ -9,14 +9,12 @@ from aerotwin_sensor_models import lidar_kernels as kernels
 
 
 class TurningRays:
-    """Makes the rays of one turn after the other.
+    """Makes the rays of one turn after the other, of period `period_ns` [ns].
 
     Parameters
     ----------
     azimuths, elevations : (n,), (m,) array
         Of the columns, in order of measurement, and of the rays of a column [rad].
-    period_ns : int
-        Duration of a turn [ns].
 
     Attributes
     ----------
@@ -24,10 +22,9 @@ class TurningRays:
         Their cosines and sines.
     offsets_ns : (n,) int64 array
         Time of each column since the start of the turn [ns].
-    p, R : (n, 3), (n, 9) arrays
-        Pose of the sensor in map at each column of the last turn [m].
-    rays : (n m, 6) float32 array
-        Of the last turn: origin [m] and unit direction in map.
+    p, R, rays : (n, 3), (n, 9) arrays, (n m, 6) float32 array
+        Pose of the sensor in map at each column of the last turn [m], and its rays: origin [m] and
+        unit direction in map.
     """
 
     def __init__(self, azimuths: np.ndarray, elevations: np.ndarray, period_ns: int) -> None:

@@ -21,7 +21,7 @@ from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
 
 TRUTH = {"truth/odom": Odometry, "truth/accel": AccelStamped}
 VIBRATION = {"truth/vibration/accel": AccelStamped, "truth/vibration/twist": TwistStamped}
-"""What tells of one instant, in the order of `truth_from_messages`."""
+"""Messages of one instant, in the order of `truth_from_messages`."""
 TYPES = {
     sensor_suite.FIELD: MagneticField,
     sensor_suite.PRESSURE: FluidPressure,
