@@ -18,12 +18,8 @@ class MultirotorBatch:
     ----------
     airframe : Airframe
         With the built-in thrust and drag models.
-    p_map_body : (n, 3) array
-        Initial positions, level and at rest, in map [m].
-    rotor_speed_rad_s : float or (rotors,) array
-        Initial rotor speeds.
-    gravity : float
-        Acceleration of free fall [m/s^2].
+    p_map_body, rotor_speed_rad_s : (n, 3) array, float or (rotors,) array
+        Initial positions, level and at rest, in map [m]; initial rotor speeds.
 
     Attributes
     ----------

@@ -29,16 +29,12 @@ class Multirotor:
     ----------
     p_map_body, v_map_body : (3,) array
         Initial position [m] and velocity [m/s] of the centre of mass, in map.
-    q_map_body : (4,) array
-        Initial attitude, quaternion xyzw (normalised here).
-    omega_map_body_in_body : (3,) array
-        Initial angular velocity, body axes [rad/s].
+    q_map_body, omega_map_body_in_body : (4,), (3,) array
+        Initial attitude, quaternion xyzw (normalised here); angular velocity, body axes [rad/s].
     rotor_speed_rad_s : float or (n,) array
         Initial rotor speeds.
     ground_height_m : float
         Height of level ground in map, until a step provides another plane.
-    gravity : float
-        Acceleration of free fall [m/s^2].
     origin_altitude_m : float, optional
         Altitude of the origin of map above sea level [m], for airframes whose aerodynamic forces
         fall with air density. None: air of sea level everywhere.
@@ -129,15 +125,11 @@ class Multirotor:
         Parameters
         ----------
         command : (n,) array or None
-            Motor commands, clipped to [0, 1]; a NaN stops its motor.
+            Motor commands, clipped to [0, 1]; a NaN stops its motor, `is_armed` false all motors.
         dt : float
             Step [s]; divided internally above 4 ms, near the ground above 1 ms.
-        ground_point, ground_normal : (3,) array, optional
-            Plane of the ground in map; None retains the last one.
-        wind_map : (3,) array, optional
-            Velocity of the air in map axes [m/s]; None retains the last one.
-        is_armed : bool
-            Disarmed motors stop whatever the command.
+        ground_point, ground_normal, wind_map : (3,) array, optional
+            Ground plane in map; velocity of the air in map axes [m/s]; None retains the last.
         rotor_speed_setpoint_rad_s : (n,) array, optional
             Rotor speeds in place of the command (then None), clipped to the limits of the motors.
 

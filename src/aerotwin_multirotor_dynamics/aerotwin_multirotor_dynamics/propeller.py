@@ -84,7 +84,7 @@ def coefficients_from_blade(blade: Blade) -> dict[str, float]:
     -----
     Eq. 8 holds the profile drag of the blades only: with a 10-inch propeller it gives 4e-6 where
     the tuned model of the iris has 1.75e-4, and eq. 10 gives 1.8e-5 against 1e-6. Do not expect the
-    geometry to reproduce tuned coefficients; it tells how they scale.
+    geometry to reproduce tuned coefficients; it shows how they scale.
 
     Examples
     --------

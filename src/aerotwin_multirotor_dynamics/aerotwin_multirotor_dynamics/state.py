@@ -23,18 +23,16 @@ class MultirotorState:
         Position [m], velocity [m/s], acceleration [m/s^2] in map axes.
     q_map_body : (4,) array
         Attitude, quaternion xyzw.
-    omega_map_body_in_body, alpha_in_body : (3,) array
-        Angular velocity [rad/s] and its rate [rad/s^2] in body axes.
-    specific_force_in_body : (3,) array
-        Reading of a perfect accelerometer at the centre of mass, body axes [m/s^2].
+    omega_map_body_in_body, alpha_in_body, specific_force_in_body : (3,) array
+        Angular velocity [rad/s], its rate [rad/s^2], and reading of a perfect accelerometer at the
+        centre of mass [m/s^2] in body axes.
     rotor_speed_rad_s : (n,) array
         In the order of the motor outputs.
     is_crashed, n_contacts, impact_speed_m_s
         Crash flag (latched), points on the ground, speed of the last touch into the ground.
-    battery_charge, battery_voltage_v, battery_current_a
-        Remaining charge, 0 to 1; voltage at the terminals [V]; current out of it [A].
-    air_density
-        Density of the air over that at sea level.
+    battery_charge, battery_voltage_v, battery_current_a, air_density
+        Remaining charge, 0 to 1; voltage at the terminals [V]; current out of it [A]; density of
+        the air over that at sea level.
     """
 
     p_map_body: np.ndarray

@@ -110,19 +110,8 @@ def feel(arena, block, state, dt):
 class RotorVibration:
     """The vibration of one vehicle; its rotor angles advance over time.
 
-    Parameters
-    ----------
-    airframe : Airframe
-        See its `vibration`.
-    rng : numpy.random.Generator
-        Draws the initial direction of each imbalance.
-    level : float
-        Factor on imbalance, damage and ripple.
-
-    Attributes
-    ----------
-    length : int
-        Numbers that it occupies in an arena.
+    `rng` draws the initial direction of each imbalance; `level` scales imbalance, damage and ripple
+    of the airframe's `vibration`; `length` is the number of indices in an arena.
     """
 
     def __init__(self, airframe: Airframe, rng: np.random.Generator, *, level: float = 1.0) -> None:

@@ -175,15 +175,8 @@ class Wind:
         """Return the velocity of the air (3,) in map axes [m/s], dt [s] after the last sample.
 
         Steady wind with shear, plus gusts: u along the mean wind (east if there is none), v to its
-        left, w up.
-
-        Parameters
-        ----------
-        dt, height_m : float
-            0 or more [s]; height above ground [m].
-        airspeed_m_s : float
-            Speed through the mean air [m/s], at least 1 m/s; gusts are frozen in the air (Taylor's
-            hypothesis), and the vehicle is carried through them.
+        left, w up. `height_m` is above ground. Gusts are frozen in the air (Taylor's hypothesis);
+        the vehicle moves through them at `airspeed_m_s`, at least 1 m/s.
         """
         if self._next == len(self._normals):
             self._normals = self._rng.standard_normal((N_DRAWN_AHEAD, N_NORMALS))

@@ -11,7 +11,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicsParameters:
-    """What moves, where it starts, and who sets the pace."""
+    """Vehicle, initial pose, and pace of the simulation."""
 
     airframe: str = parameter("iris", text="airframe by name, or path of its YAML file")
     pace: str = parameter(
