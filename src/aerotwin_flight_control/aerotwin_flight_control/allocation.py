@@ -16,12 +16,7 @@ class Allocation:
 
     Rotor i at (x, y) with thrust f_i gives thrust f_i, roll y f_i, pitch -x f_i and yaw
     -spin C_M f_i (Pegasus eq. 5-6, with any geometry). The inverse is the pseudo-inverse: the
-    smallest of all thrusts for a wrench.
-
-    Parameters
-    ----------
-    airframe : Airframe
-        Four rotors at least, all along body z.
+    smallest of all thrusts for a wrench. There are four rotors at least, all along body z.
 
     Attributes
     ----------

@@ -91,12 +91,7 @@ class BodyState:
 
 
 class GeometricController:
-    """Follows flat references with rotor speeds.
-
-    Parameters
-    ----------
-    airframe : Airframe
-        The vehicle as the controller knows it.
+    """Follows flat references with rotor speeds, for the airframe as the controller knows it.
 
     Attributes
     ----------

@@ -126,7 +126,7 @@ def plan_minimum_snap(
     start: FlatState | None = None,
     end: FlatState | None = None,
 ) -> MinimumSnap:
-    """Return the fastest trajectory through way-points within the limits.
+    """Return the trajectory through way-points, timed to meet the limits.
 
     The segments' shares of the time are those of least snap (Mellinger and Kumar, sec. V-C); the
     whole is then stretched until speed and acceleration just meet their limits. From rest to rest

@@ -64,13 +64,7 @@ def at_rest(p_map: ArrayLike, yaw: float) -> FlatState:
 
 
 class Sequel:
-    """References flown one after the other, each on its own time from 0.
-
-    Attributes
-    ----------
-    begins : list of float
-        Start time of each part [s].
-    """
+    """References in order, each on its own time from 0; `begins` are their start times [s]."""
 
     def __init__(self, parts: Sequence[Reference]) -> None:
         if not parts:

@@ -59,10 +59,8 @@ class RelayResult:
     ----------
     name, title, text : str
         Key, heading and description.
-    sides : tuple of RelaySide
-        The two vehicles, at the same instants.
-    step_s : float
-        Step of the simulation [s].
+    sides, step_s : tuple of RelaySide, float
+        The two vehicles, at the same instants; step of the simulation [s].
     bar_rmse_m, bar_separation_m : float or None
         Thresholds [m]; None if there is none.
     """

@@ -84,10 +84,8 @@ class TrackingController(ABC):
     ----------
     phase, progress : str, float
         Current phase; elapsed share of the planned time, in [0, 1].
-    is_finished : bool
-        It has landed and its motors are off.
-    failure : str or None
-        Reason for which the flight was aborted.
+    is_finished, failure : bool, str or None
+        Whether it has landed with its motors off; reason for which the flight was aborted.
     setpoint : FlatState or None
         Current reference.
     """
