@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The embedded autopilot: estimator, controllers and MAVLink server of a multirotor.
 
-It stands in for PX4 behind the same hardware-in-the-loop link, as a process of its own
-(`embedded_autopilot`). It knows nothing but its sensors. Inside, local axes are east, north, up
+It replaces PX4 behind the same hardware-in-the-loop link, in its own process
+(`embedded_autopilot`), with only its sensors as input. Inside, local axes are east, north, up
 and body axes forward, left, up; north-east-down exists only where MAVLink messages are read and
 written.
 """

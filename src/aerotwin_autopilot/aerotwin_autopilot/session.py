@@ -94,7 +94,9 @@ class Session:
                     udp.drain(self.server)
                     self._write_commanders()
                     answer = self.answer(payload)
-                    udp.flush(self.server)  # before the answer: who waits for it finds all said
+                    udp.flush(
+                        self.server
+                    )  # before the answer: a client that waits for it has all telemetry
                     if not _sent(link, answer):
                         return
                 else:

@@ -3,5 +3,5 @@
 """Control: guidance, position, velocity, attitude, rate and allocation to rotors, all compiled.
 
 The outer loops work in local axes (east, north, up), the inner ones in body axes (forward, left,
-up). Yaw gives way first where the rotors cannot do everything.
+up). Beyond the limits of the rotors yaw is reduced first.
 """

@@ -11,7 +11,7 @@ from aerotwin_core.kernel_cache import njit
 APPROACH_1_S = 1.0
 """Slope of speed over distance close to the target."""
 FOLLOW_1_S = 4.0
-"""How fast the reference takes on its wished speed; four times the slope damps the arrival."""
+"""How fast the reference reaches its desired speed; four times the slope damps the arrival."""
 BRAKING_SHARE = 0.7
 """Part of the acceleration limit that braking plans with; the rest corrects."""
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where each quantity stands in the arrays that the compiled filter works on."""
+"""Indices of each quantity in the arrays of the compiled filter."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What this component says of itself: the files that COMPONENT_METADATA points at.
+"""Metadata of this component: the files that COMPONENT_METADATA points at.
 
 MAVLink developer guide, "Component Metadata Protocol": a general file, and the parameters with
 their texts and ranges, both from the one declaration in `TunableParameters`.

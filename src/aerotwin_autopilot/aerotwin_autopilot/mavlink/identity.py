@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The payloads that say what this vehicle is and can do: asked for once, by who connects."""
+"""Identity and capabilities of this vehicle: payloads that clients request once."""
 
 import zlib
 from typing import Any

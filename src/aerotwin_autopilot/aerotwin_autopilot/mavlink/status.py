@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The payloads that tell the vehicle's condition: health, power, GNSS, home, versions."""
+"""Payloads of the vehicle's condition: health, power, GNSS, home, versions."""
 
 import math
 from typing import Any

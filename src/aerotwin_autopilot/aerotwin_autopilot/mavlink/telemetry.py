@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The payload of each telemetry message, from the autopilot's state, in NED and FRD."""
+"""Payload of each telemetry message, from the autopilot's state, in NED and FRD."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ UNKNOWN_U16 = 65535
 
 
 class Navigation:
-    """The estimate of one instant in the frames of MAVLink; made once per step, when asked for."""
+    """The estimate of one instant in the frames of MAVLink; made once per step, on demand."""
 
     def __init__(self, autopilot: Autopilot) -> None:
         estimator = autopilot.estimator
@@ -150,10 +150,10 @@ BUILDERS: dict[str, Builder] = {
     **STATUS_BUILDERS,
     **IDENTITY_BUILDERS,
 }
-"""Message name -> values in wire order, or None while there is nothing true to say."""
+"""Message name -> values in wire order, or None while there is no valid value."""
 
 KNOWN = {*BUILDERS, "ODOMETRY"}
-"""Names of all messages that can be asked for."""
+"""Names of all messages that can be requested."""
 
 
 def payloads(name: str, autopilot: Autopilot, navigation: Navigation) -> list[bytes]:
