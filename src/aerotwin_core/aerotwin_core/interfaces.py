@@ -90,12 +90,7 @@ class ControllerSample:
 class Setpoint(Protocol):
     """Where a controller steers the vehicle now; becomes the topic command/pose.
 
-    Attributes
-    ----------
-    p_map, v_map : (3,) array
-        Position [m] and velocity [m/s] in map.
-    yaw : float
-        From east, counter-clockwise [rad].
+    Position [m] and velocity [m/s] (3,) in map; yaw from east, counter-clockwise [rad].
     """
 
     p_map: FloatArray

@@ -47,7 +47,7 @@ def njit(*signature_or_function: Any, **options: Any) -> Any:
 
 
 def _compiled(signature: tuple[Any, ...], options: dict[str, Any], function: FunctionType) -> Any:
-    options = {"no_cfunc_wrapper": True, **options}  # nobody calls kernels from C
+    options = {"no_cfunc_wrapper": True, **options}  # no caller of kernels is in C
     _options[function] = _text((signature, tuple(sorted(options.items()))))
     before = config.CACHE_LOCATOR_CLASSES
     config.CACHE_LOCATOR_CLASSES = ",".join(f"{__name__}.{place.__name__}" for place in _PLACES)

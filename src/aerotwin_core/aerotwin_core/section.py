@@ -115,12 +115,11 @@ class Headline:
     ----------
     value : str
         Formatted by the caller, who knows its precision.
-    status : str
-        One of `STATUSES`.
+    status, better : str
+        One of `STATUSES`, and one of `BETTER`: which of two runs is ahead; comparisons mark the
+        best with it.
     computed : str
         How the number was computed: shown on hover, focus and touch, and in print.
-    better : str
-        One of `BETTER`: which of two runs is ahead; comparisons mark the best with it.
     """
 
     label: str

@@ -19,12 +19,10 @@ EQUIVALENT, DIFFERENT, UNDECIDED = "equivalent", "different", "not decided"
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalence:
-    """Result of two one-sided tests.
+    """Result of two one-sided tests: the interval of the difference, of confidence 1 - 2 alpha.
 
     Attributes
     ----------
-    interval : Interval
-        Of the difference, confidence 1 - 2 alpha.
     margin : float
         Differences up to this do not matter.
     alpha : float

@@ -96,15 +96,9 @@ def compare_paired(
 ) -> Comparison:
     """Compare two methods on the same runs.
 
-    Parameters
-    ----------
-    a, b : (n,) arrays
-        Scores of the same sequences and seeds, in the same order.
-    test : str
-        `wilcoxon`: signed ranks, exact to 50 pairs without ties, zeros left out. `permutation`:
-        of signs, of the mean difference; exact to 14 pairs.
-    seed : int
-        Seed of the permutations.
+    The scores a and b (n,) are of the same sequences and seeds, in the same order. `test` is
+    `wilcoxon` (signed ranks, exact to 50 pairs without ties, zeros left out) or `permutation`
+    (of signs, of the mean difference; exact to 14 pairs), whose draws use `seed`.
     """
     a, b = _checked(a, "a"), _checked(b, "b")
     if test not in PAIRED_TESTS:
