@@ -108,12 +108,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def request_of(args: argparse.Namespace) -> "LocalizeRequest":
-    """Return what was asked for.
+    """Return the request.
 
     Raises
     ------
     UserError
-        If it contradicts itself; nothing was read by then but the file of parameters.
+        If it is contradictory; only the parameter file has been read by then.
     """
     from aerotwin_core.parameters import load_parameters_file
     from aerotwin_scenarios.dense_localization.commands.fused_images import ScanParameters
@@ -167,7 +167,7 @@ def _flown_scan(args: argparse.Namespace) -> "FlownScan":
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what contradicts itself before anything is read."""
+    """Refuse contradictory options before anything is read."""
     from aerotwin_core.errors import UserError
     from aerotwin_core.output_lock import refuse_inputs_as_output
 

@@ -41,7 +41,7 @@ from aerotwin_teach_repeat.teaching import (
 
 @dataclass(kw_only=True, eq=False)
 class Teach:
-    """One teach as it goes: what is given, then path, passage, graph and prediction."""
+    """State of a teach run: inputs, then path, passage, graph and prediction."""
 
     source: str
     points_map: np.ndarray

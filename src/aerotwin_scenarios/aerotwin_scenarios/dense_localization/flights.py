@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Missions of a camera, flown in the simulator without ROS, faster than real time."""
+"""Camera missions, flown in the simulator without ROS, faster than real time."""
 
 import math
 from collections.abc import Callable
@@ -38,15 +38,10 @@ _PASSED_M = 0.15
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CameraTrack:
-    """Where a camera was when it took its pictures.
+    """Poses of a camera at its images.
 
-    Attributes
-    ----------
-    stamps_ns : (n,) int64 array
-    T_map_optical : (n, 4, 4) array
-        True poses.
-    T_map_optical_told : (n, 4, 4) array
-        The same by the autopilot's estimator, of inertial sensors and GNSS.
+    `T_map_optical` (n, 4, 4) are the true poses, `T_map_optical_reported` those of the autopilot's
+    estimator, from inertial sensors and GNSS.
     """
 
     stamps_ns: np.ndarray
@@ -55,7 +50,7 @@ class CameraTrack:
 
 
 def camera_mission(path: FloatArray, world: World, speed_m_s: float) -> str:
-    """Return the mission file that leads a camera along poses T_map_optical (n, 4, 4).
+    """Return the mission file that moves a camera along poses T_map_optical (n, 4, 4).
 
     The vehicle takes off to the height of the first pose, and lands where it took off.
     """
@@ -96,25 +91,12 @@ def fly_camera(
     autopilot: AutopilotChoice = EMBEDDED,
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> CameraTrack:
-    """Return where a camera was on a flight along poses, at its rate, from the first to the last.
+    """Fly along poses T_map_optical (n, 4, 4); return the camera's track at its rate.
 
-    Parameters
-    ----------
-    world : World
-    path : (n, 4, 4) array
-        T_map_optical.
-    folder : Path
-        Of the mission file and the autopilot's log.
-    speed_m_s, rate_hz : float
-    seed : int
-        Of all noise in flight.
-    instance : int
-        Number of the vehicle: its ports on this machine.
-    positioning : str
-        How the autopilot knows its place.
-    autopilot : AutopilotChoice
-    on_progress : callable
-        Told which share of the mission is flown.
+    The track begins at the first pose and ends at the last. Mission file and autopilot log are
+    written to `folder`; `seed` is of all noise in flight, `instance` sets the ports of the vehicle,
+    `positioning` is the position source of the autopilot, and `on_progress` is called with the
+    completed share of the mission.
 
     Raises
     ------
@@ -148,7 +130,7 @@ def fly_camera(
 
 
 def _between(track: CameraTrack, path: FloatArray) -> CameraTrack:
-    """Return the part from the first way-point to the last, by passing all in their order."""
+    """Return the part from the first waypoint to the last, passing all in order."""
     passed = [0]
     for T in path:
         away_m = np.linalg.norm(track.T_map_optical[passed[-1] :, :3, 3] - T[:3, 3], axis=1)
@@ -162,7 +144,7 @@ def _between(track: CameraTrack, path: FloatArray) -> CameraTrack:
 
 
 def _first_passing(away_m: np.ndarray) -> int:
-    """Return where a way-point is passed first: it may be come near again later."""
+    """Return where a waypoint is passed first: the path may come near it again later."""
     is_near = away_m <= away_m.min() + _PASSED_M
     first = int(np.argmax(is_near))
     left = np.flatnonzero(~is_near[first:])

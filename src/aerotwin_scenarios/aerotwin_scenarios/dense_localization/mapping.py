@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The mapping flight: a stereo rig passes the wall from afar, and a map is made of what it saw."""
+"""The mapping flight: a stereo rig passes the wall from afar, and its images become a map."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,19 +30,18 @@ BASELINE_M = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MadeMap:
-    """A map and what is known of how it was made.
+    """A map and how it was made.
 
     Attributes
     ----------
-    dense_map : DenseMap
     keyframes : tuple of StereoKeyframe
-        At the poses that the map was made with.
+        At the poses with which the map was made.
     T_map_optical : (n, 4, 4) array
         Their true poses.
     n_links : int
-        Ties between them; 0 where true poses were given.
+        Links between them; 0 with true poses.
     T_true_map : (4, 4) array
-        The rigid motion that takes the map's key-frames nearest to their true places.
+        Best rigid motion from the map's key-frames to their true places.
     """
 
     dense_map: DenseMap
@@ -52,7 +51,7 @@ class MadeMap:
     T_true_map: FloatArray
 
     def position_errors_m(self, *, is_aligned: bool) -> np.ndarray:
-        """Return how far each key-frame is from its true place (n,) [m]."""
+        """Return the position error of each key-frame (n,) [m]."""
         found = np.array([keyframe.T_map_optical[:3, 3] for keyframe in self.keyframes])
         if is_aligned:
             found = found @ self.T_true_map[:3, :3].T + self.T_true_map[:3, 3]
@@ -66,18 +65,10 @@ def record_frames(
     seed: int,
     on_frame: Callable[[], object] = lambda: None,
 ) -> list[StereoKeyframe]:
-    """Return what the stereo rig saw on a flight, with depth, at its true poses.
+    """Return the stereo frames of a flight, with depth, at their true poses.
 
-    Parameters
-    ----------
-    rasteriser : Rasteriser
-        Of the world.
-    track : CameraTrack
-        Where the left camera was.
-    seed : int
-        Of the cameras' noise.
-    on_frame : callable
-        Called after each frame of the track.
+    `track` is that of the left camera, `seed` of the cameras' noise; `on_frame` is called after
+    each frame of the track.
     """
     stereo = StereoDepth(RIG, BASELINE_M, StereoParameters(nearest_m=8.0))
     pictures, frames = Pictures(rasteriser, RIG, seed=seed), []
@@ -108,19 +99,17 @@ def make_map(
 ) -> MadeMap:
     """Return the map of a flight, with every frame as a key-frame.
 
-    The map keeps what two of them agree on: of its rim, that is what the last ones of a line saw.
+    The map contains what two key-frames agree on; at its rim, those are the last of a line.
 
     Parameters
     ----------
     frames : sequence of StereoKeyframe
-        What the rig saw, at the moments of the track (`record_frames`).
-    track : CameraTrack
-    is_truth_given : bool
-        Whether the map is made with true poses; else with those that the autopilot told, brought
-        to agree with each other.
-    links : LinkParameters, optional
+        At the stamps of the track (`record_frames`).
+    has_truth : bool
+        Whether the map is made with true poses; else with those that the autopilot reported,
+        adjusted to agree with each other.
     on_keyframe : callable
-        Called after each key-frame is tied, and again after it is merged.
+        Called after each key-frame is linked, and again after it is merged.
     """
     provided = track.T_map_optical if has_truth else track.T_map_optical_reported
     keyframes = [frame.at(T) for frame, T in zip(frames, provided, strict=True)]

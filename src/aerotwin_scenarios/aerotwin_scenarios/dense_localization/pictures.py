@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the cameras of a flight see: rendered at true poses, spoiled as their sensor does."""
+"""Simulated camera images of a flight: rendered at true poses, degraded by the sensor model."""
 
 import numpy as np
 
@@ -20,17 +20,9 @@ BLUR_PX = 1.0
 
 
 class Pictures:
-    """Takes pictures of a world.
+    """Takes images of a world.
 
-    Parameters
-    ----------
-    rasteriser : Rasteriser
-    camera : PinholeCamera
-    seed : int
-        Of the noise.
-    exposure : ExposureParameters, optional
-    blur_px : float
-        Standard deviation of the picture of a point [px].
+    `seed` is of the noise; `blur_px` is the standard deviation of the image of a point.
     """
 
     def __init__(
@@ -66,12 +58,12 @@ class Pictures:
         return self.taken(left, stamp_ns, LEFT), self.taken(right, stamp_ns, RIGHT)
 
     def rendered(self, *poses: FloatArray) -> list[np.ndarray]:
-        """Return what the lens sees from true poses, (h, w) uint8 each, before the sensor."""
+        """Return the ideal images at true poses, (h, w) uint8 each, before the sensor model."""
         frames = self._rasteriser.render(
             [CameraView(camera=self._camera, T_map_optical=T, encoding="mono8") for T in poses]
         )
         return [frame.image for frame in frames if frame.image is not None]
 
     def taken(self, seen: np.ndarray, stamp_ns: int, camera_index: int) -> np.ndarray:
-        """Return the picture (h, w) uint8 that the sensor makes of what the lens sees."""
+        """Apply the sensor model to an ideal image; return it (h, w) uint8."""
         return self._sensor.expose(seen, stamp_ns, camera_index=camera_index)

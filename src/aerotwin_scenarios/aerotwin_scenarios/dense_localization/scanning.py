@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The scan: one camera close to the wall, image by image localised in the map."""
+"""The scan: images of one camera close to the wall, localised in the map."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,15 +31,9 @@ LOST_M = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanRun:
-    """The images of a scan and where they were placed.
+    """The images of a scan and their localisation, one `found` for each.
 
-    Attributes
-    ----------
-    track : CameraTrack
-    found : tuple of ImageLocalization
-        One for each image.
-    T_true_map : (4, 4) array
-        What takes the map to its true place.
+    `T_true_map` (4, 4) maps the map to its true place.
     """
 
     track: CameraTrack
@@ -47,7 +41,7 @@ class ScanRun:
     T_true_map: FloatArray
 
     def errors_m(self, *, is_aligned: bool) -> np.ndarray:
-        """Return how far each image was placed from where it was taken (n,) [m]; NaN: no pose."""
+        """Return the position error of each image (n,) [m]; NaN: no pose."""
         errors = np.full(len(self.found), np.nan)
         T_true_map = self.T_true_map if is_aligned else np.eye(4)
         for k, (found, T_true) in enumerate(zip(self.found, self.track.T_map_optical, strict=True)):
@@ -57,7 +51,7 @@ class ScanRun:
         return errors
 
     def turns_deg(self) -> np.ndarray:
-        """Return by how much each image was turned wrongly (n,) [deg]; NaN: no pose."""
+        """Return the rotation error of each image (n,) [deg]; NaN: no pose."""
         turns = np.full(len(self.found), np.nan)
         for k, (found, T_true) in enumerate(zip(self.found, self.track.T_map_optical, strict=True)):
             if found.T_map_cam is not None:
@@ -66,7 +60,7 @@ class ScanRun:
         return turns
 
     def metrics(self) -> dict[str, float]:
-        """Return the figures of the bars."""
+        """Return the figures of the acceptance limits."""
         aligned, raw = self.errors_m(is_aligned=True), self.errors_m(is_aligned=False)
         known = aligned[np.isfinite(aligned)]
         return {
@@ -83,10 +77,10 @@ class ScanRun:
 
 
 def parameters_at(standoff_m: float) -> LocalizationParameters:
-    """Return how to localise at a distance from the wall [m].
+    """Return the localisation parameters for a distance from the wall [m].
 
-    From nearer than 2 m, views that stand farther behind the path than half the distance would
-    show little of what an image shows.
+    Below 2 m, views set back by more than half the distance would show little of what an image
+    shows.
     """
     return LocalizationParameters(setback_m=min(1.0, 0.5 * standoff_m))
 
@@ -99,19 +93,18 @@ def localizer_along(
     standoff_m: float,
     parameters: LocalizationParameters | None = None,
 ) -> ImageLocalizer:
-    """Return who localises `CAMERA` along a planned path, on which virtual key-frames stand.
+    """Return a localiser of `CAMERA` with virtual key-frames along a planned path.
 
     Parameters
     ----------
-    made : MadeMap
     path : (n, 4, 4) array
         T_map_optical, planned.
     T_map_start : (4, 4) array
-        Where the flight begins, as it is told: all that it is told but the images.
+        Reported initial pose: the only input besides the images.
     standoff_m : float
         Planned distance from the wall [m].
     parameters : LocalizationParameters, optional
-        `parameters_at` the distance.
+        Default: `parameters_at` the distance.
     """
     p = parameters_at(standoff_m) if parameters is None else parameters
     poses = virtual_poses(
@@ -130,22 +123,20 @@ def scan_wall(
     parameters: LocalizationParameters | None = None,
     on_image: Callable[[], object] = lambda: None,
 ) -> ScanRun:
-    """Return where the images of a flight along a wall are placed in the map.
+    """Localise the images of a flight along a wall in the map.
 
     Parameters
     ----------
-    made : MadeMap
     path : (n, 4, 4) array
         The planned path.
     track : CameraTrack
-        Where the camera truly was; where it was told to be at first begins the localisation.
+        True poses of the camera; its first reported pose is the initial one.
     pictures : Pictures
         Of `CAMERA`.
     standoff_m : float
         Planned distance from the wall [m].
-    parameters : LocalizationParameters, optional
     on_image : callable
-        Called after each.
+        Called after each image.
     """
     found = []
     with localizer_along(

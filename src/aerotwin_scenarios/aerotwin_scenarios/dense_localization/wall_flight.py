@@ -15,11 +15,8 @@ from aerotwin_dense_localization.localization import raster_path
 class WallFlight:
     """A raster over a wall and how it is flown; the defaults map the wall of the cliff.
 
-    Attributes
-    ----------
-    corner_m : (x, y, z)
-        Lower corner of the region on the wall, left of one who looks at it.
-    extent_m : (along, up)
+    `corner_m` is the lower left corner of the region, as seen facing the wall; `extent_m` is
+    (along, up).
     """
 
     corner_m: tuple[float, float, float] = parameter(
@@ -49,7 +46,7 @@ class WallFlight:
     rate_hz: float = parameter(1.0, text="Pictures.", unit="Hz", minimum=0.1, maximum=100.0)
 
     def path(self) -> FloatArray:
-        """Return the way-points T_map_optical (n, 4, 4)."""
+        """Return the waypoints T_map_optical (n, 4, 4)."""
         return raster_path(
             self.corner_m, *self.extent_m, row_m=self.row_m, standoff_m=self.standoff_m,
             yaw_rad=float(np.radians(self.yaw_deg)),

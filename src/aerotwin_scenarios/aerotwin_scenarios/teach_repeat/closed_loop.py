@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The closed loop: scans of the true world in, commands out, repeat after repeat.
 
-Of each turn of lidar or radar the repeater makes a command, which acts after the latency; the
-simulation knows nothing of the route and the repeater nothing of the truth.
+The repeater computes a command from each scan of lidar or radar, which acts after the latency; the
+simulation has no access to the route, and the repeater none to the truth.
 """
 
 import time
@@ -43,29 +43,20 @@ def run_repeats(
     senses: Senses | None = None,
     on_step: OnStep | None = None,
 ) -> list[RepeatRecord]:
-    """Repeat a taught route in the true world, a number of times.
+    """Repeat a taught route in the true world; return all repeats in order, also failed ones.
 
     Parameters
     ----------
-    graph : RouteGraph
-        The taught graph.
     route_ids : sequence of int
-        Ids of its vertices in driving order.
+        Ids of the graph's vertices in driving order.
     queries : WorldQueries
         The true world.
-    study : RepeatStudy
-        Every choice.
     displacement : Displacement, optional
-        How the map of the graph differs from the true world; tells where the robot is put down.
+        Difference of the graph's map from the true world; sets the true start of the robot.
     senses : callable, optional
         Makes odometry and localiser of each repeat; by default those of the robot's sensor.
     on_step : callable, optional
         Called with the number of the repeat and each of its steps.
-
-    Returns
-    -------
-    list of RepeatRecord
-        In order; repeats that failed are among them.
     """
     return [
         run_repeat(
@@ -87,7 +78,7 @@ def run_repeat(
     senses: Senses | None = None,
     on_step: OnStep | None = None,
 ) -> RepeatRecord:
-    """Repeat a route once; parameters as `run_repeats`, and the number that makes its seed."""
+    """Repeat a route once; parameters as in `run_repeats`, and the number that sets its seed."""
     began = time.monotonic()
     poses = graph.poses_map(route_ids)
     start = _start(poses, study.start_at_m)
@@ -124,7 +115,7 @@ def run_repeat(
 
 
 def _start(poses_map: FloatArray, at_m: float) -> int:
-    """Return the place in a route (n, 4, 4) of the vertex nearest to a way along it [m]."""
+    """Return the index in a route (n, 4, 4) of the vertex nearest to a distance along it [m]."""
     s_m = arc_length(poses_map[:, :2, 3])
     if at_m > s_m[-1]:
         raise UserError(f"--start-at-m must be on the route of {s_m[-1]:.1f} m, got {at_m:g}")
@@ -134,7 +125,7 @@ def _start(poses_map: FloatArray, at_m: float) -> int:
 def _drive(
     simulation: GroundSimulation, repeater: Repeater, sensor: RobotSensor, limit_s: float
 ) -> Iterator[RepeatStep]:
-    """Close the loop, turn by turn of the sensor, until the repeat or its time is over."""
+    """Run the loop, scan by scan, until the repeat or its time is over."""
     for k in count(1):
         turns = simulation.advance_to(k * sensor.period_ns)
         step = _answer(repeater, turns, sensor, simulation)
@@ -147,7 +138,7 @@ def _drive(
 def _answer(
     repeater: Repeater, turns: list, sensor: RobotSensor, simulation: GroundSimulation
 ) -> RepeatStep:
-    """Return what the repeater makes of a turn, or of its absence."""
+    """Return the repeater's step for a scan, or for its absence."""
     wheels = simulation.vehicle.wheel_odometry.twist
     if not turns:
         return repeater.on_tick(simulation.stamp_ns, wheels)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Judge repeats against the truth: marks, the floor of a bent map, the scores, the report."""
+"""Evaluates repeats against the truth: marks, the floor of a bent map, the scores, the report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,19 +40,18 @@ MARK_COLUMNS = "x_map_m,y_map_m,z_map_m,x_true_m,y_true_m,z_true_m"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TaughtRouteTruth:
-    """A taught route and what is known of the truth below it.
+    """A taught route and the truth about it.
 
     Attributes
     ----------
-    name : str
     T_map_route : (n, 4, 4) array
         Its vertices in the frame of the graph, in driving order.
     marks : Marks
         Where the error is measured.
     displacement : Displacement
-        How the map differs from the true world; `NoDisplacement` also where it is not known.
+        Difference of the map from the true world; `NoDisplacement` also if unknown.
     floor : RigidFitFloor or None
-        What a perfect localiser cannot avoid, where the displacement is known.
+        Error of a perfect localiser, if the displacement is known.
     """
 
     name: str
@@ -63,7 +62,7 @@ class TaughtRouteTruth:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it ends where it began."""
+        """Whether it ends at its start."""
         ends = self.T_map_route[[0, -1], :2, 3]
         return bool(np.linalg.norm(ends[1] - ends[0]) < CLOSED_M)
 
@@ -75,15 +74,10 @@ def route_in_bent_map(
 
     Parameters
     ----------
-    name : str
     T_map_route : (n, 4, 4) array
-        The route in the map.
-    displacement : Displacement
-        How the map differs from the world.
-    world : World
-        The true one, for the floor.
+        The route in the map, which differs from the true world by `displacement`.
     s_m : (m,) array
-        Where the marks are along the route, such as `stations` [m].
+        Stations of the marks along the route, such as `stations` [m].
     """
     marks = marks_on_route(T_map_route, s_m, displacement)
     floor = None
@@ -96,20 +90,19 @@ def route_in_bent_map(
 
 
 def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> TaughtRouteTruth:
-    """Return a route with marks that were painted on the ground and seen in the reconstruction.
+    """Return a route with marks painted on the ground and seen in the reconstruction.
 
     Parameters
     ----------
-    name : str
     T_map_route : (n, 4, 4) array
         The route in the reconstruction.
     path : Path
-        CSV with a line of names, `MARK_COLUMNS`.
+        CSV with the header `MARK_COLUMNS`.
 
     Raises
     ------
     aerotwin_core.errors.UserError
-        If the file is none of that kind.
+        If the file has another format.
     """
     points = read_marks(path)
     return TaughtRouteTruth(
@@ -122,7 +115,7 @@ def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> Taugh
 
 
 def read_marks(path: Path) -> np.ndarray:
-    """Return the places of marks in the map and in truth, (m, 6) [m]; errors as above."""
+    """Return the positions of marks in the map and in truth, (m, 6) [m]; errors as above."""
     try:
         lines = list(text_lines(path))
     except OSError as error:
@@ -139,12 +132,12 @@ def read_marks(path: Path) -> np.ndarray:
 
 
 def stations(T_map_route: FloatArray, spacing_m: float) -> np.ndarray:
-    """Return where marks stand along a route, every so far, (m,) [m].
+    """Return evenly spaced stations of marks along a route, (m,) [m].
 
     Raises
     ------
     aerotwin_core.errors.UserError
-        If the distance is none, or the route is too short for one.
+        If the spacing is out of range, or the route is too short for one mark.
     """
     if not CLOSEST_MARKS_M <= spacing_m <= FARTHEST_MARKS_M:
         raise UserError(
@@ -162,12 +155,12 @@ def stations(T_map_route: FloatArray, spacing_m: float) -> np.ndarray:
 
 
 def taught_stations(noted: object, T_map_route: FloatArray) -> np.ndarray:
-    """Return the stations of marks that a route graph's manifest notes, (m,) [m].
+    """Return the stations of marks in a route graph's manifest, (m,) [m].
 
     Raises
     ------
     aerotwin_core.errors.UserError
-        If they are none of that route.
+        If they are invalid for that route.
     """
     length = float(arc_length(T_map_route[:, :2, 3])[-1])
     try:
@@ -202,7 +195,7 @@ def evaluate_repeats(
 def evaluate_runs(
     route: TaughtRouteTruth, runs: Sequence[RepeatRun], *, method: str
 ) -> TeachRepeatEvaluation:
-    """Return the scores of runs, one at least."""
+    """Return the scores of runs, at least one."""
     return TeachRepeatEvaluation(
         T_map_route=route.T_map_route,
         runs=runs,
@@ -216,7 +209,7 @@ def evaluate_runs(
 
 
 def drives_section(records: Sequence[RepeatRecord]) -> Section:
-    """Return the chapter of a report that says how each repeat went."""
+    """Return the section of a report on how each repeat ended."""
     n = sum(record.is_completed for record in records)
     rows = tuple(
         (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapter of a report that shows what a radar sees, beside figures of radars in the field."""
+"""Section of a report on radar scans, beside figures of real radars."""
 
 from collections.abc import Sequence
 
@@ -31,20 +31,10 @@ def radar_section(
     study: RepeatStudy,
     displacement: Displacement,
 ) -> Section:
-    """Return one turn at the middle of a route: power, and peaks on the map of that vertex.
+    """Return one scan at the middle of a route: power, and peaks on the map of that vertex.
 
-    Parameters
-    ----------
-    graph : RouteGraph
-        The taught graph.
-    route_ids : sequence of int
-        Ids of its vertices in driving order.
-    queries : WorldQueries
-        The true world.
-    study : RepeatStudy
-        With a radar.
-    displacement : Displacement
-        How the map of the graph differs from the true world.
+    `route_ids` are those of the graph's vertices in driving order, `queries` is the true world,
+    from which the graph's map differs by `displacement`; the study has a radar.
     """
     sensor, middle = RadarSensor(study), route_ids[len(route_ids) // 2]
     T_map_vertex = graph.vertex(middle).T_map_vertex

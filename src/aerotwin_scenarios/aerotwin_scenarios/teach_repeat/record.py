@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a repeat leaves behind: truth, belief, every scan's localisation, every change of state."""
+"""Record of a repeat: truth, belief, every scan's localisation, every change of state."""
 
 import csv
 import io
@@ -32,19 +32,14 @@ class RepeatRecord:
 
     Attributes
     ----------
-    name : str
     truth : Trajectory
         T_map_base of the true vehicle in the true world, 100 Hz.
     steps : tuple of RepeatStep
-        What the robot believed and commanded, in the order of time.
-    transitions : tuple of Transition
-        Its changes of state, with reasons.
+        The robot's estimates and commands, in the order of time.
     state : RepeatState
-        The last one.
-    reason : str
-        Why it ended.
+        The last one; `reason` says why the repeat ended.
     wall_s : float
-        Time that it took [s]; the simulated one is that of `truth`.
+        Wall time; the simulated time is that of `truth`.
     """
 
     name: str
@@ -57,7 +52,7 @@ class RepeatRecord:
 
     @property
     def is_completed(self) -> bool:
-        """Whether it came to the end of the route."""
+        """Whether it reached the end of the route."""
         return self.state is RepeatState.FINISHED
 
     @property
@@ -67,7 +62,7 @@ class RepeatRecord:
 
     @property
     def believed(self) -> tuple[RepeatStep, ...]:
-        """The steps of the drive: with a pose, after it was found first, each stamp once."""
+        """The steps of the drive: with a pose, after the first localisation, each stamp once."""
         by_stamp: dict[int, RepeatStep] = {}
         for step in self.steps[self._first_driven :]:
             if step.T_map_base is not None:
@@ -82,7 +77,7 @@ class RepeatRecord:
 
     @property
     def belief(self) -> Trajectory:
-        """T_map_base as the robot believed it, in the frame of the graph."""
+        """T_map_base as estimated by the robot, in the frame of the graph."""
         steps = self.believed
         return _trajectory(
             np.array([step.stamp_ns for step in steps]), np.array([s.T_map_base for s in steps])
@@ -136,7 +131,7 @@ class RepeatRecord:
 
 
 def read_run(folder: Path) -> RepeatRun | None:
-    """Return what `RepeatRecord.write` left, as `RepeatRecord.run`; None if it never drove."""
+    """Return `RepeatRecord.run` from the files of `RepeatRecord.write`; None if it never drove."""
     content = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     if not (folder / "belief.tum").is_file():
         return None

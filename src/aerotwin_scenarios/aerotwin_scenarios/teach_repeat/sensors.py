@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot repeats a route with: a lidar, or a radar in its place."""
+"""Sensors for repeating a route: a lidar or a radar."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, Rout
 
 
 class RobotSensor(Protocol):
-    """How a sensor is simulated, read, and made sense of."""
+    """Simulation, measurements and localisation of a sensor."""
 
     @property
     def period_ns(self) -> int:
@@ -56,11 +56,11 @@ class RobotSensor(Protocol):
     def senses(
         self, graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
     ) -> tuple[Odometry, RouteLocalizer]:
-        """Return odometry and localiser, which is what is under test."""
+        """Return odometry and localiser, which are under test."""
 
 
 def sensor_of(study: RepeatStudy) -> RobotSensor:
-    """Return what the robot of a study carries.
+    """Return the sensor of a study.
 
     Raises
     ------

@@ -85,9 +85,9 @@ class RepeatStudy:
         return T
 
     def tracker_of(self, poses_map: np.ndarray, period_ns: int | None = None) -> PathTracker:
-        """Return who steers along poses (n, 4, 4); it knows lags, delay and kind of its vehicle.
+        """Return the tracker along poses (n, 4, 4), with lags, delay and kind of its vehicle.
 
-        And the time between two of its commands [ns], where it is not that of its parameters.
+        `period_ns` overrides the time between two of its commands.
         """
         known = known_to_the_tracker(load_vehicle(self.robot.vehicle))
         if period_ns is not None:

@@ -30,19 +30,8 @@ def fly_survey(
 ) -> FlownTrack:
     """Return the track of a mission, flown by the embedded autopilot with its own GNSS.
 
-    Parameters
-    ----------
-    world : World
-    mission : Path
-        Its file.
-    folder : Path
-        Where the autopilot's log goes.
-    seed : int
-        Of all noise in flight.
-    instance : int
-        Number of the vehicle: its ports on this machine.
-    on_progress : callable
-        Told which share of the mission is flown, at `SAMPLES_HZ`.
+    The autopilot's log is written to `folder`; `seed` is of all noise in flight, `instance` sets
+    the ports of the vehicle, and `on_progress` is called with the completed share, at `SAMPLES_HZ`.
 
     Raises
     ------
@@ -67,7 +56,7 @@ def fly_survey(
 
 
 def _row(simulation: Simulation) -> list[float]:
-    """Return time, true place and heading, and the same as the autopilot believes."""
+    """Return time, true position and heading, and the autopilot's estimates of both."""
     vehicle = simulation.vehicles[0]
     state, estimate = vehicle.body.state, vehicle.backend.estimate
     reported = [np.nan] * 4

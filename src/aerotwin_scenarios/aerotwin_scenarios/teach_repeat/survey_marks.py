@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marks along a route: painted before a survey, found in its reconstruction, taught through.
 
-What is found comes from the ortho picture alone. Where the marks were painted is the truth: it
-names the found ones and judges them, and nothing else.
+Marks are found in the orthophoto alone. Their painted positions are the truth, used only to
+identify the found ones and to evaluate them.
 """
 
 from pathlib import Path
@@ -36,20 +36,11 @@ GIVES_WAY_M = 4.0
 def paint_route(
     world: World, source: str, spec: str, size_m: float, folder: Path
 ) -> tuple[World, dict[str, Any]]:
-    """Return a world with marks along a route, and what a record says of them.
+    """Return a world with marks along a route, and their entry for the record.
 
-    The route is written to the folder of the survey, the places of the marks as truth beside it.
-
-    Parameters
-    ----------
-    world : World
-    source : str
-        `OF_WORLD`, or a route file.
-    spec : str
-        Name of the world, for its own route.
-    size_m : float
-        Diameter of a mark [m].
-    folder : Path
+    The route is written to the folder of the survey, and the marks' positions as truth beside it.
+    `source` is `OF_WORLD`, for the own route of the world named `spec`, or a route file; `size_m`
+    is the diameter of a mark.
 
     Raises
     ------
@@ -71,12 +62,12 @@ def paint_route(
 
 
 def route_through(route: RouteFile, found_map: FloatArray) -> RouteFile:
-    """Return a route with the marks that were found on it as way-points.
+    """Return a route whose waypoints are the marks found on it.
 
     Parameters
     ----------
     route : RouteFile
-        As it was planned.
+        As planned.
     found_map : (n, 3) array
         Marks in the reconstruction [m]; those beyond `SAME_M` of the route are left out.
 
@@ -105,9 +96,9 @@ def route_through(route: RouteFile, found_map: FloatArray) -> RouteFile:
 
 
 def match_marks(found_map: FloatArray, true_map: FloatArray) -> FloatArray:
-    """Return the marks that were found beside where they were painted, (m, 6) [m].
+    """Return found marks with their painted positions, (m, 6) [m].
 
-    Each painted mark takes the nearest found one within `SAME_M`, seen from above.
+    Each painted mark is matched to the nearest found one within `SAME_M`, seen from above.
     """
     away, index = cKDTree(found_map[:, :2]).query(true_map[:, :2])
     known = away < SAME_M
@@ -115,12 +106,12 @@ def match_marks(found_map: FloatArray, true_map: FloatArray) -> FloatArray:
 
 
 def read_painted(folder: Path) -> FloatArray:
-    """Return where the marks of a survey were painted, (m, 3) [m].
+    """Return the painted positions of the marks of a survey, (m, 3) [m].
 
     Raises
     ------
     aerotwin_core.errors.UserError
-        If the file is none of that kind.
+        If the file has another format.
     """
     path = folder / PAINTED
     try:
@@ -144,7 +135,7 @@ def read_size_m(folder: Path) -> float:
 
 
 def write_score(path: Path, marks: FloatArray) -> None:
-    """Write matched marks as `aerotwin repeat --marks` reads them."""
+    """Write matched marks in the format of `aerotwin repeat --marks`."""
     _write_table(path, MARK_COLUMNS, marks)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Images of a bag that are localised with the bag's IMU, which leads from one to the next."""
+"""Images of a bag, localised with predictions of the bag's IMU."""
 
 from dataclasses import dataclass, field
 
@@ -25,18 +25,9 @@ class ScanParameters(LocalizationParameters):
 
 
 class FusedImages:
-    """Localises images, each expected where the IMU led; poses stay those of the images.
+    """Localises images at the IMU's predictions; poses remain those of the images.
 
-    Parameters
-    ----------
-    localizer : ImageLocalizer
-    imu : RecordedImu
-    parameters : InertialParameters
-
-    Attributes
-    ----------
-    n_fused : int
-        Images whose poses the filter took.
+    `n_fused` counts the images whose poses the filter accepted.
     """
 
     def __init__(
@@ -52,7 +43,7 @@ class FusedImages:
         self.n_fused = 0
 
     def localize(self, stamp_ns: int, grey: np.ndarray) -> ImageLocalization:
-        """Return where an image (h, w) was taken.
+        """Localise an image (h, w).
 
         Raises
         ------
@@ -68,7 +59,7 @@ class FusedImages:
         return found
 
     def notes(self, last_ns: int) -> list[str]:
-        """Return what a reader should know after the last image [ns].
+        """Return remarks for the report after the last image [ns].
 
         Raises
         ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The images of `aerotwin localize` against poses, and the result in numbers."""
+"""The images of `aerotwin localize` against reference poses, and the result in numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,16 +18,16 @@ from aerotwin_trajectory_evaluation.metrics import summarise
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judgement:
-    """How far the images were placed from where a reference says they were taken.
+    """Errors of localised images against a reference.
 
     Attributes
     ----------
     evaluation : TrajectoryEvaluation
-        Of the images that have a pose here and there.
+        Of the images that have a pose in both.
     unaligned_m : (m,) array
-        Errors of their positions with the map as it stands [m].
+        Position errors without alignment of the map [m].
     T_reference_map : (4, 4) array or None
-        Where the map lies in the reference's frame, if it was moved there before.
+        Pose of the map in the reference's frame, if it was moved there before.
     """
 
     evaluation: TrajectoryEvaluation
@@ -47,12 +47,10 @@ class Judgement:
 
         Parameters
         ----------
-        located : LocatedImages
-        reference : ExternalPoses
         T_reference_map : (4, 4) array or None
-            Where the map lies in the reference's frame, if it is known otherwise.
+            Pose of the map in the reference's frame, if known independently.
         align : str
-            What is fitted after it, a mode of the trajectory evaluation; `none` for nothing.
+            Alignment after it, a mode of the trajectory evaluation; `none` for nothing.
 
         Raises
         ------
@@ -97,9 +95,9 @@ def numbers_of(
 ) -> dict[str, Any]:
     """Return the result in numbers.
 
-    `n_lost` are images without a pose (`n_without_pose`, the status `lost`), and those that are
-    placed more than 0.5 m off (`n_wrong`, None without a reference). `n_fused` were fused with an
-    IMU; None without one.
+    `n_lost` are images without a pose (`n_without_pose`, the status `lost`), and those with an
+    error above 0.5 m (`n_wrong`, None without a reference). `n_fused` were fused with an IMU; None
+    without.
     """
     scores: dict[str, Any] = dict.fromkeys(("ate_m", "ate_unaligned_m", "turn_deg", "n_wrong"))
     scores |= {} if judgement is None else judgement.metrics()

@@ -64,7 +64,7 @@ def summary_lines(numbers: Mapping[str, Any]) -> list[str]:
 
 
 def _against_reference(judgement: Judgement) -> Section:
-    """Return the chapter of the score; it says what was done to the map before."""
+    """Return the section of the score; it says what was done to the map before."""
     section = trajectory_section(judgement.evaluation, title="Against the reference")
     T = judgement.T_reference_map
     if T is None:
@@ -82,7 +82,7 @@ def _against_reference(judgement: Judgement) -> Section:
 def localization_section(
     located: LocatedImages, dense_map: DenseMap, numbers: Mapping[str, Any]
 ) -> Section:
-    """Return the chapter on how the images were localised."""
+    """Return the section on how the images were localised."""
     n, n_without, n_fused = numbers["n_frames"], numbers["n_without_pose"], numbers["n_fused"]
     led = (
         ""

@@ -35,17 +35,10 @@ from aerotwin_scenarios.dense_localization.commands.scan_task import (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizeRequest:
-    """What is localised in which map.
+    """Which images are localised in which map.
 
-    Attributes
-    ----------
-    map_folder : Path
-    scan : RecordedScan or FlownScan
-    parameters : ScanParameters
-    align : str
-        What is fitted before the score, a mode of the trajectory evaluation.
-    arguments : mapping
-        What the user gave, for the report.
+    `align` is the alignment before the score, a mode of the trajectory evaluation; `arguments` are
+    the user's input, for the report.
     """
 
     map_folder: Path
@@ -57,22 +50,16 @@ class LocalizeRequest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizeResult:
-    """Where images were placed in a map.
+    """Images localised in a map.
 
     Attributes
     ----------
-    located : LocatedImages
     judgement : Judgement or None
         Against the reference, if they can be compared.
-    dense_map : DenseMap
     T_base_cam : (4, 4) array or None
-        Where the camera's optical frame sits on the vehicle, if known.
-    numbers : dict
-        As `numbers_of` returns them.
-    notes : tuple of str
-        What a reader should know.
-    configuration : dict
-        All that is needed to do it again.
+        Pose of the camera's optical frame on the vehicle, if known.
+    numbers, configuration : dict
+        As returned by `numbers_of`, and what reproduces the result.
     """
 
     located: LocatedImages
@@ -90,7 +77,7 @@ def localize(request: LocalizeRequest) -> LocalizeResult:
     Raises
     ------
     UserError
-        If map or images cannot be read, or what is asked for is not known of them.
+        If map or images cannot be read, or a requested input is missing.
     """
     dense_map, about = load_map(request.map_folder)
     with tempfile.TemporaryDirectory(prefix="aerotwin_scan_") as folder:
@@ -124,7 +111,7 @@ def localize(request: LocalizeRequest) -> LocalizeResult:
 def _located(
     task: ScanTask, dense_map: DenseMap, parameters: ScanParameters
 ) -> tuple[LocatedImages, FusedImages | None, float]:
-    """Return where the images were placed, what the IMU did, and how long that took [s]."""
+    """Return the localised images, those fused with the IMU, and the duration [s]."""
     start = time.perf_counter()
     views = VirtualViews(dense_map, task.camera, task.virtual, parameters)
     with (
@@ -150,7 +137,7 @@ def _located(
 
 
 def _map_pose(request: LocalizeRequest, about: dict[str, Any]) -> FloatArray | None:
-    """Return where the map of a world lies in it, as far as its key-frames tell; else None."""
+    """Return the pose of the map in its world, as far as its key-frames provide it; else None."""
     scan = request.scan
     if not isinstance(scan, FlownScan) or about.get("source") != scan.world:
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the images of one camera were placed in a map, image by image, and its files."""
+"""Localised images of one camera in a map, and their files."""
 
 import csv
 import io
@@ -26,14 +26,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocatedImages:
-    """The images of a sequence and where each was placed.
-
-    Attributes
-    ----------
-    stamps_ns : (n,) int64 array
-    found : tuple of ImageLocalization
-        One for each.
-    """
+    """The images of a sequence and their localisation, one `found` for each."""
 
     stamps_ns: np.ndarray
     found: tuple[ImageLocalization, ...]
@@ -45,15 +38,9 @@ class LocatedImages:
         localize: Callable[[int, np.ndarray], ImageLocalization],
         on_image: Callable[[ImageLocalization], object] = lambda found: None,
     ) -> "LocatedImages":
-        """Localise images as they come; none is kept. One that repeats a stamp is left out.
+        """Localise images as a stream; none is kept in memory. A repeated stamp is skipped.
 
-        Parameters
-        ----------
-        images : iterable of (stamp_ns, image)
-        localize : callable
-            Returns where an image of a stamp [ns] was taken.
-        on_image : callable
-            Told what was found of each.
+        `localize` is called with stamp [ns] and image, `on_image` with each result.
         """
         stamps: list[int] = []
         found: list[ImageLocalization] = []
@@ -90,7 +77,7 @@ class LocatedImages:
         return sum(one.status is status for one in self.found)
 
     def trajectory(self, T_cam_body: FloatArray | None = None) -> Trajectory:
-        """Return the poses of the camera, or of a body that it sits on, where it is known."""
+        """Return the poses of the camera, or of the body that carries it, where known."""
         T_last = np.eye(4) if T_cam_body is None else T_cam_body
         poses = [one.T_map_cam @ T_last for one in self.found if one.T_map_cam is not None]
         return trajectory_of(self.stamps_ns[self.is_placed].tolist(), poses)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A map of a recording: pairs pass by one after the other, key-frames stay."""
+"""The map of a recording: pairs are streamed, key-frames are kept in memory."""
 
 import time
 from collections.abc import Iterator
@@ -39,21 +39,17 @@ _FIX = "sensor_msgs/msg/NavSatFix"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordedMapRequest:
-    """Which recording is mapped into which folder, and with whose poses.
+    """Which recording is mapped into which folder, and with which poses.
 
     Attributes
     ----------
-    source, folder : Path
-        Of the recording, and of the map.
-    reading : Reading
-    parameters : RecorderParameters
     poses : str or None
-        A topic, a file, `truth` or `odometry`; None: the usual ones.
+        A topic, a file, `truth` or `odometry`; None: the default ones.
     are_poses_saved : bool
-        Whether they stand as they are; true ones always do.
+        Whether they are used as they are; true ones always are.
     gnss : str or None
-        Topic of the fixes that our own odometry is laid over, `none`, or None: gnss/fix if it is
-        there.
+        Topic of the fixes to which our own odometry is aligned, `none`, or None: gnss/fix if
+        present.
     origin : GeodeticPoint or None
         Of the map under GNSS; None: the first fix.
     """
@@ -94,7 +90,7 @@ def map_recording(request: RecordedMapRequest) -> dict[str, Any]:
 def _by_external_poses(
     recording: CameraRecording, parameters: RecorderParameters, token: str | None
 ) -> tuple[MapRecorder, dict[str, Any]]:
-    """Return key-frames at poses that somebody tells, and what is to be told of them."""
+    """Return key-frames at external poses, and the entries for the report."""
     provided = recording.poses(token)
     pairs = posed(recording.pictures(), provided)
     reported = {"source": provided.source, "is_truth": provided.is_truth, "frame": provided.frame}
@@ -107,7 +103,7 @@ def _by_odometry(
     gnss: str | None,
     origin: GeodeticPoint | None,
 ) -> tuple[MapRecorder, dict[str, Any]]:
-    """Return key-frames at poses by our own odometry, laid over GNSS where there is some."""
+    """Return key-frames at poses by our own odometry, aligned to GNSS if available."""
     topic = _gnss_topic(recording, gnss)
     own = OwnOdometry(recording.rig, recording.T_base_cam)
     reported: dict[str, Any] = {
@@ -139,12 +135,12 @@ def _recorded(
     parameters: RecorderParameters,
     poses: dict[str, Any],
 ) -> tuple[MapRecorder, dict[str, Any]]:
-    """Return the key-frames of pairs that pass by, and what is to be told.
+    """Return the key-frames of streamed pairs, and the entries for the report.
 
     Raises
     ------
     UserError
-        If there is none, or more than may be kept.
+        If there is none, or more than the limit.
     """
     try:
         recorder = MapRecorder(recording.rig, parameters)

@@ -58,14 +58,9 @@ def configure_flight(parser: argparse.ArgumentParser, defaults: str) -> None:
 
 
 def refuse_foreign(args: argparse.Namespace, names: Sequence[str], *, is_world: bool) -> None:
-    """Refuse options that would change nothing for this kind of source.
+    """Refuse options without effect for this kind of source.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-    names : sequence of str
-        Options of the other kind, those of `configure_recording` for a world not among them.
-    is_world : bool
+    `names` are options of the other kind; for a world, those of `configure_recording` are added.
 
     Raises
     ------
@@ -82,7 +77,7 @@ def refuse_foreign(args: argparse.Namespace, names: Sequence[str], *, is_world: 
 
 
 def is_recording(source: str) -> bool:
-    """Tell whether a source is a bag or a KITTI folder; else it names a world."""
+    """Return whether a source is a bag or a KITTI folder; else it names a world."""
     from aerotwin_core.bag.metadata import is_storage_file
     from aerotwin_scenarios.dense_localization.recordings.sources import is_kitti
 
@@ -108,7 +103,7 @@ def reading_of(args: argparse.Namespace) -> "Reading":
 
 
 def flight_of(args: argparse.Namespace, defaults: "WallFlight") -> "WallFlight":
-    """Return the flight that was asked for."""
+    """Return the requested flight."""
     from aerotwin_core.parameters import load_parameters, to_mapping
     from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 

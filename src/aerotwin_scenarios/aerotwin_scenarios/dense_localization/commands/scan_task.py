@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be localised in a map: images, where they begin, and along which views."""
+"""Inputs of a localisation run: images, initial pose, and poses of the rendered views."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -36,30 +36,24 @@ Images = Iterator[tuple[int, np.ndarray]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordedScan:
-    """Which images of a recording are localised, and from what.
+    """Which images of a recording are localised, and from which inputs.
 
     Attributes
     ----------
-    source : Path
-    reading : Reading
     camera : str
         `left`, `right` or an image topic.
     T_map_start : (4, 4) array or None
-        Where the body was at the first image.
-    poses : str or None
-        Instead: a topic, a file or `truth`, the first pose of which begins.
+        Pose of the body at the first image.
+    poses, reference : str or None
+        A topic, a file or `truth`: poses of which the first is the initial one, and the reference.
     is_guided : bool
-        Whether each image is expected where these poses say.
+        Whether these poses predict each image.
     imu : str or None
-        Topic of an IMU that says it instead.
-    reference : str or None
-        A topic, a file or `truth` to compare with.
+        Topic of an IMU that predicts instead.
     path : Path or None
         Poses along which views are rendered; without it and `is_raster`, behind those of the map.
     flight : WallFlight
-        The raster, and how far the path is from a surface.
-    is_raster : bool
-        Whether views are rendered along the raster.
+        The raster, used for views if `is_raster`, and the distance of the path from a surface.
     """
 
     source: Path
@@ -79,7 +73,7 @@ class RecordedScan:
 class FlownScan:
     """Which world's wall is scanned, and how; `seed` is of flight and camera.
 
-    `is_start_known` says whether the autopilot's estimator tells where the flight begins.
+    `is_start_known` says whether the autopilot's estimator provides the initial pose.
     """
 
     world: str
@@ -90,31 +84,24 @@ class FlownScan:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanTask:
-    """Images of one camera and what is known of where it was.
+    """Images of one camera and the known poses.
 
     Attributes
     ----------
-    name : str
-    camera : PinholeCamera
     images : iterator of (stamp_ns, image)
-    n_images : int
-        To expect.
+        `n_images` are expected.
     T_base_cam : (4, 4) array or None
-        Where the camera's optical frame sits on the vehicle, if known.
+        Pose of the camera's optical frame on the vehicle, if known.
     T_map_start : (4, 4) array or None
-        Where the camera begins; None: it is looked for everywhere.
+        Initial pose of the camera; None: it is searched in all views.
     imu : RecordedImu or None
-        Of the body that carries the camera; it says where images are expected.
+        Of the body that carries the camera; predicts the images.
     expected : callable
-        Else: returns where an image is expected at a stamp; None: where the last motion leads.
+        Else: returns the expected pose at a stamp; None: the last motion is extrapolated.
     virtual : (n, 4, 4) array
         T_map_optical of the virtual key-frames.
-    reference : ExternalPoses or None
-        To compare with.
-    notes : tuple of str
-        What a reader should know.
     frames : tuple of str
-        Of the poses that begin, guide and judge.
+        Of the poses that initialise, predict and evaluate.
     """
 
     name: str
@@ -134,12 +121,12 @@ class ScanTask:
 def recorded_scan(
     request: RecordedScan, dense_map: DenseMap, parameters: LocalizationParameters
 ) -> ScanTask:
-    """Return what is to be localised of a recording.
+    """Return the localisation task of a recording.
 
     Raises
     ------
     UserError
-        If poses or samples, or how the camera sits on what they are of, are not known.
+        If poses or samples, or the camera's pose on their body, are unknown.
     """
     recording = camera_recording(request.source, request.reading, request.camera)
     virtual = _views(request, recording, dense_map, parameters)
@@ -184,12 +171,12 @@ def _views(
 
 
 def mounting_of(recording: CameraRecording, option: str) -> FloatArray:
-    """Return where the camera sits on the body whose poses an option gives.
+    """Return the pose of the camera on the body whose poses an option provides.
 
     Raises
     ------
     UserError
-        If nobody says so.
+        If it is unknown.
     """
     if recording.T_body_cam is None:
         raise UserError(
@@ -200,7 +187,7 @@ def mounting_of(recording: CameraRecording, option: str) -> FloatArray:
 
 
 def views_of_mapping(dense_map: DenseMap, parameters: LocalizationParameters) -> FloatArray:
-    """Return virtual key-frames behind the poses from which the map was seen."""
+    """Return virtual key-frames behind the poses of the map's key-frames."""
     poses = np.array([surface.T_map_surface for surface in dense_map.surfaces])
     return moved_ahead(poses, -parameters.setback_m)
 
@@ -208,9 +195,9 @@ def views_of_mapping(dense_map: DenseMap, parameters: LocalizationParameters) ->
 def world_scan(
     request: FlownScan, dense_map: DenseMap, parameters: LocalizationParameters, folder: Path
 ) -> ScanTask:
-    """Fly past a world's wall along the map, and return the pictures of it that are to be taken.
+    """Fly past a world's wall along the map, and return the task of localising the images.
 
-    Mission and log of the flight go into the folder.
+    Mission and log of the flight are written to the folder.
     """
     world, flight, seed = world_of(request.world), request.flight, request.seed
     path = along_the_map(flight, dense_map)
@@ -244,7 +231,7 @@ def _virtual(
 
 
 def _begun(images: Images, provided: ExternalPoses, name: str) -> tuple[FloatArray, Images, int]:
-    """Return the pose of the first image that has one, the images from it on, and how many not."""
+    """Return the first known pose of an image, the images from it on, and how many come before."""
     for n_before, (stamp_ns, image) in enumerate(images):
         T = provided.at(stamp_ns)
         if T is not None:

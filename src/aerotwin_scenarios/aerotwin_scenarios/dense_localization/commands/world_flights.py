@@ -45,7 +45,7 @@ def fly(
 
 
 def along_the_map(flight: WallFlight, dense_map: DenseMap) -> FloatArray:
-    """Return the way-points of a scan at its distance from what the map shows.
+    """Return the waypoints of a scan at its distance from the mapped surface.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A scan whose vehicle knows its place by the map alone: no GNSS, from take-off to landing.
+"""A scan whose vehicle is localised by the map alone: no GNSS, from take-off to landing.
 
-In lockstep, so that the result does not depend on the machine: at each due moment a picture is
-taken from the true pose and localised; the body's pose is handed to the autopilot when a latency
-of simulated time has passed. An image that is lost hands over nothing, and the next one is expected
-where the autopilot believes to be by then, by its inertial sensors.
+In lockstep, so that the result does not depend on the machine: at each due time an image is taken
+from the true pose and localised; the body's pose is sent to the autopilot after a latency of
+simulated time. For a lost image nothing is sent, and the next one is predicted by the autopilot's
+estimate, from its inertial sensors.
 """
 
 import dataclasses
@@ -71,27 +71,26 @@ class LoopParameters:
 
 
 class LoopLocalizer(Protocol):
-    """Tells where images were taken."""
+    """Localises images."""
 
     def localize(
         self, grey: np.ndarray, T_map_expected: FloatArray | None = None
     ) -> ImageLocalization:
-        """Return where an image (h, w) was taken, and T_map_optical (4, 4) may be expected."""
+        """Localise an image (h, w), optionally with an expected T_map_optical (4, 4)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizedFlight:
-    """A flight by what its camera saw.
+    """A flight and the localisation of its images.
 
     Attributes
     ----------
     track : CameraTrack
-        Where the camera was, truly and as the autopilot believed, in the map's frame.
+        True poses of the camera and the autopilot's estimates, in the map's frame.
     found : tuple of ImageLocalization
-        One for each picture.
-    T_map_optical_wanted : (n, 4, 4) array
-        Where the mission wanted the camera; NaN where it wanted nothing.
-    outcome : str
+        One for each image.
+    T_map_optical_desired : (n, 4, 4) array
+        The mission's set-points; NaN where there is none.
     is_success : bool
         It was flown to its end and landed.
     """
@@ -103,7 +102,7 @@ class LocalizedFlight:
     is_success: bool
 
     def part(self, span: slice) -> "LocalizedFlight":
-        """Return some of its pictures."""
+        """Return some of its images."""
         names = [field.name for field in dataclasses.fields(CameraTrack)]
         return dataclasses.replace(
             self,
@@ -113,7 +112,7 @@ class LocalizedFlight:
         )
 
     def scanning(self, path: FloatArray) -> "LocalizedFlight":
-        """Return the part on which it was wanted between the first and the last pose of a path."""
+        """Return the part with set-points between the first and the last pose of a path."""
         requested = self.T_map_optical_desired[:, :3, 3]
         ends = [np.linalg.norm(requested - T[:3, 3], axis=1) for T in (path[0], path[-1])]
         if not all(np.isfinite(away).any() for away in ends):
@@ -123,13 +122,13 @@ class LocalizedFlight:
 
 
 def world_with_start(world: World, x_m: float, y_m: float, yaw_rad: float) -> World:
-    """Return the world with its start elsewhere, on the ground [m]."""
+    """Return the world with another start position, on the ground [m]."""
     height = float(WorldQueries(world).height(x_m, y_m))
     return dataclasses.replace(world, start_p_map=np.array([x_m, y_m, height]), start_yaw=yaw_rad)
 
 
 def standing_camera(world: World) -> FloatArray:
-    """Return T_map_optical (4, 4) of the camera while the vehicle stands at the world's start."""
+    """Return T_map_optical (4, 4) of the camera while the vehicle is on the ground at the start."""
     x, y, z = world.start_p_map
     point, normal = WorldQueries(world).ground_plane([x, y, z + 1.0])
     standing = standing_pose(
@@ -142,12 +141,12 @@ def standing_camera(world: World) -> FloatArray:
 
 
 def whole_way(world: World, path: FloatArray) -> FloatArray:
-    """Return poses T_map_optical (n, 4, 4) from take-off along a path and back, as it is flown.
+    """Return poses T_map_optical (n, 4, 4) from take-off along a path and back, as flown.
 
     The vehicle climbs from the world's start to the height of the first pose, and lands where it
-    took off: as `camera_mission` leads it. The lowest pose is `LIFT_M` above the camera of a
-    vehicle that stands: virtual key-frames would else look along the ground, or from below it
-    where the map is not quite in its place.
+    took off, as in `camera_mission`. The lowest pose is `LIFT_M` above the camera of a vehicle on
+    the ground: virtual key-frames would else look along the ground, or from below it where the map
+    is slightly displaced.
     """
     low = standing_camera(world)
     low[2, 3] += LIFT_M
@@ -170,30 +169,23 @@ def fly_localized(
     parameters: LoopParameters | None = None,
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> LocalizedFlight:
-    """Return how a vehicle flew along poses that knows its place by its camera alone.
+    """Fly along poses, localised by the camera alone; return the flight.
+
+    The vehicle takes off and lands at the world's start. `localizer` is in the frame of the path;
+    mission file and autopilot log are written to `folder`.
 
     Parameters
     ----------
-    world : World
-        It takes off and lands at its start.
-    localizer : LoopLocalizer
-        In the frame of the path.
     path : (n, 4, 4) array
         T_map_optical.
-    pictures : Pictures
-        Of the world.
-    folder : Path
-        Of the mission file and the autopilot's log.
     speed_m_s, rate_hz : float
         Of the vehicle along the path, and of its camera.
     seed : int
         Of all noise in flight.
     instance : int
-        Number of the vehicle: its ports on this machine.
-    autopilot : AutopilotChoice
-    parameters : LoopParameters, optional
+        Number of the vehicle, which sets its ports.
     on_progress : callable
-        Told which share of the mission is flown.
+        Called with the completed share of the mission.
     """
     p = LoopParameters() if parameters is None else parameters
     folder.mkdir(parents=True, exist_ok=True)
@@ -210,7 +202,7 @@ def fly_localized(
 
 
 class _Loop:
-    """Takes pictures of a flight, and hands over their poses when their latency is over."""
+    """Takes images of a flight, and sends their poses after the latency."""
 
     def __init__(
         self,
@@ -232,7 +224,7 @@ class _Loop:
         self._found: list[ImageLocalization] = []
 
     def step(self) -> None:
-        """Take a picture if one is due, and hand over what has come through."""
+        """Take an image if one is due, and send the poses that are due."""
         now_ns = self._simulation.stamp_ns
         if self._due.until(now_ns):
             self._localize_frame(now_ns)
@@ -269,7 +261,7 @@ class _Loop:
         return transform_from_pose(setpoint.p_map, q_map_body) @ T_BODY_OPTICAL
 
     def flight(self) -> LocalizedFlight:
-        """Return what was seen."""
+        """Return the flight so far."""
         return LocalizedFlight(
             track=CameraTrack(
                 stamps_ns=np.array(self._stamps, dtype=np.int64),
@@ -284,9 +276,9 @@ class _Loop:
 
 
 def vision_pose(found: ImageLocalization, stamp_ns: int, parameters: LoopParameters) -> VisionPose:
-    """Return the pose of the body that an image tells, with its covariance.
+    """Return the pose of the body from a localised image, with its covariance.
 
-    What the map itself may be off by comes on top of that of the image.
+    The uncertainty of the map itself is added to that of the image.
     """
     assert found.T_map_cam is not None and found.covariance is not None
     T_map_body = found.T_map_cam @ invert_transform(T_BODY_OPTICAL)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a vehicle held its place before a wall by its camera alone, against the truth."""
+"""Scores of a closed-loop scan, localised by the camera alone, against the truth."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ WINDOW_M, _RAYS = 0.9, 13
 
 @dataclass(frozen=True, kw_only=True)
 class LoopScore:
-    """Figures of a closed-loop scan; those of distance, path and localisation are of the scan."""
+    """Scores of a closed-loop scan; distance, path and localisation are those of the scan only."""
 
     n_images: int = parameter(text="pictures, from take-off to landing", minimum=0)
     n_lost: int = parameter(text="of them without a pose, or placed more than 0.5 m off", minimum=0)
@@ -47,19 +47,16 @@ class LoopScore:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedFlight:
-    """A closed-loop scan beside the truth; arrays have one row for each picture of it.
+    """A closed-loop scan and the truth; arrays have one row for each image of it.
 
     Attributes
     ----------
-    flight : LocalizedFlight
-        From take-off to landing.
-    scan : LocalizedFlight
-        The scan itself.
+    flight, scan : LocalizedFlight
+        From take-off to landing, and the scan itself.
     errors_m : (n,) array
         Of localisation over the whole flight, aligned; NaN where there is no pose.
     distances_m, planned_m : (m,) array
         From the wall over the scan: true, and at the set-points.
-    score : LoopScore
     """
 
     flight: LocalizedFlight
@@ -70,17 +67,17 @@ class JudgedFlight:
     score: LoopScore
 
     def metrics(self) -> dict[str, object]:
-        """Return the figures, None for those that are not known."""
+        """Return the figures, None for unknown ones."""
         values = to_mapping(self.score)
         known = {k: None if v != v else v for k, v in values.items()}
         return known | {"outcome": self.flight.outcome, "is_flown": self.flight.is_success}
 
 
 def wall_distances(queries: WorldQueries, T_map_optical: FloatArray, about_m: float) -> np.ndarray:
-    """Return distances (n,) [m] along the optical axis to the wall before cameras (n, 4, 4).
+    """Return distances (n,) [m] along the optical axis to the wall in front of cameras (n, 4, 4).
 
-    The wall is what a window of `WINDOW_M` to each side shows at about the given distance; the
-    nearest fifth of it stands nearer. Infinite where nothing is.
+    The wall is what a window of `WINDOW_M` to each side shows at about the input distance; the
+    nearest fifth of it is nearer. Infinite where nothing is.
     """
     side = np.linspace(-WINDOW_M, WINDOW_M, _RAYS) / about_m
     u, v = np.meshgrid(side, side)
@@ -101,19 +98,16 @@ def judge(
     *,
     standoff_m: float,
 ) -> JudgedFlight:
-    """Return a closed-loop scan beside the truth.
+    """Compare a closed-loop scan with the truth.
 
     Parameters
     ----------
-    flight : LocalizedFlight
     path : (n, 4, 4) array
         T_map_optical, as planned in the map.
-    queries : WorldQueries
-        The true world.
     T_true_map : (4, 4) array
-        What takes the map to its true place.
+        Maps the map to its true place.
     standoff_m : float
-        Distance from the wall that was asked for [m].
+        Desired distance from the wall.
     """
     scan = flight.scanning(path)
     whole = ScanRun(track=flight.track, found=flight.found, T_true_map=T_true_map)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The mission as a whole: a wall is mapped from afar, then scanned from near by the map alone."""
+"""The whole mission: a wall is mapped from afar, then scanned from nearby by the map alone."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,11 +84,7 @@ class MissionParameters(AutopilotChoice):
 class DenseMission:
     """A mapping flight, its map, a scan in closed loop, and the report of both.
 
-    Parameters
-    ----------
-    parameters : MissionParameters
-    stop : StopRequest, optional
-        Looked at between all steps until the report is begun.
+    `stop` is checked between all steps until the report is begun.
 
     Attributes
     ----------
@@ -111,14 +107,14 @@ class DenseMission:
         write_text_atomically(self.folder / "config.yaml", self._configuration)
 
     def run(self) -> bool:
-        """Do it all and write the report; tell whether the scan was flown to its end.
+        """Run all steps and write the report; return whether the scan was flown to its end.
 
         Raises
         ------
         UserError
-            If the mapping flight fails, or the map does not show what is to be scanned.
+            If the mapping flight fails, or the map does not show the region of the scan.
         Stopped
-            If the end was asked for before the report was begun.
+            If a stop was requested before the report was begun.
         """
         made = self._map(self._fly_mapping())
         path = along_the_map(self.parameters.scan, made.dense_map)
@@ -141,7 +137,7 @@ class DenseMission:
 
     @contextmanager
     def _share(self, text: str) -> Iterator[Callable[[float], object]]:
-        """Show a bar; give what is told which share is done, and ends where it is asked to."""
+        """Show a progress bar; yield the callback for the completed share, which may stop."""
         with progress(100.0, text, unit="%") as bar:
 
             def log(share: float) -> None:
@@ -203,7 +199,7 @@ class DenseMission:
         return flight
 
     def _world_before(self, path: FloatArray) -> World:
-        """Return the world with its start behind the first place of a path, on the ground."""
+        """Return the world with its start behind the first pose of a path, on the ground."""
         ahead = path[0, :2, 2]
         x, y = path[0, :2, 3] - self.parameters.start_away_m * ahead
         return world_with_start(self.world, x, y, float(np.arctan2(ahead[1], ahead[0])))
@@ -268,7 +264,7 @@ class DenseMission:
 def _pair(
     rasteriser: Rasteriser, made: MadeMap, judged: JudgedFlight, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a picture from the middle of the scan, and the map from where it was taken [DN]."""
+    """Return an image from the middle of the scan, and the map rendered at its pose [DN]."""
     track = (judged.scan if judged.score.n_scan else judged.flight).track
     k = len(track.stamps_ns) // 2
     T = track.T_map_optical[k]

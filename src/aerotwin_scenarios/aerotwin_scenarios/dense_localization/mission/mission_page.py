@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapters of a mission's report: the scan in closed loop, and the map that it flew by."""
+"""Sections of a mission's report: the scan in closed loop, and its map."""
 
 import re
 from collections import Counter
@@ -45,7 +45,7 @@ _STATUS_COLOURS = {
 
 
 def loop_section(judged: JudgedFlight, made: MadeMap, *, has_truth: bool) -> Section:
-    """Return the chapter of the scan that was flown by the map alone."""
+    """Return the section on the closed-loop scan."""
     score = judged.score
     removed = Removal.of(made)
     controls = _controls(judged)
@@ -270,17 +270,10 @@ def map_section(
     *,
     has_truth: bool,
 ) -> Section:
-    """Return the chapter of the map.
+    """Return the section on the map.
 
-    Parameters
-    ----------
-    made : MadeMap
-    scores : mapping
-        Of `world_flights.against_the_truth`.
-    pair : two (h, w) arrays
-        A picture of the scan, and the map from where it was taken [DN].
-    is_truth_given : bool
-        Whether it was made with true poses.
+    `scores` are those of `world_flights.against_the_truth`; `pair` is an image of the scan, and the
+    map rendered at its pose, (h, w) [DN]. `has_truth`: whether the map was made with true poses.
     """
     poses = (
         "true poses, which no vehicle knows" if has_truth

@@ -35,7 +35,7 @@ from aerotwin_stereo_odometry.pairing import StereoPairing
 from aerotwin_trajectory_evaluation.slam_poses import read_poses
 
 ESTIMATES = ("/slam/odom", "/autopilot/odom")
-"""Topics whose poses are taken if none are named, the first of them that a bag holds."""
+"""Default topics of poses; the first one in the bag is used."""
 _NAMES = {
     LEFT: ("/stereo/left/image_raw", "/stereo/left/camera_info"),
     RIGHT: ("/stereo/right/image_raw", "/stereo/right/camera_info"),
@@ -45,7 +45,7 @@ _NAMES = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Seat:
-    """Where a camera of a bag sits: `frame` is that of its images, before they are turned by R."""
+    """Mounting of a camera of a bag: `frame` is that of its images, before rectification by R."""
 
     bag: BagReader
     frame: str

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a camera was, by somebody's word: poses of a file or a topic, or of our own odometry."""
+"""External poses of a camera: from a file, a topic, or the workspace's own odometry."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _NO_FIX = -1  # NavSatStatus.STATUS_NO_FIX
 
 
 class StereoPair(NamedTuple):
-    """Rectified pictures of one instant [ns]; colours of the left one are kept."""
+    """A rectified pair of one instant [ns]; the left image keeps its colours."""
 
     stamp_ns: int
     left: np.ndarray
@@ -37,7 +37,7 @@ class StereoPair(NamedTuple):
 
 
 class PosedPair(NamedTuple):
-    """A pair and the pose of its left camera's optical frame, None where nobody knows it."""
+    """A pair and the pose of its left camera's optical frame, None if unknown."""
 
     pair: StereoPair
     T_map_left: FloatArray | None
@@ -49,16 +49,14 @@ class ExternalPoses:
 
     Attributes
     ----------
-    trajectory : Trajectory
-        Of the body.
     T_body_cam : (4, 4) array
-        Where the camera's optical frame sits on it.
+        Pose of the camera's optical frame on the body.
     source : str
-        Whose word it is.
+        Origin of the poses.
     is_truth : bool
         Whether they are the true poses.
     frame : str
-        That they are told in; empty if it is not known.
+        Their reference frame; empty if unknown.
     """
 
     trajectory: Trajectory
@@ -88,7 +86,7 @@ class ExternalPoses:
 
 
 def posed(pairs: Iterable[StereoPair], poses: ExternalPoses) -> Iterator[PosedPair]:
-    """Yield pairs with the poses that were given."""
+    """Yield pairs with the input poses."""
     for pair in pairs:
         yield PosedPair(pair, poses.at(pair.stamp_ns))
 
@@ -105,16 +103,8 @@ def trajectory_of(stamps_ns: list[int], transforms: list[FloatArray]) -> Traject
 class OwnOdometry:
     """Poses by the workspace's stereo odometry, pair by pair; `odom` is the body at the first.
 
-    Parameters
-    ----------
-    rig : StereoRig
-    T_base_left : (4, 4) array, optional
-        Where the left camera sits on the body; without, it looks ahead and level at first.
-
-    Attributes
-    ----------
-    n_lost : int
-        Pairs at which it lost its way.
+    `T_base_left` is the pose of the left camera on the body; without it, the first view is assumed
+    level. `n_lost` counts the pairs at which tracking was lost.
     """
 
     def __init__(self, rig: StereoRig, T_base_left: FloatArray | None) -> None:
@@ -126,7 +116,7 @@ class OwnOdometry:
         self.n_lost = 0
 
     def follow(self, pairs: Iterable[StereoPair]) -> Iterator[PosedPair]:
-        """Yield pairs with their poses; without one where the way was lost."""
+        """Yield pairs with their poses; None where tracking was lost."""
         T_left_base = invert_transform(self._T_base_left)
         for pair in pairs:
             frame = self._odometry.track(pair.stamp_ns, grey_of(pair.left), pair.right)
@@ -138,15 +128,10 @@ class OwnOdometry:
     def align_to(
         self, stamps_ns: np.ndarray, fixes: FloatArray, origin: GeodeticPoint
     ) -> GnssAlignment:
-        """Return how the way so far lies over GNSS fixes: heading and shift.
+        """Return the alignment of the path so far to GNSS fixes: heading and translation.
 
-        Parameters
-        ----------
-        stamps_ns : (n,) int64 array
-        fixes : (n, 3) array
-            Latitude [deg], longitude [deg], height above the ellipsoid [m].
-        origin : GeodeticPoint
-            Of the map.
+        `fixes` (n, 3) are latitude [deg], longitude [deg], height above the ellipsoid [m]; `origin`
+        is that of the map.
         """
         path = trajectory_of(self._stamps, self._bodies)
         is_in = np.zeros(len(stamps_ns), bool)
@@ -157,7 +142,7 @@ class OwnOdometry:
 
 
 def place_of(fix: FloatArray) -> GeodeticPoint:
-    """Return the place of a fix (3,): latitude [deg], longitude [deg], height [m]."""
+    """Return the position of a fix (3,): latitude [deg], longitude [deg], height [m]."""
     latitude_deg, longitude_deg, altitude_m = fix.tolist()
     return GeodeticPoint(
         latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude_m=altitude_m

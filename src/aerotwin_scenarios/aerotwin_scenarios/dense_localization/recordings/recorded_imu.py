@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of an IMU of a bag, for the filter that fuses them with the images of the bag."""
+"""IMU samples of a bag, for the filter that fuses them with the images of the bag."""
 
 from typing import Any
 
@@ -17,30 +17,21 @@ IMU = "sensor_msgs/msg/Imu"
 
 
 class RecordedImu:
-    """Gives samples to a filter in their order, as far as an image needs them.
+    """Feeds samples to a filter in order, as far as an image needs them.
 
-    Parameters
-    ----------
-    recording : CameraRecording
-        Of the camera on the same body.
-    word : str
-        Topic, with or without its first slash.
+    `token` is the topic, with or without leading slash.
 
     Attributes
     ----------
-    T_base_imu : (4, 4) array
-        Where it sits on the body, by /tf_static.
-    T_base_cam : (4, 4) array
-        Where the camera does.
+    T_base_imu, T_base_cam : (4, 4) arrays
+        Poses of IMU and camera on the body, from /tf_static.
     n_refused : int
-        Samples that cannot be used.
-    refusal : str
-        Why the last of them cannot.
+        Unusable samples; `refusal` is the reason of the last.
 
     Raises
     ------
     UserError
-        If the bag has no samples on it, or nobody says where IMU and camera sit on the body.
+        If the bag has no samples on the topic, or these poses are unknown.
     """
 
     def __init__(self, recording: CameraRecording, token: str) -> None:
@@ -61,12 +52,12 @@ class RecordedImu:
         self._newest_ns = -1
 
     def lead(self, inertial: InertialFilter, image_ns: int) -> None:
-        """Give a filter all samples up to the first one that is not before an image [ns].
+        """Feed a filter all samples up to the first one that is not before an image [ns].
 
         Raises
         ------
         UserError
-            If none can be used, or all are before the first image that is asked for.
+            If none is usable, or all are before the first requested image.
         """
         is_first = self._first_ns is None
         while self._newest_ns < image_ns:
@@ -83,13 +74,7 @@ class RecordedImu:
             )
 
     def refuse_later(self, image_ns: int) -> None:
-        """Refuse samples that begin after the last image [ns].
-
-        Raises
-        ------
-        UserError
-            If they do.
-        """
+        """Raise `UserError` if the samples begin after the last image [ns]."""
         if self._first_ns is not None and self._first_ns > image_ns:
             raise UserError(
                 f"{self._where}: its samples begin at {self._first_ns * 1e-9:.3f} s, after the "
@@ -110,7 +95,7 @@ class RecordedImu:
 
 
 def _carried(recording: CameraRecording, token: str) -> tuple[BagReader, FloatArray]:
-    """Return the bag, and where the camera sits on the body that carries the IMU."""
+    """Return the bag, and the pose of the camera on the body that carries the IMU."""
     if recording.bag is None:
         raise UserError(
             f"--imu {token}: is a topic of a bag, and {recording.name} is a KITTI folder, which "

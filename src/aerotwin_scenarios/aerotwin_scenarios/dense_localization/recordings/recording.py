@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What was recorded by a camera or a pair, picture after picture, and how it is to be read."""
+"""Recordings of a camera or a pair, image by image, and how they are read."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from aerotwin_scenarios.dense_localization.recordings.external_poses import Exte
 
 TRUTH = "truth"
 BASE, OPTICAL = "base", "optical"
-"""Whose poses are given: those of the vehicle, or of the camera's optical frame."""
+"""Frame of the input poses: the vehicle, or the camera's optical frame."""
 LEFT, RIGHT = "left", "right"
 
 
@@ -25,15 +25,15 @@ class Reading:
     Attributes
     ----------
     topics : mapping
-        Topic of the bag by the name that it has in this workspace.
+        Topic of the bag by its name in this workspace.
     part : slice
-        Which of the pictures, counted from 0.
+        Range of the images, counted from 0.
     poses_of : str
-        `BASE` or `OPTICAL`: whose poses are in files, topics and on the command line.
+        `BASE` or `OPTICAL`: frame whose poses are in files, topics and on the command line.
     T_base_cam : (4, 4) array or None
-        Where the camera's optical frame sits on the vehicle; None: as /tf_static says.
+        Pose of the camera's optical frame on the vehicle; None: from /tf_static.
     is_rectified : bool
-        Pictures are without distortion, whatever their calibration says.
+        Images are undistorted, whatever their calibration says.
     """
 
     topics: Mapping[str, str] = field(default_factory=dict)
@@ -43,36 +43,34 @@ class Reading:
     is_rectified: bool = False
 
     def n_of(self, n: int) -> int:
-        """Return how many of n pictures are taken."""
+        """Return how many of n images are in the range."""
         return len(range(*self.part.indices(n)))
 
     def taken(self, pictures: Iterator[Any]) -> Iterator[Any]:
-        """Return those of the pictures that are taken."""
+        """Return the images in the range."""
         return islice(pictures, self.part.start, self.part.stop, self.part.step)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CameraRecording:
-    """What a camera or a pair recorded, and poses of what carried it.
+    """The images of a camera or a pair, and poses of its carrier.
 
     Attributes
     ----------
-    name : str
     camera : PinholeCamera
-        Of the pictures as they are given: without distortion.
+        Of the delivered, undistorted images.
     baseline_m : float
-        To the right camera [m]; 0 of one camera alone.
+        To the right camera; 0 for a single camera.
     T_base_cam : (4, 4) array or None
-        Where the (left) camera's optical frame sits on the vehicle; None if nobody says so.
+        Pose of the (left) camera's optical frame on the vehicle; None if unknown.
     T_body_cam : (4, 4) array or None
-        The same of the body whose poses are given, the vehicle or the camera itself.
+        The same on the body of the input poses, the vehicle or the camera itself.
     n_pictures : int
-        To expect.
+        Expected number.
     pictures : callable
-        Returns an iterator over (stamp_ns, image), or over `StereoPair`, anew at each call.
+        Returns a new iterator over (stamp_ns, image), or over `StereoPair`.
     poses : callable
-        Returns the `ExternalPoses` that a word names: `truth`, a topic or a file; None: the usual.
-    bag : BagReader or None
+        Returns the `ExternalPoses` of a token: `truth`, a topic or a file; None: the default.
     """
 
     name: str
@@ -87,5 +85,5 @@ class CameraRecording:
 
     @property
     def rig(self) -> StereoRig:
-        """The pair."""
+        """The stereo rig."""
         return StereoRig(camera=self.camera, baseline_m=self.baseline_m)

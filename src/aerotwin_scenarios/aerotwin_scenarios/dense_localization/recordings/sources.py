@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a source is: a bag or a KITTI folder, read picture after picture, or else a world."""
+"""Source of images: a bag or a KITTI folder, read image by image, or else a world."""
 
 from pathlib import Path
 
@@ -16,17 +16,17 @@ from aerotwin_worlds import World, load_world
 
 
 def is_kitti(path: Path) -> bool:
-    """Tell whether a folder looks like a sequence of KITTI's odometry benchmark."""
+    """Return whether a folder looks like a sequence of KITTI's odometry benchmark."""
     return any((path / left).is_dir() for left, _ in FOLDERS)
 
 
 def world_of(source: str) -> World:
-    """Return the world that a source names, as it is no recording.
+    """Return the world named by a source that is no recording.
 
     Raises
     ------
     UserError
-        If it names none, either.
+        If there is no such world either.
     """
     try:
         return load_world(source)
@@ -40,7 +40,7 @@ def stereo_recording(path: Path, reading: Reading) -> CameraRecording:
     Raises
     ------
     UserError
-        If there is no usable pair, and why.
+        If there is no usable pair, with the reason.
     """
     return kitti_pair(path, reading) if is_kitti(path) else bag_pair(path, reading)
 
@@ -48,16 +48,11 @@ def stereo_recording(path: Path, reading: Reading) -> CameraRecording:
 def camera_recording(path: Path, reading: Reading, side: str) -> CameraRecording:
     """Return the grey, undistorted images of one camera of a bag or a KITTI folder.
 
-    Parameters
-    ----------
-    path : Path
-    reading : Reading
-    side : str
-        `left` or `right` of a pair, or a bag's image topic.
+    `side` is `left` or `right` of a pair, or a bag's image topic.
 
     Raises
     ------
     UserError
-        If there are no usable images, and why.
+        If there are no usable images, with the reason.
     """
     return (kitti_camera if is_kitti(path) else bag_camera)(path, reading, side)
