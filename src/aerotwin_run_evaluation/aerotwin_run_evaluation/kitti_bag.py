@@ -85,7 +85,7 @@ def read_sequence(folder: Path) -> KittiSequence:
 
 
 def write_bag(sequence: KittiSequence, path: Path) -> None:
-    """Write the sequence as a bag with the topics and stamps of this workspace.
+    """Write the sequence as a bag with its stamps and the topics of this workspace.
 
     `map` is the left camera's first pose turned upright (x forward, z up); `base_link` is the left
     camera turned upright.

@@ -103,8 +103,8 @@ def trajectory_of(stamps_ns: list[int], transforms: list[FloatArray]) -> Traject
 class OwnOdometry:
     """Poses by the workspace's stereo odometry, pair by pair; `odom` is the body at the first.
 
-    `T_base_left` is the pose of the left camera on the body; without it, the first view is assumed
-    level. `n_lost` counts the pairs at which tracking was lost.
+    `T_base_left` is the pose of the left camera on the body; without it, it is assumed to look
+    ahead and level at first. `n_lost` counts the pairs at which tracking was lost.
     """
 
     def __init__(self, rig: StereoRig, T_base_left: FloatArray | None) -> None:
