@@ -19,10 +19,15 @@ from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.camera_messages import image_message
 from aerotwin_registration import write_cloud
+from support.evaluator_inputs import (
+    SIGMA,
+    shifted_ground,
+    wavy_ground,
+    write_odometry,
+    write_trajectories,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
-SECOND = 1_000_000_000
-SIGMA = 0.02  # of the estimate's positions along each axis [m]
 LARGEST_BYTES = 400e6  # of the environment with `aerotwin[evaluate]`, pip included
 API = """
 from aerotwin_trajectory_evaluation import evaluate_trajectory, read_trajectory
@@ -93,33 +98,17 @@ def fresh(tmp_path_factory, wheels) -> FreshEnvironment:
     return environment
 
 
-def wavy_ground(n: int) -> np.ndarray:
-    """Return points on a surface that opposes every shift and turn [m]."""
-    xy = np.random.default_rng(5).uniform(-15.0, 15.0, (n, 2))
-    return np.column_stack([xy, np.sin(xy[:, 0]) + np.cos(0.7 * xy[:, 1])])
-
-
 def write_inputs(folder: Path) -> None:
     """Write a reference and an estimate of a map and of a trajectory, and a bag of the latter."""
     write_cloud(folder / "model.ply", wavy_ground(6000))
-    write_cloud(folder / "slam.ply", wavy_ground(4000) + np.array([0.1, -0.05, 0.02]))
-    t = np.linspace(0.0, 20.0, 200)
-    p = np.column_stack([3.0 * np.cos(0.3 * t), 3.0 * np.sin(0.3 * t), 0.1 * t])
-    rows = np.column_stack([t, p, np.zeros((200, 3)), np.ones(200)])
-    np.savetxt(folder / "truth.txt", rows, fmt="%.6f")
-    rows[:, 1:4] += np.random.default_rng(6).normal(0.0, SIGMA, (200, 3))
-    np.savetxt(folder / "estimate.txt", rows, fmt="%.6f")
+    write_cloud(folder / "slam.ply", shifted_ground())
+    rows = write_trajectories(folder)
     image = image_message(0, "cam", np.full((48, 64), 90, np.uint8))
     with BagWriter(folder / "bag") as writer:
         writer.add_topic("/odom", "nav_msgs/msg/Odometry")
         writer.add_topic("/camera/image_raw", "sensor_msgs/msg/Image")
         writer.write("/camera/image_raw", 0, messages.serialize(image))
-        for row in rows:
-            stamp = round(row[0] * SECOND)
-            message = messages.odometry_message(
-                stamp, "map", "base", row[1:4], row[4:], [0.0] * 3, [0.0] * 3
-            )
-            writer.write("/odom", stamp, messages.serialize(message))
+        write_odometry(writer, rows)
 
 
 def result_of(fresh: FreshEnvironment, *words: str) -> dict:

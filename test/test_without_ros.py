@@ -9,12 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_registration import write_cloud
+from support.evaluator_inputs import (
+    SECOND,
+    SIGMA,
+    shifted_ground,
+    wavy_ground,
+    write_odometry,
+    write_trajectories,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 # Packages, files and records of ROS in an environment; rosbags is none of it.
@@ -36,8 +43,6 @@ EVALUATOR = (
     "aerotwin_comparison",
     "aerotwin_report",
 )
-SECOND = 1_000_000_000
-SIGMA = 0.02  # of the estimate's positions along each axis [m]
 ROUNDING = 1e-3  # of a text of six digits, against doubles
 
 # What the child runs: argument 1 is its path, 2 the modules to load, 3 the commands.
@@ -106,32 +111,16 @@ def run(path: list[str], modules: list[str], commands: list[list[str]]) -> tuple
     return json.loads(child.stderr[child.stderr.rindex("[") :]), child.stdout
 
 
-def wavy_ground(n: int) -> np.ndarray:
-    """Return points on a surface that opposes every shift and turn [m]."""
-    xy = np.random.default_rng(5).uniform(-15.0, 15.0, (n, 2))
-    return np.column_stack([xy, np.sin(xy[:, 0]) + np.cos(0.7 * xy[:, 1])])
-
-
 @pytest.fixture
 def inputs(tmp_path) -> Path:
     """A folder with a reference and an estimate of a map and of a trajectory, and a bag of both."""
     write_cloud(tmp_path / "model.ply", wavy_ground(6000))
-    write_cloud(tmp_path / "slam.npz", wavy_ground(4000) + np.array([0.1, -0.05, 0.02]))
-    t = np.linspace(0.0, 20.0, 200)
-    p = np.column_stack([3.0 * np.cos(0.3 * t), 3.0 * np.sin(0.3 * t), 0.1 * t])
-    rows = np.column_stack([t, p, np.zeros((200, 3)), np.ones(200)])
-    np.savetxt(tmp_path / "truth.txt", rows, fmt="%.6f")
-    rows[:, 1:4] += np.random.default_rng(6).normal(0.0, SIGMA, (200, 3))
-    np.savetxt(tmp_path / "estimate.txt", rows, fmt="%.6f")
+    write_cloud(tmp_path / "slam.npz", shifted_ground())
+    rows = write_trajectories(tmp_path)
     with BagWriter(tmp_path / "bag") as writer:
         writer.add_topic("/odom", "nav_msgs/msg/Odometry")
         writer.add_topic("/map", "sensor_msgs/msg/PointCloud2")
-        for row in rows:
-            stamp = round(row[0] * SECOND)
-            message = messages.odometry_message(
-                stamp, "map", "base", row[1:4], row[4:], [0.0] * 3, [0.0] * 3
-            )
-            writer.write("/odom", stamp, messages.serialize(message))
+        write_odometry(writer, rows)
         cloud = messages.point_cloud_message(0, "map", wavy_ground(4000))
         writer.write("/map", 20 * SECOND, messages.serialize(cloud))
     return tmp_path

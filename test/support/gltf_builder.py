@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""glTF files and tiles, packed by hand: nothing here is shared with the code under test."""
+"""glTF files and tiles, packed by hand: nothing here is shared with the code under test.
+
+A conftest imports the fixtures that its tests need.
+"""
 
 import base64
 import json
@@ -9,6 +12,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import pytest
 
 COMPONENTS = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
@@ -116,3 +120,39 @@ def make_tile(magic: bytes, table: dict, binary: bytes = b"", rest: bytes = b"",
     length = 28 + len(more) + len(text) + len(binary) + len(batch) + len(rest)
     header = struct.pack("<4s6I", magic, 1, length, len(text), len(binary), len(batch), 0)
     return header + more + text + binary + batch + rest
+
+
+@pytest.fixture
+def gltf():
+    """The class `Gltf`."""
+    return Gltf
+
+
+@pytest.fixture
+def png():
+    """The function `make_png`."""
+    return make_png
+
+
+@pytest.fixture
+def quad_file():
+    """A plain glTF file of one quadrilateral."""
+    file = Gltf()
+    file.quad()
+    return file.scene()
+
+
+@pytest.fixture
+def quad_corners():
+    """The corners of that quadrilateral's triangles, (2, 3, 3)."""
+    return QUAD[QUAD_TRIANGLES].reshape(2, 3, 3)
+
+
+@pytest.fixture
+def quad_positions():
+    return QUAD
+
+
+@pytest.fixture
+def quad_uv():
+    return QUAD_UV

@@ -7,19 +7,18 @@ from typing import Any
 import pytest
 
 from aerotwin_meshes.gltf import read_scene
-from support.gltf_builder import QUAD, QUAD_TRIANGLES, QUAD_UV, Gltf, make_png, no_file
+from support.gltf_builder import (
+    Gltf,
+    gltf,
+    no_file,
+    png,
+    quad_corners,
+    quad_file,
+    quad_positions,
+    quad_uv,
+)
 
-
-@pytest.fixture
-def gltf():
-    """The class `Gltf`."""
-    return Gltf
-
-
-@pytest.fixture
-def png():
-    """The function `make_png`."""
-    return make_png
+__all__ = ["gltf", "png", "quad_corners", "quad_file", "quad_positions", "quad_uv"]
 
 
 @pytest.fixture
@@ -31,27 +30,3 @@ def shapes():
         return read_scene(data, resolve=resolve, **options).parts
 
     return read
-
-
-@pytest.fixture
-def quad_file():
-    """A plain glTF file of one quadrilateral."""
-    file = Gltf()
-    file.quad()
-    return file.scene()
-
-
-@pytest.fixture
-def quad_corners():
-    """The corners of that quadrilateral's triangles, (2, 3, 3)."""
-    return QUAD[QUAD_TRIANGLES].reshape(2, 3, 3)
-
-
-@pytest.fixture
-def quad_positions():
-    return QUAD
-
-
-@pytest.fixture
-def quad_uv():
-    return QUAD_UV

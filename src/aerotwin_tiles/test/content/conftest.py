@@ -7,25 +7,24 @@ from typing import Any
 import pytest
 
 from aerotwin_tiles.tile_content import read_content
-from support.gltf_builder import QUAD, QUAD_TRIANGLES, QUAD_UV, Gltf, make_png, make_tile, no_file
+from support.gltf_builder import (
+    gltf,
+    make_tile,
+    no_file,
+    png,
+    quad_corners,
+    quad_file,
+    quad_positions,
+    quad_uv,
+)
 
-
-@pytest.fixture
-def gltf():
-    """The class `Gltf`."""
-    return Gltf
+__all__ = ["gltf", "png", "quad_corners", "quad_file", "quad_positions", "quad_uv"]
 
 
 @pytest.fixture
 def tile():
     """The function `make_tile`."""
     return make_tile
-
-
-@pytest.fixture
-def png():
-    """The function `make_png`."""
-    return make_png
 
 
 @pytest.fixture
@@ -36,27 +35,3 @@ def content():
         return read_content(data, uri="tile.bin", resolve=resolve, **options)
 
     return read
-
-
-@pytest.fixture
-def quad_file():
-    """A plain glTF file of one quadrilateral."""
-    file = Gltf()
-    file.quad()
-    return file.scene()
-
-
-@pytest.fixture
-def quad_corners():
-    """The corners of that quadrilateral's triangles, (2, 3, 3)."""
-    return QUAD[QUAD_TRIANGLES].reshape(2, 3, 3)
-
-
-@pytest.fixture
-def quad_positions():
-    return QUAD
-
-
-@pytest.fixture
-def quad_uv():
-    return QUAD_UV
