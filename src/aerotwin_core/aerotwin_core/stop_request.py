@@ -32,6 +32,8 @@ ONE_PRESS_S = 1.0
 
 _AGAIN_S = 0.1
 """Until a lost interrupt is tried again: the callback that lost it has ended by then."""
+_WAKE = signal.SIGURG
+"""Ends a wait in a system call; by default it is ignored, so it harms nothing."""
 _SIGTERM_AGAIN = signal.SIGTERM, ONE_PRESS_S + _AGAIN_S
 """SIGTERM, and when it is tried again: earlier it would be taken for the same."""
 
@@ -104,11 +106,14 @@ def give_up(notice: str = "") -> None:
 
 
 def deliver_lost_interrupts() -> None:
-    """Have KeyboardInterrupt raised again where Python had to drop it.
+    """Have a stop reach the main thread where Python would drop or delay it.
 
-    In a callback from compiled code, as numba's while it loads a kernel, no caller can receive it:
-    Python prints it as ignored, and a long computation would continue.
+    In a callback from compiled code, as numba's while it loads a kernel, no caller can receive a
+    KeyboardInterrupt: Python prints it as ignored, and a long computation would continue. And a
+    signal that arrives just before the main thread waits for a lock does not end that wait: CPython
+    runs the handler after it, however long that takes.
     """
+    _wake_main_thread_after_signals()
     print_it = sys.unraisablehook
 
     def hook(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -124,6 +129,24 @@ def deliver_lost_interrupts() -> None:
             print_it(unraisable)
 
     sys.unraisablehook = hook
+
+
+def _wake_main_thread_after_signals() -> None:
+    """Interrupt what the main thread waits for a little after each stop signal."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.signal(_WAKE, lambda number, frame: None)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    main = threading.main_thread().ident or 0
+
+    def wake() -> None:
+        while number := os.read(reader, 1):
+            if number[0] in (signal.SIGINT, signal.SIGTERM):
+                for wait_s in (_AGAIN_S, ONE_PRESS_S):  # the first may come too early, too
+                    time.sleep(wait_s)
+                    signal.pthread_kill(main, _WAKE)
+
+    threading.Thread(target=wake, name="stop signals", daemon=True).start()
 
 
 def end_at_next_interrupt() -> None:
