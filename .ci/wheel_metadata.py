@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Write what pip must know into the setup.py of each package, from what stands elsewhere.
+"""Write what pip must know into the setup.cfg of each package, from what stands elsewhere.
 
     .ci/wheel_metadata.py             say which files do not agree; exit code 1 if one does not
     .ci/wheel_metadata.py --write     write them anew
@@ -14,16 +14,17 @@ The version is that of aerotwin_core's package.xml. Requirements are the <exec_d
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from configparser import ConfigParser
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 VERSION_OWNER = "aerotwin_core"
-PYTHON = ">=3.11"
 ROS = re.compile(
     r"(rclpy|rcl_interfaces|ament_index_python|builtin_interfaces|std_srvs|tf2_\w+|\w+_msgs)$"
 )
 # There are no wheels of these: aerotwin_core generates them (generate_tf2_msgs.py).
+VERBS = "aerotwin.commands"
 NOT_ON_INDEX = {"tf2_msgs"}
 # Imported name or rosdep key -> name on the package index, where they differ.
 DISTRIBUTIONS = {
@@ -129,68 +130,67 @@ def verbs_by_extra(manifests: dict[str, ElementTree.Element], pins: dict[str, st
                 brought[name] = extra
                 waiting += needs[name]
     return sorted(
-        f"{verb} = {extra}"
+        f"{line.partition(' = ')[0]} = {extra}"
         for name, extra in brought.items()
-        for verb in re.findall(r'"([\w.]+) = [\w.]+command"', setup_text(name))
+        for line in setup(name).get("options.entry_points", VERBS, fallback="").split("\n")
+        if line
     )
 
 
-def setup_text(package: str) -> str:
-    """Return the setup.py of a package."""
-    return (SOURCE / package / "setup.py").read_text("utf-8")
+def setup(package: str) -> ConfigParser:
+    """Return the setup.cfg of a package."""
+    parser = ConfigParser(interpolation=None, delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read(SOURCE / package / "setup.cfg", encoding="utf-8")
+    return parser
 
 
-def listing(key: str, lines: list[str], indent: str) -> str:
-    """Return a list in Python, one entry a line."""
-    if not lines:
-        return f"{indent}{key}[],\n"
-    body = "".join(f'{indent}    "{line}",\n' for line in lines)
-    return f"{indent}{key}[\n{body}{indent}],\n"
+def written(
+    parser: ConfigParser, version: str, always: list[str], extras: dict[str, list[str]]
+) -> str:
+    """Return the text of a setup.cfg with its version and requirements put in."""
+    parser["metadata"]["version"] = version
+    parser["options"]["install_requires"] = listing(always)
+    parser["options.extras_require"] = {key: listing(extras[key]) for key in sorted(extras)}
+    sections = [
+        f"[{name}]\n" + "".join(entry(key, value) for key, value in parser[name].items())
+        for name in parser.sections()
+    ]
+    return "\n".join(sections)
 
 
-def written(text: str, version: str, always: list[str], extras: dict[str, list[str]]) -> str:
-    """Return the text of a setup.py with its version and requirements put in."""
-    of_extras = "".join(
-        listing(f'"{name}": ', lines, " " * 8) for name, lines in sorted(extras.items())
-    )
-    blocks = {
-        "version": f'    version="{version}",\n',
-        "python_requires": f'    python_requires="{PYTHON}",\n',
-        "install_requires": listing("install_requires=", always, " " * 4),
-        "extras_require": f"    extras_require={{\n{of_extras}    }},\n",
-    }
-    for key, block in blocks.items():
-        old = re.compile(rf"^    {key}=.*?,\n(?=    \w+=|    #|\))", re.MULTILINE | re.DOTALL)
-        if key == "python_requires" and not old.search(text):
-            text = text.replace("    install_requires=", f"{block}    install_requires=", 1)
-        text = old.sub(lambda _, block=block: block, text, count=1)
-    return text
+def entry(key: str, value: str) -> str:
+    """Return a key with its value; several lines are indented."""
+    return f"{key} = {value}".replace(" = \n", " =\n").replace("\n", "\n    ").rstrip() + "\n"
+
+
+def listing(lines: list[str]) -> str:
+    """Return the value of several lines."""
+    return "".join(f"\n{line}" for line in lines)
 
 
 def meta_package(manifests: dict[str, ElementTree.Element], pins: dict[str, str]) -> str:
-    """Return the requirements of `aerotwin`, in its setup.py."""
+    """Return the setup.cfg of `aerotwin`."""
     ros = {
         name for root in manifests.values() for name in requirements(root, pins)[1].get("ros", [])
     }
     extras = {extra: [requirement(name, pins) for name in names] for extra, names in EXTRAS.items()}
     extras["ros"] += sorted(ros)
-    always = [requirement(VERSION_OWNER, pins)]
-    text = written(setup_text("aerotwin"), pins["aerotwin"], always, extras)
-    verbs = listing('"aerotwin.extras": ', verbs_by_extra(manifests, pins), " " * 8)
-    return re.sub(
-        r'^        "aerotwin.extras": .*?\],\n', verbs, text, flags=re.MULTILINE | re.DOTALL
-    )
+    parser = setup("aerotwin")
+    verbs = listing(verbs_by_extra(manifests, pins))
+    parser["options.entry_points"] = {"aerotwin.extras": verbs}
+    return written(parser, pins["aerotwin"], [requirement(VERSION_OWNER, pins)], extras)
 
 
 def expected() -> dict[Path, str]:
     """Return every file that is derived, with the text that it should have."""
     manifests = packages()
     pins = pinned_versions(manifests)
-    texts = {SOURCE / "aerotwin" / "setup.py": meta_package(manifests, pins)}
+    texts = {SOURCE / "aerotwin" / "setup.cfg": meta_package(manifests, pins)}
     for package, root in manifests.items():
         always, extras = requirements(root, pins)
-        texts[SOURCE / package / "setup.py"] = written(
-            setup_text(package), pins["aerotwin"], always, {"test": ["pytest"], **extras}
+        texts[SOURCE / package / "setup.cfg"] = written(
+            setup(package), pins["aerotwin"], always, {"test": ["pytest"], **extras}
         )
         path = SOURCE / package / "package.xml"
         texts[path] = re.sub(

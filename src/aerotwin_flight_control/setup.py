@@ -1,32 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-from setuptools import find_packages, setup
+from setuptools import setup
 
-PACKAGE = "aerotwin_flight_control"
-
-setup(
-    name=PACKAGE,
-    version="0.1.0",
-    packages=find_packages(exclude=["test"]),
-    data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
-        (f"share/{PACKAGE}", ["package.xml"]),
-    ],
-    python_requires=">=3.11",
-    install_requires=[
-        "aerotwin_core==0.1.0",
-        "aerotwin_multirotor_dynamics==0.1.0",
-        "numpy>=2.4.6",
-        "scipy>=1.17.1",
-    ],
-    zip_safe=False,
-    maintainer="aerotwin contributors",
-    maintainer_email="maintainers@aerotwin.dev",
-    description="Geometric control of multirotors, minimum-snap trajectories and the relay.",
-    license="Apache-2.0",
-    extras_require={
-        "test": [
-            "pytest",
-        ],
-    },
-)
+# All else stands in setup.cfg; colcon cannot read this from there.
+setup(python_requires=">=3.11")
