@@ -70,6 +70,11 @@ def process_table() -> dict[int, tuple[int, int, bool]]:
     return table
 
 
+def children(parent: int, table: dict[int, tuple[int, int, bool]]) -> set[int]:
+    """Return the processes whose parent is the given one, including zombies."""
+    return {pid for pid, (above, _, _) in table.items() if above == parent}
+
+
 def descendants(roots: Iterable[int], table: dict[int, tuple[int, int, bool]]) -> set[int]:
     """Return every process below the roots, including zombies."""
     children: dict[int, list[int]] = {}

@@ -73,6 +73,8 @@ class _Supervisor:
         self.first_signal = 0.0
         self.stopping = asyncio.Event()
         self.stop_tasks: set[asyncio.Task] = set()
+        self.others = kernel.children(os.getpid(), kernel.process_table())
+        """What the caller had started before; it is not the launch's to end."""
 
     async def run(self) -> int:
         """Start all processes, wait for the end, clean up."""
@@ -221,7 +223,8 @@ class _Supervisor:
 
     def _strays(self) -> set[int]:
         table = kernel.process_table()
-        below = kernel.descendants([os.getpid()], table) - {self.guard.pid}
+        own = kernel.children(os.getpid(), table) - self.others - {self.guard.pid}
+        below = own | kernel.descendants(own, table)
         kernel.reap(pid for pid in below if table[pid][2])
         return {pid for pid in below if not table[pid][2]}
 

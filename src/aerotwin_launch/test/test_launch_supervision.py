@@ -251,3 +251,12 @@ def test_a_caller_has_its_handlers_of_signals_again(tmp_path, launch_environment
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard == [True]
+
+
+def test_what_the_caller_has_started_before_is_not_ended(tmp_path, launch_environment):
+    file = tmp_path / "t.launch.yaml"
+    file.write_text("launch:\n  - executable: {cmd: 'true', name: quick}\n")
+    with subprocess.Popen(["sleep", "600"]) as other:
+        assert run_plan(expand_launch_file(file, {}, launch_environment), tmp_path) == 0
+        assert other.poll() is None
+        other.kill()

@@ -105,8 +105,6 @@ def test_a_campaign_drives_judges_and_does_nothing_again(driven_once, tmp_path, 
     assert "a tiny route" in page and "Not comparable" in page
 
 
-# Another test of this process may have ended the one that counts its semaphores.
-@pytest.mark.filterwarnings("ignore:resource_tracker. process died:UserWarning")
 @pytest.mark.slow
 def test_processes_do_the_work_of_a_campaign_each_in_its_own(driven_once, tmp_path):
     shutil.copytree(driven_once.runs, tmp_path / "runs")
@@ -118,8 +116,6 @@ def test_processes_do_the_work_of_a_campaign_each_in_its_own(driven_once, tmp_pa
     assert found["tiny"] == [driven_once.scores] and done == [1]
 
 
-# Another test of this process may have ended the one that counts its semaphores.
-@pytest.mark.filterwarnings("ignore:resource_tracker. process died:UserWarning")
 def test_processes_end_with_the_campaign_that_is_given_up():
     children = []
 
