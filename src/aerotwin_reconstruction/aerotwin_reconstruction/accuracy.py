@@ -41,20 +41,10 @@ def accuracy(
 ) -> dict[str, Any]:
     """Return accuracy and completeness of a cloud, as plain JSON types.
 
-    Parameters
-    ----------
-    points_map : (n, 3) array
-        The cloud [m].
-    world : World
-        The true one.
-    T_map_optical : mapping
-        True poses of the pictures, which all have the same camera.
-    voxel_m : float
-        Voxels whose means the points are, for the floor [m].
-    area_m : (x0, y0, x1, y1), optional
-        The surveyed area; completeness is evaluated within [m].
-    route_m : (k, 2) array, optional
-        Points along a route; completeness is also reported in strips along it [m].
+    `points_map` (n, 3): the cloud [m]. `world`: the true one. `T_map_optical`: true poses of the
+    pictures, which all have the same camera. `voxel_m`: voxels whose means the points are, for the
+    floor [m]. `area_m` (x0, y0, x1, y1): the surveyed area; completeness is evaluated within [m].
+    `route_m` (k, 2): points along a route; completeness is also reported in strips along it [m].
     """
     queries = WorldQueries(world)
     away = queries.distance(points_map).astype(np.float64)

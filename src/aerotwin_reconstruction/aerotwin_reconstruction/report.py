@@ -67,10 +67,7 @@ def cloud_accuracy(
 ) -> dict[str, Any]:
     """Return the accuracy of a cloud against the world of a simulated survey.
 
-    Raises
-    ------
-    UserError
-        If the survey's folder does not hold the true poses, its camera or its area.
+    Raises UserError if the survey's folder does not hold the true poses, its camera or its area.
     """
     record = read_record(survey)
     try:

@@ -192,10 +192,7 @@ def without_invalid(
 ) -> tuple[np.ndarray, np.ndarray | None, str]:
     """Return points (n, 3) and intensity without non-finite points, and their number as text.
 
-    Raises
-    ------
-    UserError
-        If there are such points and `drop` is false, or no point is left.
+    Raises UserError if there are such points and `drop` is false, or no point is left.
     """
     is_good = np.isfinite(points).all(axis=1)
     n_bad = len(points) - int(np.count_nonzero(is_good))

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """LAS and LAZ files (through laspy and lazrs), with the coordinate system that they name.
 
-References
-----------
-ASPRS, LAS Specification 1.4 R15: public header, scale and offset, GeoKeyDirectory (34735) and
-OGC WKT (2112) records. OGC 19-008r4 (GeoTIFF): keys 2048, 3072, 3076.
+References: ASPRS, LAS Specification 1.4 R15: public header, scale and offset, GeoKeyDirectory
+(34735) and OGC WKT (2112) records. OGC 19-008r4 (GeoTIFF): keys 2048, 3072, 3076.
 """
 
 import re
@@ -35,19 +33,11 @@ _MAX_COORDINATE = 1e11
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinateSystem:
-    """Coordinate system stated by a file.
+    """Coordinate system stated by a file."""
 
-    Attributes
-    ----------
-    name : str
-        `EPSG:32633`, or the name in the WKT; "" if unknown.
-    metres_per_unit, is_geographic : float or None, bool
-        Of x and y [m]; None if the file does not say. Whether x and y are in degrees.
-    """
-
-    name: str = ""
-    metres_per_unit: float | None = None
-    is_geographic: bool = False
+    name: str = ""  # `EPSG:32633`, or the name in the WKT; "" if unknown
+    metres_per_unit: float | None = None  # of x and y; None if the file does not say
+    is_geographic: bool = False  # whether x and y are in degrees
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +63,8 @@ def read_las_here(path: Path) -> LasContent:
 
     LAZ belongs to a child process (`las_process.read_las`).
 
-    Raises
-    ------
-    UserError
-        If the file is damaged, cut off or counts more points than it holds, or is in degrees.
+    Raises UserError if the file is damaged, cut off or counts more points than it holds, or is in
+    degrees.
     """
     import laspy
 

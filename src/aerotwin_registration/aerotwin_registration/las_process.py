@@ -36,10 +36,7 @@ _REFUSED = 3
 def read_las(path: Path) -> LasContent:
     """Return the content of a LAS file; a LAZ file is read in a child process.
 
-    Raises
-    ------
-    UserError
-        If the file is damaged, cut off, or in degrees.
+    Raises UserError if the file is damaged, cut off, or in degrees.
     """
     if not _is_compressed(path):
         return read_las_here(path)

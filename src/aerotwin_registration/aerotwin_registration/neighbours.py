@@ -15,20 +15,13 @@ _REACH = 1.25
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The nearest target point within the radius of every source point, and their sums.
+    """The nearest target point within the radius of every source point, and their sums."""
 
-    Attributes
-    ----------
-    moved, index : (n, 3), (n,) arrays
-        Source points at their current position in the target frame, and the index of the nearest
-        target point; -1 without one within the radius.
-    sums : (19,) array
-        As in `tree_kernels.tracked_pairs`.
-    """
-
-    moved: np.ndarray
-    index: np.ndarray
-    sums: np.ndarray
+    # moved and index: source points at their current position in the target frame, and the index of
+    # the nearest target point; -1 without one within the radius
+    moved: np.ndarray  # (n, 3)
+    index: np.ndarray  # (n,)
+    sums: np.ndarray  # (19,) as in `tree_kernels.tracked_pairs`
 
     @property
     def n(self) -> int:
@@ -54,14 +47,10 @@ class PairTracker:
     that a few known neighbours are checked before the tree. The result equals a full search in
     every step, at a small part of its cost once steps are small.
 
-    Parameters
-    ----------
-    source, target : (n, 3) array, PointTree
-        Moving points, fastest along a curve as `PointTree.points` are, and the searched ones.
-    radius_m : float
-        Neighbours farther than this do not count [m].
-    robust, robust_m : int, float
-        Kind of weight of a pair in the sums (`tree_kernels`), and its threshold distance [m].
+    `source` (n, 3), `target`: moving points, fastest along a curve as `PointTree.points` are, and
+    the searched ones. `radius_m`: neighbours farther than this do not count [m]. `robust`,
+    `robust_m`: kind of weight of a pair in the sums (`tree_kernels`), and its threshold
+    distance [m].
     """
 
     def __init__(

@@ -22,10 +22,7 @@ def read_numpy_cloud(path: Path) -> dict[str, np.ndarray]:
     From an NPZ file with several arrays, `points` (or `xyz`, `pc`, `cloud`) is read, and
     `intensity` if it is as long.
 
-    Raises
-    ------
-    UserError
-        If the file is damaged, claims more than it holds, or has no such array.
+    Raises UserError if the file is damaged, claims more than it holds, or has no such array.
     """
     try:
         names, name, arrays = _arrays(path)

@@ -20,23 +20,14 @@ _WORTH_NAMING = 0.4
 
 @dataclass(frozen=True, kw_only=True)
 class OpenDirection:
-    """A motion that is not constrained.
+    """A motion that is not constrained."""
 
-    Attributes
-    ----------
-    translation, rotation : (3,) arrays
-        The motion in target axes: shift [m], and turn about the cloud's centre [rad] times the
-        cloud's radius, together of unit length (with `growth`).
-    growth : float
-        Change of log(scale) times the cloud's radius.
-    information : float
-        Mean square of the normal component; 1 = fully constrained.
-    """
-
-    translation: np.ndarray
-    rotation: np.ndarray
-    growth: float = 0.0
-    information: float
+    # translation and rotation: the motion in target axes: shift [m], and turn about the cloud's
+    # centre [rad] times the cloud's radius, together of unit length (with `growth`)
+    translation: np.ndarray  # (3,)
+    rotation: np.ndarray  # (3,)
+    growth: float = 0.0  # change of log(scale) times the cloud's radius
+    information: float  # mean square of the normal component; 1 = fully constrained
 
     @property
     def text(self) -> str:

@@ -23,10 +23,7 @@ _COPIES = 5
 def read_pcd(path: Path) -> dict[str, np.ndarray]:
     """Return the columns of a PCD file by name.
 
-    Raises
-    ------
-    UserError
-        If the file is not a PCD file, is cut off, or counts more than it holds.
+    Raises UserError if the file is not a PCD file, is cut off, or counts more than it holds.
     """
     data = Path(path).read_bytes()
     head, start = _header(data, path)

@@ -25,10 +25,7 @@ def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
 
     Polygons are split into fans; a file without faces gives (0, 3).
 
-    Raises
-    ------
-    UserError
-        If the file is not a PLY file, is cut off, or counts more than it holds.
+    Raises UserError if the file is not a PLY file, is cut off, or counts more than it holds.
     """
     check_is_file(path)
     data = Path(path).read_bytes()
@@ -56,10 +53,7 @@ def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
 def count_faces(path: Path) -> int:
     """Return how many faces the header of a PLY file names.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read or is not a PLY file.
+    Raises UserError if the file cannot be read or is not a PLY file.
     """
     try:
         with Path(path).open("rb") as file:

@@ -13,16 +13,10 @@ _BITS = 21
 class PointTree:
     """Points prepared for nearest-neighbour search.
 
-    Attributes
-    ----------
-    points : (n, 3) array
-        The points (finite, any frame [m]) along a Z-curve: neighbours in the array are mostly
-        neighbours in space. All indices refer to this array.
-    order : (n,) array
-        Index of each of these points in the input.
+    `points` (n, 3): the points (finite, any frame [m]) along a Z-curve: neighbours in the array are
+    mostly neighbours in space. All indices refer to this array. `order` (n,): index of each of
+    these points in the input.
 
-    Notes
-    -----
     Exact in double precision, built in about the time of one sort, and repeatable to the bit on
     any number of threads.
     """

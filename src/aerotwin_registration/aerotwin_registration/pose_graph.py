@@ -36,9 +36,7 @@ def agreed_poses(poses: np.ndarray, constraints: Sequence[PoseConstraint]) -> Fl
 
     The initial poses must be near the solution.
 
-    References
-    ----------
-    Grisetti, Kuemmerle, Stachniss and Burgard 2010, "A Tutorial on Graph-Based SLAM".
+    Reference: Grisetti, Kuemmerle, Stachniss and Burgard 2010, "A Tutorial on Graph-Based SLAM".
     """
     poses = np.array(poses, dtype=np.float64)
     for _ in range(_MAX_STEPS):

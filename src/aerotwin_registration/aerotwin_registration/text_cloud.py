@@ -26,10 +26,7 @@ def read_text_cloud(path: Path) -> dict[str, np.ndarray]:
     and a fourth of exactly four as intensity. A first line with the number of points (PTS) is
     skipped.
 
-    Raises
-    ------
-    UserError
-        If a line is not numeric, or lines differ in length.
+    Raises UserError if a line is not numeric, or lines differ in length.
     """
     try:
         lines = _lines(text_lines(path))

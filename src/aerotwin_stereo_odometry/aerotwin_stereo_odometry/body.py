@@ -15,22 +15,17 @@ UNKNOWN_STD = 1e3  # of a twist that nothing is known about [m/s, rad/s]
 
 @dataclass(frozen=True, kw_only=True)
 class BodyOdometry:
-    """Odometry of the body.
-
-    Attributes
-    ----------
-    stamp_ns : int
-    T_odom_body, pose_covariance : (4, 4), (6, 6) arrays
-        Pose, and its covariance: position, rotation vector; odom axes [m, rad].
-    twist_in_body, twist_covariance : (6,), (6, 6) arrays
-        Mean velocity and angular velocity since the previous frame, body axes [m/s, rad/s].
-    """
+    """Odometry of the body."""
 
     stamp_ns: int
-    T_odom_body: np.ndarray
-    pose_covariance: np.ndarray
-    twist_in_body: np.ndarray
-    twist_covariance: np.ndarray
+    # T_odom_body and pose_covariance: pose, and its covariance: position, rotation vector; odom
+    # axes [m, rad]
+    T_odom_body: np.ndarray  # (4, 4)
+    pose_covariance: np.ndarray  # (6, 6)
+    # twist_in_body and twist_covariance: mean velocity and angular velocity since the previous
+    # frame, body axes [m/s, rad/s]
+    twist_in_body: np.ndarray  # (6,)
+    twist_covariance: np.ndarray  # (6, 6)
 
 
 def body_odometry(

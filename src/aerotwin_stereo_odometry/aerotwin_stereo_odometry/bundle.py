@@ -26,29 +26,18 @@ RELATIVE_DECREASE_DONE = 1e-5
 
 
 class Bundle(NamedTuple):
-    """Result of a bundle adjustment.
+    """Result of a bundle adjustment."""
 
-    Attributes
-    ----------
-    T_cam_odom : (k, 4, 4) array
-        Poses of odom in the key cameras.
-    points_odom, point_information : (n, 3), (n, 3, 3) arrays
-        Points [m] and their information for fixed poses [1/m^2].
-    squared_errors : (m, 2) array
-        Whitened squared residuals of position and disparity, per observation; inf behind.
-    pose_covariance : (6, 6) array
-        Covariance of the last pose's increment (translation, rotation; camera axes), relative to
-        the fixed poses.
-    cost : (2,) array
-        Robust cost before and after.
-    """
-
-    T_cam_odom: np.ndarray
-    points_odom: np.ndarray
-    point_information: np.ndarray
+    T_cam_odom: np.ndarray  # (k, 4, 4) poses of odom in the key cameras
+    # points_odom and point_information: points [m] and their information for fixed poses [1/m^2]
+    points_odom: np.ndarray  # (n, 3)
+    point_information: np.ndarray  # (n, 3, 3)
+    # (m, 2) whitened squared residuals of position and disparity, per observation; inf behind
     squared_errors: np.ndarray
+    # (6, 6) covariance of the last pose's increment (translation, rotation; camera axes), relative
+    # to the fixed poses
     pose_covariance: np.ndarray
-    cost: np.ndarray
+    cost: np.ndarray  # (2,) robust cost before and after
 
 
 @njit(cache=True, error_model="numpy")
@@ -257,29 +246,16 @@ def adjust_bundle(
 ) -> Bundle:
     """Minimise the stereo reprojection error over key poses and points.
 
-    Parameters
-    ----------
-    T_cam_odom, points_odom : (k, 4, 4), (n, 3) arrays
-        Initial poses, oldest first, and points [m].
-    n_fixed : int
-        Number of leading poses that are fixed (at least 1: the gauge).
-    keys, indices : (m,) int arrays
-        Pose and point of each observation; sorted by point.
-    measured : (m, 3) array
-        u, v, disparity [px].
-    weights : (m, 4) array
-        Square-root information, see ``residuals.stereo_residual``.
-    camera : (5,) array
-        fx, fy, cx, cy [px], baseline [m].
+    `T_cam_odom` (k, 4, 4), `points_odom` (n, 3): initial poses, oldest first, and points [m].
+    `n_fixed`: number of leading poses that are fixed (at least 1: the gauge). `keys`, `indices`
+    (m,): pose and point of each observation; sorted by point. `measured` (m, 3): u, v,
+    disparity [px]. `weights` (m, 4): Square-root information, see ``residuals.stereo_residual``.
+    `camera` (5,): fx, fy, cx, cy [px], baseline [m].
 
-    Notes
-    -----
     Levenberg-Marquardt. Cost per step: sum over points of (observations)^2 6x6 blocks, one dense
     solve of 6k.
 
-    References
-    ----------
-    Triggs et al., Bundle Adjustment, a Modern Synthesis, 2000, sections 4.3 and 6.
+    Reference: Triggs et al., Bundle Adjustment, a Modern Synthesis, 2000, sections 4.3 and 6.
     """
     if n_fixed < 1:
         raise ValueError(f"n_fixed must be at least 1, got {n_fixed}; one pose fixes the gauge.")

@@ -69,20 +69,11 @@ def detect_corners(
 ) -> np.ndarray:
     """Return new whole-pixel corners (m, 2) in free grid cells, row by row of the grid [px].
 
-    Parameters
-    ----------
-    image : (h, w) float32 array
-        Smoothed image [DN].
-    occupied_uv : (n, 2) array
-        Existing features [px].
-    cell_px, border_px : int
-        Grid size, and distance to the image border [px].
-    min_gradient_energy : float
-        Smallest mean squared gradient in the weakest direction [DN^2/px^2].
+    `image` (h, w) float32: smoothed image [DN]. `occupied_uv` (n, 2): existing features [px].
+    `cell_px`, `border_px`: grid size, and distance to the image border [px]. `min_gradient_energy`:
+    smallest mean squared gradient in the weakest direction [DN^2/px^2].
 
-    References
-    ----------
-    Shi and Tomasi, Good Features to Track, CVPR 1994.
+    Reference: Shi and Tomasi, Good Features to Track, CVPR 1994.
     """
     strength = cv2.cornerMinEigenVal(image, BLOCK_PX, ksize=3)
     occupied = np.ascontiguousarray(np.asarray(occupied_uv, dtype=np.float64).reshape(-1, 2))

@@ -40,19 +40,10 @@ def track_flow(
 ):
     """Track features by pyramidal Lucas-Kanade, forward and backward.
 
-    Parameters
-    ----------
-    uv, guess : (n, 2) arrays
-        Positions in the previous image, expected positions in the current one [px].
-    window_px, levels : int
-        Window [px] and pyramid levels.
-    max_error_px : float
-        Largest distance between the start and the forward-backward result [px].
-
-    Returns
-    -------
-    tuple of (n, 2) float64 array and (n,) bool array
-        Positions in the current image and which of them are valid.
+    `uv`, `guess` (n, 2): positions in the previous image, expected positions in the current
+    one [px]. `window_px`, `levels`: window [px] and pyramid levels. `max_error_px`: largest
+    distance between the start and the forward-backward result [px]. Returns positions (n, 2) in the
+    current image and which of them are valid (n,).
     """
     if len(uv) == 0:
         return np.empty((0, 2)), np.zeros(0, dtype=bool)

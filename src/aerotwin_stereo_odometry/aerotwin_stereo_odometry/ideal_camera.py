@@ -32,10 +32,7 @@ class IdealCamera:
         A single calibrated camera has neither P nor R. If `images_are_rectified`, images are those
         of P already: K, D and R are not used.
 
-        Raises
-        ------
-        ValueError
-            If the calibration cannot be used.
+        Raises ValueError if the calibration cannot be used.
         """
         if images_are_rectified:
             camera, _ = camera_from_info(message)

@@ -11,36 +11,21 @@ PATCH_MARGIN_PX = 6  # a key patch is this much wider on each side, so that it c
 
 @dataclass(kw_only=True)
 class Landmarks:
-    """Columns of equal length, one row per landmark, in order of creation.
+    """Columns of equal length, one row per landmark, in order of creation."""
 
-    Attributes
-    ----------
-    ident : (n,) int64 array
-        Identifiers, ascending.
-    points, information : (n, 3), (n, 3, 3) arrays
-        Position in odom [m], and its information for fixed poses [1/m^2].
-    patches, key_uv : (n, s, s) float32, (n, 2) arrays
-        Key patch [DN], and its centre in the key image [px].
-    key_T_cam_odom : (n, 4, 4) array
-        Pose of odom in the key camera when the patch was cut.
-    uv : (n, 2) array
-        Pixel in the last frame that observed it [px].
-    n_missed, n_seen : (n,) int64 arrays
-        Frames since the last observation, and keyframes that observed it.
-    is_tracked : (n,) bool array
-        Still searched for.
-    """
-
-    ident: np.ndarray
-    points: np.ndarray
-    information: np.ndarray
-    patches: np.ndarray
-    key_uv: np.ndarray
-    key_T_cam_odom: np.ndarray
-    uv: np.ndarray
-    n_missed: np.ndarray
-    n_seen: np.ndarray
-    is_tracked: np.ndarray
+    ident: np.ndarray  # (n,) int64 identifiers, ascending
+    # points and information: position in odom [m], and its information for fixed poses [1/m^2]
+    points: np.ndarray  # (n, 3)
+    information: np.ndarray  # (n, 3, 3)
+    # patches and key_uv: key patch [DN], and its centre in the key image [px]
+    patches: np.ndarray  # (n, s, s) float32
+    key_uv: np.ndarray  # (n, 2)
+    key_T_cam_odom: np.ndarray  # (n, 4, 4) pose of odom in the key camera when the patch was cut
+    uv: np.ndarray  # (n, 2) pixel in the last frame that observed it [px]
+    # n_missed and n_seen: frames since the last observation, and keyframes that observed it
+    n_missed: np.ndarray  # (n,) int64
+    n_seen: np.ndarray  # (n,) int64
+    is_tracked: np.ndarray  # (n,) bool still searched for
 
     def __len__(self):
         return len(self.ident)

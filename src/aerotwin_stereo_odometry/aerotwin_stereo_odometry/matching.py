@@ -18,25 +18,14 @@ MIN_SCALE, MAX_SCALE = 0.4, 2.5  # of the area of a warp; beyond, the patch says
 
 
 class LandmarkMatch(NamedTuple):
-    """Landmarks found in a frame and the resulting pose.
+    """Landmarks found in a frame and the resulting pose."""
 
-    Attributes
-    ----------
-    pose : PoseEstimate
-        Pose of odom in the camera.
-    rows, uv : (m,) int array, (m, 2) array
-        Rows of the landmarks found and consistent, and their pixels [px].
-    weights : (m, 4) array
-        Square-root information of the positions; last column zero.
-    n_sought : int
-        Landmarks that should be visible.
-    """
-
-    pose: PoseEstimate
-    rows: np.ndarray
-    uv: np.ndarray
-    weights: np.ndarray
-    n_sought: int
+    pose: PoseEstimate  # pose of odom in the camera
+    # rows and uv: rows of the landmarks found and consistent, and their pixels [px]
+    rows: np.ndarray  # (m,)
+    uv: np.ndarray  # (m, 2)
+    weights: np.ndarray  # (m, 4) Square-root information of the positions; last column zero
+    n_sought: int  # landmarks that should be visible
 
 
 def in_camera(T_cam_odom, points_odom):
@@ -106,14 +95,8 @@ class LandmarkMatcher:
     ) -> LandmarkMatch | None:
         """Return the landmarks found in a frame with its pose, or None if tracking is lost.
 
-        Parameters
-        ----------
-        landmarks : Landmarks
-            Local map.
-        previous, current : PreparedImage
-            Last frame and this one, with pyramids.
-        T_last, T_guess : (4, 4) arrays
-            Pose of odom in the last camera, and the predicted one.
+        `landmarks`: local map. `previous`, `current`: last frame and this one, with pyramids.
+        `T_last`, `T_guess` (4, 4): pose of odom in the last camera, and the predicted one.
         """
         p = self._parameters
         tracked = np.flatnonzero(landmarks.is_tracked)

@@ -17,19 +17,10 @@ SAME_PX = 0.01  # differences of P between the sides that no disparity notices
 class PairCalibration:
     """Collects the calibration of both sides.
 
-    Parameters
-    ----------
-    images_are_rectified : bool
-        The images are those of P already, whatever K, D and R say.
-
-    Attributes
-    ----------
-    rig : StereoRig or None
-        The ideal pair, None until both sides are known.
-    T_optical_rectified : (4, 4) array
-        Pose of the ideal left camera in the frame of the left image's header: turned by R.
-    refusals : dict of str
-        Why the last camera_info of a side is not usable.
+    `images_are_rectified`: the images are those of P already, whatever K, D and R say. `rig`: the
+    ideal pair, None until both sides are known. `T_optical_rectified` (4, 4): pose of the ideal
+    left camera in the frame of the left image's header: turned by R. `refusals`: why the last
+    camera_info of a side is not usable.
     """
 
     def __init__(self, *, images_are_rectified: bool) -> None:
@@ -61,10 +52,7 @@ class PairCalibration:
     def rectified(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the images (h, w) of the ideal pair.
 
-        Raises
-        ------
-        ValueError
-            If the size of an image differs from its camera_info.
+        Raises ValueError if the size of an image differs from its camera_info.
         """
         sides = self._rectifications
         return sides["left"].apply(left), sides["right"].apply(right)

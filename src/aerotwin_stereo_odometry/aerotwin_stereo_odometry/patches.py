@@ -21,23 +21,13 @@ MAX_STEP_PX = 1.5  # longer steps leave the region in which the patch is linear
 
 
 class PatchAlignment(NamedTuple):
-    """Positions of patches in an image.
+    """Positions of patches in an image."""
 
-    Attributes
-    ----------
-    uv : (n, 2) float64 array
-        Centres of the patches [px].
-    information : (n, 3) float64 array
-        Sum of squared template gradients (uu, uv, vv), mean removed [DN^2/px^2].
-    variance : (n,) float64 array
-        Variance of the residual [DN^2].
-    correlation : (n,) float64 array
-        Zero-mean normalised cross-correlation; -1 where nothing was found.
-    """
-
-    uv: np.ndarray
+    uv: np.ndarray  # (n, 2) float64 centres of the patches [px]
+    # (n, 3) float64 sum of squared template gradients (uu, uv, vv), mean removed [DN^2/px^2]
     information: np.ndarray
-    variance: np.ndarray
+    variance: np.ndarray  # (n,) float64 variance of the residual [DN^2]
+    # (n,) float64 Zero-mean normalised cross-correlation; -1 where nothing was found
     correlation: np.ndarray
 
     def is_match(self, min_correlation: float, noise_variance: float) -> np.ndarray:
@@ -86,14 +76,9 @@ def cut_patches(image, uv, size):
 def warp_patches(patches, inverse_warps, size):
     """Return templates (n, size, size): the patches as seen through local affine warps.
 
-    Parameters
-    ----------
-    patches : (n, s, s) float32 array
-        Key patches, larger than the template by a margin.
-    inverse_warps : (n, 2, 2) float64 array
-        Offset in the key patch = inverse_warp @ offset in the template [px].
-    size : int
-        Edge length of a template, including borders for the gradient.
+    `patches` (n, s, s) float32: key patches, larger than the template by a margin. `inverse_warps`
+    (n, 2, 2) float64: offset in the key patch = inverse_warp @ offset in the template [px]. `size`:
+    edge length of a template, including borders for the gradient.
     """
     n = patches.shape[0]
     edge = patches.shape[1]
@@ -236,23 +221,14 @@ def align_patches(
 ) -> PatchAlignment:
     """Move templates over an image to the best fit, from a start `uv` within about 2 px.
 
-    Parameters
-    ----------
-    image : (h, w) float32 array
-        Smoothed image to search [DN].
-    templates : (n, s + 2, s + 2) float32 array
-        Templates with a border of 1 px for the gradient [DN].
-    is_horizontal : bool
-        Search along the row only (rectified stereo).
+    `image` (h, w) float32: smoothed image to search [DN]. `templates` (n, s + 2, s + 2) float32:
+    templates with a border of 1 px for the gradient [DN]. `is_horizontal`: search along the row
+    only (rectified stereo).
 
-    Notes
-    -----
     Inverse compositional: gradients and normal matrix come from the template alone, once. Gain
     and offset between template and image are eliminated in closed form in each step.
 
-    References
-    ----------
-    Baker and Matthews, Lucas-Kanade 20 Years On, IJCV 56(3), 2004.
+    References: Baker and Matthews, Lucas-Kanade 20 Years On, IJCV 56(3), 2004.
     """
     start = np.ascontiguousarray(uv, dtype=np.float64)
     out = _align(image, templates, start, max_iterations, is_horizontal)

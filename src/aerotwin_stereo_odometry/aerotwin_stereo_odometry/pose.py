@@ -21,21 +21,13 @@ RANSAC_CONFIDENCE = 0.9999
 
 
 class PoseEstimate(NamedTuple):
-    """Pose from points.
+    """Pose from points."""
 
-    Attributes
-    ----------
-    T_cam_odom : (4, 4) array
-        Pose of odom in the camera.
-    covariance : (6, 6) array
-        Covariance of the left increment (translation, rotation vector; camera axes);
-        NaN if the points do not determine the pose.
-    squared_errors : (n,) array
-        Whitened squared position error per point; inf behind the camera.
-    """
-
-    T_cam_odom: np.ndarray
+    T_cam_odom: np.ndarray  # (4, 4) pose of odom in the camera
+    # (6, 6) covariance of the left increment (translation, rotation vector; camera axes); NaN if
+    # the points do not determine the pose
     covariance: np.ndarray
+    # (n,) whitened squared position error per point; inf behind the camera
     squared_errors: np.ndarray
 
 
@@ -92,18 +84,9 @@ def _optimise(T, points, measured, weights, camera, max_iterations):
 def refine_pose(T_cam_odom, points_odom, measured, weights, camera, *, max_iterations=15):
     """Return the `PoseEstimate` that minimises the robust reprojection error of known points.
 
-    Parameters
-    ----------
-    T_cam_odom : (4, 4) array
-        Initial pose.
-    points_odom : (n, 3) array
-        Points [m]; assumed exact.
-    measured : (n, 3) array
-        u, v, disparity [px].
-    weights : (n, 4) array
-        Square-root information, see ``residuals.stereo_residual``.
-    camera : (5,) array
-        fx, fy, cx, cy [px], baseline [m].
+    `T_cam_odom` (4, 4): initial pose. `points_odom` (n, 3): points [m]; assumed exact. `measured`
+    (n, 3): u, v, disparity [px]. `weights` (n, 4): Square-root information, see
+    ``residuals.stereo_residual``. `camera` (5,): fx, fy, cx, cy [px], baseline [m].
     """
     return PoseEstimate(
         *_optimise(
@@ -122,14 +105,8 @@ def ransac_pose(
 ):
     """Return T_cam_odom (4, 4) and its inliers (n,) by P3P and RANSAC, or None.
 
-    Parameters
-    ----------
-    points_odom, uv : (n, 3), (n, 2) arrays
-        Points [m] and their pixels [px].
-    camera_matrix : (3, 3) array
-        Pinhole matrix [px].
-    threshold_px : float
-        Largest reprojection error of an inlier [px].
+    `points_odom` (n, 3), `uv` (n, 2): points [m] and their pixels [px]. `camera_matrix` (3, 3):
+    pinhole matrix [px]. `threshold_px`: largest reprojection error of an inlier [px].
     """
     if len(points_odom) < 4:
         return None

@@ -18,27 +18,12 @@ class Rectification:
     of the raw image its edge is repeated: a black rim would have corners, which move with the
     camera.
 
-    Parameters
-    ----------
-    raw, rectified : CameraModel, PinholeCamera
-        The camera of the raw image (K and D of a CameraInfo), and the ideal camera (P).
-    R_rectified_raw : (3, 3) array
-        Turns directions of the raw optical frame into the rectified one: R.
+    `raw`, `rectified`: the camera of the raw image (K and D of a CameraInfo), and the ideal camera
+    (P). `R_rectified_raw` (3, 3): turns directions of the raw optical frame into the rectified one:
+    R. `is_needed`: whether images change. `sources` (h, w, 2) float32: raw pixel (column, row) of
+    each rectified one; None if not needed. Raises ValueError if R is no rotation, or hardly
+    anything of the ideal image lies inside the raw one.
 
-    Attributes
-    ----------
-    is_needed : bool
-        Whether images change.
-    sources : (h, w, 2) array of float32, or None
-        Raw pixel (column, row) of each rectified one; None if not needed.
-
-    Raises
-    ------
-    ValueError
-        If R is no rotation, or hardly anything of the ideal image lies inside the raw one.
-
-    Notes
-    -----
     OpenCV's initUndistortRectifyMap gives the same sources, but ignores the skew.
     """
 
@@ -56,10 +41,7 @@ class Rectification:
     def apply(self, image: np.ndarray) -> np.ndarray:
         """Return the rectified image of (h, w) or (h, w, c) uint8; the same if nothing changes.
 
-        Raises
-        ------
-        ValueError
-            If image and camera differ in size.
+        Raises ValueError if image and camera differ in size.
         """
         if image.shape[:2] != self._shape:
             (height, width), got = self._shape, image.shape

@@ -20,8 +20,6 @@ def move_pose(T_cam_odom, increments, first, moved):
     `increments[first:first + 6]` is the increment [m, rad]. The last row of `moved` stays
     unchanged.
 
-    Notes
-    -----
     Rodrigues: R = I + sin(a)/a [w] + (1 - cos(a))/a^2 [w]^2 with a = |w|.
     """
     x, y, z = increments[first + 3], increments[first + 4], increments[first + 5]
@@ -49,22 +47,11 @@ def move_pose(T_cam_odom, increments, first, moved):
 def stereo_residual(T_cam_odom, point, measured, weights, camera, r, Jc, Jp):
     """Write the whitened residual (3) and its Jacobians by pose (3x6) and point (3x3).
 
-    Parameters
-    ----------
-    T_cam_odom, point : (4, 4), (3,) arrays
-        Pose of odom in the camera, and point in odom [m].
-    measured : (3,) array
-        u, v, disparity [px].
-    weights : (4,) array
-        Upper triangle of the square-root information of (u, v), then 1/std of the disparity,
-        zero if there is none [1/px].
-    camera : (5,) array
-        fx, fy, cx, cy [px], baseline [m].
-
-    Returns
-    -------
-    bool
-        False if the point lies behind the camera; the outputs are not written then.
+    `T_cam_odom` (4, 4), `point` (3,): pose of odom in the camera, and point in odom [m]. `measured`
+    (3,): u, v, disparity [px]. `weights` (4,): upper triangle of the square-root information of
+    (u, v), then 1/std of the disparity, zero if there is none [1/px]. `camera` (5,): fx, fy, cx,
+    cy [px], baseline [m]. Returns False if the point lies behind the camera; the outputs are not
+    written then.
     """
     x = T_cam_odom[0, 3]
     y = T_cam_odom[1, 3]

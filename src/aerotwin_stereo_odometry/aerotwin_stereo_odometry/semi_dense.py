@@ -196,22 +196,11 @@ def refine_inverse_depths(
 ):
     """Refine inverse depths over ever more views; return rho and its std, NaN if rejected.
 
-    Parameters
-    ----------
-    reference : (h, w) float32 array
-        Smoothed key image [DN].
-    views : (m, h, w) float32 array
-        Smoothed images, shortest baseline first [DN].
-    T_view_ref : (m, 4, 4) array
-        Pose of the key camera in each view.
-    camera : (5,) array
-        fx, fy, cx, cy [px], baseline [m].
-    uv, rho : (n, 2), (n,) arrays
-        Whole pixels [px], and their initial inverse depths [1/m].
-    noise_variance : float
-        Of the difference of two images [DN^2].
-    min_correlation : float
-        Least correlation in the two views of longest baseline.
+    `reference` (h, w) float32: smoothed key image [DN]. `views` (m, h, w) float32: smoothed images,
+    shortest baseline first [DN]. `T_view_ref` (m, 4, 4): pose of the key camera in each view.
+    `camera` (5,): fx, fy, cx, cy [px], baseline [m]. `uv` (n, 2), `rho` (n,): whole pixels [px],
+    and their initial inverse depths [1/m]. `noise_variance`: of the difference of two
+    images [DN^2]. `min_correlation`: least correlation in the two views of longest baseline.
     """
     n = uv.shape[0]
     m = views.shape[0]
@@ -275,20 +264,11 @@ def semi_dense_depths(
 ) -> Depths:  # fmt: skip
     """Return depths of a keyframe at pixels of strong gradient, one per cell.
 
-    Parameters
-    ----------
-    left, right : (h, w) float32 arrays
-        Smoothed pair of the keyframe [DN].
-    neighbours : list of tuple
-        (image, T_view_ref) of other keyframes, nearest first.
-    camera : (5,) array
-        fx, fy, cx, cy [px], baseline [m].
-    landmark_uv, landmark_depth : (k, 2), (k,) arrays
-        Landmarks of the keyframe, which bound the search [px, m].
-    noise_std : float
-        Noise of one image [DN].
-    min_correlation : float
-        Matches below are rejected.
+    `left`, `right` (h, w) float32: smoothed pair of the keyframe [DN]. `neighbours`:
+    (image, T_view_ref) of other keyframes, nearest first. `camera` (5,): fx, fy, cx, cy [px],
+    baseline [m]. `landmark_uv` (k, 2), `landmark_depth` (k,): landmarks of the keyframe, which
+    bound the search [px, m]. `noise_std`: noise of one image [DN]. `min_correlation`: matches below
+    are rejected.
     """
     f_b = camera[0] * camera[4]
     uv = strongest_per_cell(left, cell_px, SIZE, 3.0 * noise_std)

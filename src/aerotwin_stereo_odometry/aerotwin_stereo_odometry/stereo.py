@@ -14,17 +14,10 @@ MIN_LEAD = 1.3  # the second-best correlation misses 1 by this factor more than 
 
 
 class Disparities(NamedTuple):
-    """Disparities of left-image features.
+    """Disparities of left-image features."""
 
-    Attributes
-    ----------
-    disparity : (n,) float64 array
-        u_left - u_right [px]; NaN where none was found.
-    std : (n,) float64 array
-        Standard deviation from the patch's gradients and residual variance [px].
-    """
-
-    disparity: np.ndarray
+    disparity: np.ndarray  # (n,) float64 u_left - u_right [px]; NaN where none was found
+    # (n,) float64 standard deviation from the patch's gradients and residual variance [px]
     std: np.ndarray
 
 
@@ -83,21 +76,10 @@ def _search(left, right, uv, size, bounds, min_lead):
 def search_disparities(left, right, uv, *, size: int, bounds) -> np.ndarray:
     """Return coarse disparities of features by correlation along the row.
 
-    Parameters
-    ----------
-    left, right : (h, w) float32 arrays
-        Smoothed rectified pair [DN].
-    uv : (n, 2) array
-        Features in the left image [px].
-    size : int
-        Odd patch size [px].
-    bounds : (n, 2) int array or (2,)
-        Smallest and largest disparity [px]; no search where smallest exceeds largest.
-
-    Returns
-    -------
-    (n,) float64 array
-        Whole-pixel disparity; NaN where no match or more than one stands out.
+    `left`, `right` (h, w) float32: smoothed rectified pair [DN]. `uv` (n, 2): features in the left
+    image [px]. `size`: odd patch size [px]. `bounds` (n, 2): smallest and largest disparity [px];
+    no search where smallest exceeds largest. Returns whole-pixel disparities (n,); NaN where
+    no match or more than one stands out.
     """
     uv = np.ascontiguousarray(uv, dtype=np.float64)
     bounds = np.array(np.broadcast_to(bounds, (len(uv), 2)), dtype=np.int64, order="C")

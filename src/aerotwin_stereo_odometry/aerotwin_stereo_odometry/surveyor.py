@@ -17,19 +17,11 @@ from aerotwin_stereo_odometry.stereo import refine_disparities, search_dispariti
 
 
 class Observations(NamedTuple):
-    """Landmarks `ident` (n,) observed in a keyframe.
-
-    Attributes
-    ----------
-    measured : (n, 3) array
-        u, v, disparity [px].
-    weights : (n, 4) array
-        Square-root information, see `residuals.stereo_residual`.
-    """
+    """Landmarks `ident` (n,) observed in a keyframe."""
 
     ident: np.ndarray
-    measured: np.ndarray
-    weights: np.ndarray
+    measured: np.ndarray  # (n, 3) u, v, disparity [px]
+    weights: np.ndarray  # (n, 4) Square-root information, see `residuals.stereo_residual`
 
 
 class Surveyor:

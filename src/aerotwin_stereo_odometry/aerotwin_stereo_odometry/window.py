@@ -21,31 +21,18 @@ COVARIANCE_SCALE = 8.0
 
 @dataclass(kw_only=True)
 class OdometryKeyframe:
-    """A pose with its observations.
-
-    Attributes
-    ----------
-    stamp_ns : int
-    T_cam_odom : (4, 4) array
-        Pose of odom in the camera.
-    covariance : (6, 6) array
-        Of the pose in odom (position, rotation; odom axes).
-    ident : (m,) int64 array
-        Observed landmarks.
-    measured, weights : (m, 3), (m, 4) arrays
-        u, v, disparity [px], and their square-root information.
-    left, right : (h, w) float32 arrays or None
-        Smoothed pair [DN]; dropped when the keyframe leaves the window.
-    """
+    """A pose with its observations."""
 
     stamp_ns: int
-    T_cam_odom: np.ndarray
-    covariance: np.ndarray
-    ident: np.ndarray
-    measured: np.ndarray
-    weights: np.ndarray
-    left: np.ndarray | None = None
-    right: np.ndarray | None = None
+    T_cam_odom: np.ndarray  # (4, 4) pose of odom in the camera
+    covariance: np.ndarray  # (6, 6) of the pose in odom (position, rotation; odom axes)
+    ident: np.ndarray  # (m,) int64 observed landmarks
+    # measured and weights: u, v, disparity [px], and their square-root information
+    measured: np.ndarray  # (m, 3)
+    weights: np.ndarray  # (m, 4)
+    # left and right: smoothed pair [DN]; dropped when the keyframe leaves the window
+    left: np.ndarray | None = None  # (h, w) float32
+    right: np.ndarray | None = None  # (h, w) float32
 
     @property
     def p_odom_cam(self):

@@ -92,10 +92,7 @@ def parse_header(start: bytes, *, dialect: str, where: str) -> tuple[BinvoxHeade
     `start` is the first `MAX_HEADER_BYTES` of the file, or all of it; `dialect` is "auto", "binvox"
     or "airsim"; `where` is the file's name, for messages.
 
-    Raises
-    ------
-    UserError
-        If it is not a binvox header or its numbers are no valid grid.
+    Raises UserError if it is not a binvox header or its numbers are no valid grid.
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {DIALECTS}, got {dialect!r}")

@@ -201,10 +201,7 @@ def load_map(
 def metres_of(unit: str, option: str = "--unit") -> float:
     """Return the metres of a unit, by name or number; `option` is its name in messages.
 
-    Raises
-    ------
-    UserError
-        If it is neither a name of `METRES_PER_UNIT` nor a positive number.
+    Raises UserError if it is neither a name of `METRES_PER_UNIT` nor a positive number.
     """
     try:
         factor = METRES_PER_UNIT[unit] if unit in METRES_PER_UNIT else float(unit)

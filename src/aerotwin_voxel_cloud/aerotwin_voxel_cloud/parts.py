@@ -12,27 +12,18 @@ WELD_M = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class MeshParts:
-    """A mesh with welded seams, in parts connected by edges.
+    """A mesh with welded seams, in parts connected by edges."""
 
-    Attributes
-    ----------
-    vertices, triangles : (n, 3), (m, 3) int32 arrays
-        Vertices [m], and triangles in input order; those that welding degenerated to a line or a
-        point remain.
-    part_of : (m,) int32 array
-        Part of each triangle.
-    is_closed, is_oriented : (n_parts,) bool arrays
-        Every edge has an even number of triangles; and is passed as often in one direction as in
-        the other.
-    volume_m3 : (n_parts,) array
-        Signed by orientation; positive where triangles face outwards.
-    """
-
-    vertices: np.ndarray
-    triangles: np.ndarray
-    part_of: np.ndarray
-    is_closed: np.ndarray
-    is_oriented: np.ndarray
+    # vertices and triangles: vertices [m], and triangles in input order; those that welding
+    # degenerated to a line or a point remain
+    vertices: np.ndarray  # (n, 3)
+    triangles: np.ndarray  # (m, 3) int32
+    part_of: np.ndarray  # (m,) int32 part of each triangle
+    # is_closed and is_oriented: every edge has an even number of triangles; and is passed as often
+    # in one direction as in the other
+    is_closed: np.ndarray  # (n_parts,) bool
+    is_oriented: np.ndarray  # (n_parts,) bool
+    # (n_parts,) signed by orientation; positive where triangles face outwards
     volume_m3: np.ndarray
 
     def cavities(self) -> np.ndarray:

@@ -78,14 +78,9 @@ def _write_run(pairs, n, value, length):
 def encode_slab(brick_ids, blocks, n_layers, ny, nz):
     """Return the runs of a slab of n_layers layers.
 
-    Returns
-    -------
-    pairs : array
-        The runs between the first occupied run and the last, without both: they may go on in the
-        neighbouring slabs.
-    ends : (4,) array
-        Empty cells before the first occupied run, its length, the length of the last one (0 where
-        there is one only), empty cells after it.
+    Returns `pairs`: the runs between the first occupied run and the last, without both: they may go
+    on in the neighbouring slabs. `ends` (4,): empty cells before the first occupied run, its
+    length, the length of the last one (0 where there is one only), empty cells after it.
     """
     n_bricks_z, n_bricks_y = (nz + 7) // 8, (ny + 7) // 8
     in_row = np.empty((n_bricks_z, n_bricks_y), np.int64)

@@ -62,8 +62,6 @@ def voxelise_solid(
     the bounds of one that faces outwards is a cavity. `on_done` is called with 1 for each slab,
     from the threads.
 
-    Notes
-    -----
     A cell without triangles is inside or outside as its centre is; lines are vertical.
     """
     parts = parts_of(surface.vertices, surface.triangles)

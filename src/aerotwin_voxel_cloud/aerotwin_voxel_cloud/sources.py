@@ -32,10 +32,7 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
     `source` is a world name, folder or YAML; mesh file; cloud file; or `.binvox` with its `dialect`
     ("auto", "binvox" or "airsim").
 
-    Raises
-    ------
-    UserError
-        If there is no such source, or it is damaged or empty.
+    Raises UserError if there is no such source, or it is damaged or empty.
     """
     path = Path(source)
     suffix = path.suffix.lower()
@@ -66,10 +63,7 @@ def frame_of(
 ) -> GridFrame:
     """Return the frame of a box, or by default of the whole content.
 
-    Raises
-    ------
-    UserError
-        If cells smaller than its own are requested of a binvox file.
+    Raises UserError if cells smaller than its own are requested of a binvox file.
     """
     if isinstance(content, OccupancyGrid):
         _check_not_finer(content, resolution_m)
@@ -117,10 +111,7 @@ def points_of(
     `kind` is "centres", of the cells, or "surface", the mean of the surface or of the points inside
     each cell. `content` is the source of the grid.
 
-    Raises
-    ------
-    UserError
-        If the surface of a binvox file is requested: it is not in the file.
+    Raises UserError if the surface of a binvox file is requested: it is not in the file.
     """
     if kind not in POINT_KINDS:
         raise ValueError(f"points must be one of {POINT_KINDS}, got {kind!r}")

@@ -93,10 +93,7 @@ def surface_of_world(world) -> TriangleSurface:
 def surface_of_tileset(path: Path) -> TriangleSurface:
     """Return the surface of a whole 3-D Tiles tileset in full detail.
 
-    Raises
-    ------
-    UserError
-        If it cannot be read, is empty, or needs more memory than a world may.
+    Raises UserError if it cannot be read, is empty, or needs more memory than a world may.
     """
     from aerotwin_tiles import TilesDescription, load_tiles
 

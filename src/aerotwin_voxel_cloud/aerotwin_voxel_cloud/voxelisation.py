@@ -23,21 +23,14 @@ _NO_BLOCKS = np.empty((0, 8), dtype=np.uint64)
 
 @dataclass(frozen=True, kw_only=True)
 class SlabbedMesh:
-    """A mesh in the cells of a grid, its triangles listed by slab (eight layers of cells along x).
-
-    Attributes
-    ----------
-    points : (n, 3) array
-        Vertices in cells from the grid's origin, to the nearest 2^-28.
-    triangles : (m, 3) int32 array
-    starts, listed : (n_slabs + 1,) int64, int32 arrays
-        Triangles that reach into slab s: `listed[starts[s]:starts[s + 1]]`, ascending.
-    """
+    """A mesh in a grid's cells, its triangles listed by slab: eight layers of cells along x."""
 
     frame: GridFrame
-    points: np.ndarray
-    triangles: np.ndarray
-    starts: np.ndarray
+    points: np.ndarray  # (n, 3) vertices in cells from the grid's origin, to the nearest 2^-28
+    triangles: np.ndarray  # (m, 3) int32
+    # starts and listed: triangles that reach into slab s: `listed[starts[s]:starts[s + 1]]`,
+    # ascending
+    starts: np.ndarray  # (n_slabs + 1,) int64
     listed: np.ndarray
 
     def slab_triangles(self, slab: int) -> np.ndarray:
@@ -161,10 +154,8 @@ def grid_of_slabs(
 ) -> OccupancyGrid:
     """Return the grid of the (brick_ids, words) that a kernel computes for every slab.
 
-    Raises
-    ------
-    UserError
-        As soon as the slabs so far hold more bricks than fit; no other slab is started then.
+    Raises UserError as soon as the slabs so far hold more bricks than fit; no other slab is started
+    then.
     """
     n_bricks, lock = 0, Lock()
 

@@ -6,10 +6,8 @@ Estimated are the motion T_view_cam, a gain and an offset that make the image, s
 points of the view project, equal to the view. Grey values change with the motion by the view's own
 gradients, which are computed once per view; only residuals and weights change between steps.
 
-References
-----------
-Baker, Matthews: Lucas-Kanade 20 years on: a unifying framework. IJCV 56(3), 2004.
-Kerl, Sturm, Cremers: Robust odometry estimation for RGB-D cameras. ICRA 2013.
+References: Baker, Matthews: Lucas-Kanade 20 years on: a unifying framework. IJCV 56(3), 2004. Kerl,
+Sturm, Cremers: Robust odometry estimation for RGB-D cameras. ICRA 2013.
 """
 
 from dataclasses import dataclass

@@ -15,21 +15,13 @@ _LONGEST = 5.0
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Equations:
-    """H step = g at an estimate; `overlap` and `correlation` are those of `ImageAlignment`.
+    """H step = g at an estimate; `overlap` and `correlation` are those of `ImageAlignment`."""
 
-    Attributes
-    ----------
-    H : (8, 8) array
-        Of motion (v, omega), gain and offset.
-    spread : float
-        Factor that makes the inverse of H a covariance.
-    """
-
-    H: FloatArray
+    H: FloatArray  # (8, 8) of motion (v, omega), gain and offset
     g: FloatArray
     overlap: float
     correlation: float
-    spread: float
+    spread: float  # factor that makes the inverse of H a covariance
 
 
 def image_shifts(points: np.ndarray) -> FloatArray:
@@ -38,10 +30,7 @@ def image_shifts(points: np.ndarray) -> FloatArray:
     Shifts are in units of the focal length. Where a rotation compensates a translation, as in front
     of a plane wall, a long motion causes little shift.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        In the optical frame [m].
+    `points` (n, 3): in the optical frame [m].
     """
     if len(points) == 0:
         return np.zeros((6, 6))
@@ -81,10 +70,8 @@ def lengthened(
     step (v, omega) falls short by the same share. Moving by `taken` turned the last requested step,
     `before`, into this one; the remaining way follows.
 
-    References
-    ----------
-    Barzilai, Borwein: Two-point step size gradient methods. IMA J. Numerical Analysis 8, 1988;
-    the lengths here are those of H.
+    Reference: Barzilai, Borwein: Two-point step size gradient methods. IMA J. Numerical Analysis 8,
+    1988; the lengths here are those of H.
     """
     if before is None or taken is None:
         return 1.0

@@ -6,9 +6,7 @@ OpenCV's matchers fit a parabola in sixteenths of a pixel, biased towards whole 
 wall at 13 m the median error is 0.17 px. Patches moved until their grey values agree have a third
 of that, and provide a standard deviation.
 
-References
-----------
-Shimizu, Okutomi: Precise sub-pixel estimation on area-based matching. ICCV 2001.
+Reference: Shimizu, Okutomi: Precise sub-pixel estimation on area-based matching. ICCV 2001.
 """
 
 from dataclasses import dataclass

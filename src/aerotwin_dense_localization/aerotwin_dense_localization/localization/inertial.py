@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pose and velocity of a body in a map: poses fused with the samples of its IMU.
 
-References
-----------
-Sola 2017, Quaternion kinematics for the error-state Kalman filter, arXiv:1711.02508: sections 5.4
-and 6 with the global angular errors of section 7.
+Reference: Sola 2017, Quaternion kinematics for the error-state Kalman filter, arXiv:1711.02508:
+sections 5.4 and 6 with the global angular errors of section 7.
 """
 
 from dataclasses import dataclass, field

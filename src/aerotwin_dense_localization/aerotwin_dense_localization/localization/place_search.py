@@ -46,14 +46,8 @@ class _SmallView:
 class PlaceSearch:
     """Searches images in small views of a map, by normalised correlation.
 
-    Parameters
-    ----------
-    camera : PinholeCamera
-        Of the images; views have its lens.
-    poses : (n, 4, 4) array
-        T_map_optical of the views.
-    setback_m : float
-        Assumed distance of the camera ahead of a view.
+    `camera`: of the images; views have its lens. `poses` (n, 4, 4): T_map_optical of the views.
+    `setback_m`: assumed distance of the camera ahead of a view.
     """
 
     def __init__(

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """IMU strapdown integration between samples, and the propagation of its errors.
 
-References
-----------
-Sola 2017, Quaternion kinematics for the error-state Kalman filter, arXiv:1711.02508: the discrete
-kinematics of section 5.4 with the global angular errors of section 7.
+Reference: Sola 2017, Quaternion kinematics for the error-state Kalman filter, arXiv:1711.02508: the
+discrete kinematics of section 5.4 with the global angular errors of section 7.
 """
 
 from dataclasses import dataclass
@@ -25,23 +23,15 @@ N_ERRORS = 15
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InertialState:
-    """Motion of an IMU in a level map, and its biases.
+    """Motion of an IMU in a level map, and its biases."""
 
-    Attributes
-    ----------
-    p, v : (3,) arrays
-        Position [m] and velocity [m/s] in map axes.
-    R : (3, 3) array
-        R_map_imu.
-    gyro_bias, accel_bias : (3,) arrays
-        In IMU axes [rad/s], [m/s^2].
-    """
-
-    p: FloatArray
-    v: FloatArray
-    R: FloatArray
-    gyro_bias: FloatArray
-    accel_bias: FloatArray
+    # p and v: position [m] and velocity [m/s] in map axes
+    p: FloatArray  # (3,)
+    v: FloatArray  # (3,)
+    R: FloatArray  # (3, 3) R_map_imu
+    # gyro_bias and accel_bias: in IMU axes [rad/s], [m/s^2]
+    gyro_bias: FloatArray  # (3,)
+    accel_bias: FloatArray  # (3,)
 
     def corrected(self, error: FloatArray) -> "InertialState":
         """Return the state corrected by an error (15,) (section 6.2); rotations: about map axes."""
@@ -87,12 +77,8 @@ def body_twist(
 
     `omega_imu` (3,) is the measured angular velocity [rad/s].
 
-    Returns
-    -------
-    (6,) array
-        Velocity v_map_base_in_base [m/s], then omega_map_base_in_base [rad/s].
-    (6, 15) array
-        Its Jacobian by the errors; that by a measurement error is its part `GYRO`.
+    Returns (6,): velocity v_map_base_in_base [m/s], then omega_map_base_in_base [rad/s]. (6, 15):
+    its Jacobian by the errors; that by a measurement error is its part `GYRO`.
     """
     arm = invert_transform(T_base_imu)[:3, 3]
     omega = omega_imu - state.gyro_bias

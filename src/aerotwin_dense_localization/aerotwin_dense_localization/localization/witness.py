@@ -7,10 +7,8 @@ covariance of a right one. Two disjoint sets of pixels are independent: at a wro
 finds nothing, or another pose. Where both converge, their difference relative to their covariances
 shows the real errors of the map and of the residuals' model.
 
-References
-----------
-Birge: The calculation of errors by the method of least squares. Phys. Rev. 40, 207, 1932: external
-against internal consistency.
+References: Birge: The calculation of errors by the method of least squares. Phys. Rev. 40, 207,
+1932: external against internal consistency.
 """
 
 from dataclasses import replace
@@ -38,14 +36,8 @@ def witnessed(
     converged, with the reason, where a half does not converge, or the covariance then exceeds the
     limit of the alignment.
 
-    Parameters
-    ----------
-    aligner : DirectAlignment
-        Of the view.
-    grey : (h, w) array
-        The image [DN], of `camera`.
-    found : ImageAlignment
-        Of the whole image, converged.
+    `aligner`: of the view. `grey` (h, w): the image [DN], of `camera`. `found`: of the whole image,
+    converged.
     """
     one, other = (aligner.align(half, camera, found.T_view_cam) for half in halves(grey))
     for half in (one, other):

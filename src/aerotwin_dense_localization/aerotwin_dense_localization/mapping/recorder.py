@@ -77,12 +77,8 @@ class RecordedMap:
 class MapRecorder:
     """Selects key-frames of a rectified stereo rig whose poses come from ego-localisation.
 
-    Attributes
-    ----------
-    keyframes : list of StereoKeyframe
-        At their input poses.
-    n_seen, n_without_depth : int
-        Pairs examined; those that were new but had too little depth.
+    `keyframes`: at their input poses. `n_seen`, `n_without_depth`: pairs examined; those that were
+    new but had too little depth.
     """
 
     def __init__(self, rig: StereoRig, parameters: RecorderParameters | None = None) -> None:
@@ -112,18 +108,9 @@ class MapRecorder:
     ) -> StereoKeyframe | None:
         """Examine a pair if it is due; return its key-frame if it shows enough new surface.
 
-        Parameters
-        ----------
-        stamp_ns : int
-        left, right : (h, w) or (h, w, 3) uint8 arrays
-            Rectified: grey or RGB [DN].
-        T_map_optical : (4, 4) array
-            Estimated pose of the left camera's optical frame.
-
-        Raises
-        ------
-        ValueError
-            If the images do not match the rig, or the pose is not finite.
+        `left`, `right` (h, w) or (h, w, 3) uint8: rectified: grey or RGB [DN].
+        `T_map_optical` (4, 4): estimated pose of the left camera's optical frame. Raises ValueError
+        if the images do not match the rig, or the pose is not finite.
         """
         if not self.is_due(stamp_ns):
             return None
@@ -161,17 +148,9 @@ class MapRecorder:
     ) -> RecordedMap:
         """Return the map of the key-frames, at poses adjusted to agree with each other.
 
-        Parameters
-        ----------
-        on_progress : callable
-            Called with the current step and its completed share.
-        are_poses_saved : bool
-            Use the input poses as they are; no links are searched.
-
-        Raises
-        ------
-        ValueError
-            If there is no key-frame, or no point was seen by as many as the map requires.
+        `on_progress`: called with the current step and its completed share. `are_poses_saved`: use
+        the input poses as they are; no links are searched. Raises ValueError if there is no
+        key-frame, or no point was seen by as many as the map requires.
         """
         p, n = self.parameters, len(self.keyframes)
         if n == 0:

@@ -29,16 +29,9 @@ class MapOdom:
 class BodyLocalizer:
     """Localises a body, image by image.
 
-    Parameters
-    ----------
-    T_base_optical : (4, 4) array
-        Pose of the camera on the body.
-    odometry : PoseBuffer
-        Poses of the body, filled by the caller.
-    T_map_base : (4, 4) array or None
-        Initial pose; None: the first image is searched in all views.
-    inertial : InertialFilter, optional
-        Fuses the poses with samples of an IMU, which the caller adds.
+    `T_base_optical` (4, 4): pose of the camera on the body. `odometry`: poses of the body, filled
+    by the caller. `T_map_base` (4, 4): initial pose; None: the first image is searched in all
+    views. `inertial`: fuses the poses with samples of an IMU, which the caller adds.
     """
 
     def __init__(

@@ -35,21 +35,10 @@ class CameraIntake:
 
     Invalid images, and those before camera_info and mounting are known, are skipped.
 
-    Parameters
-    ----------
-    n_waiting : int
-        Queue length; the oldest images are dropped.
-    on_picture : callable
-        Called with a `Picture`.
-    on_done : callable
-        Called with the stamp [ns] of every image after it is processed.
-
-    Attributes
-    ----------
-    counters : dict
-        `n_images` delivered, `n_images_skipped`.
-    last_skip : str
-        Why the last image was skipped; empty if it was not.
+    `n_waiting`: queue length; the oldest images are dropped. `on_picture`: called with a `Picture`.
+    `on_done`: called with the stamp [ns] of every image after it is processed. `counters`:
+    `n_images` delivered, `n_images_skipped`. `last_skip`: why the last image was skipped; empty if
+    it was not.
     """
 
     def __init__(

@@ -22,10 +22,7 @@ came 0.2 to 0.6 s late."""
 class ImuIntake:
     """Subscribes to an IMU and feeds a filter; `base_frame` is the body that carries the IMU.
 
-    Attributes
-    ----------
-    counters : dict
-        `n_imu` samples that were accepted, `n_imu_refused` that were not.
+    `counters`: `n_imu` samples that were accepted, `n_imu_refused` that were not.
     """
 
     def __init__(self, node: Node, base_frame: str, inertial: InertialFilter) -> None:
@@ -57,10 +54,7 @@ class ImuIntake:
     def _mount(self, frame_id: str) -> None:
         """Set the pose of the IMU in the filter when it is new.
 
-        Raises
-        ------
-        ValueError
-            If /tf_static does not contain it.
+        Raises ValueError if /tf_static does not contain it.
         """
         T_base_imu = self._mounting.find(frame_id)
         if T_base_imu is None:

@@ -12,10 +12,7 @@ from aerotwin_core.ros.conversions import transform_from_pose_message
 def pose_of(message: Odometry, frame: str) -> FloatArray:
     """Return T_frame_base (4, 4) of a message; its child frame may have any name.
 
-    Raises
-    ------
-    ValueError
-        If it is in another frame, not finite, or no rotation.
+    Raises ValueError if it is in another frame, not finite, or no rotation.
     """
     found = message.header.frame_id
     if found not in ("", frame):

@@ -31,42 +31,24 @@ MAX_PENDING = 10
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacedPair:
-    """A rectified pair with its pose.
-
-    Attributes
-    ----------
-    left, right : (h, w) or (h, w, 3) uint8 arrays
-        Grey or RGB.
-    T_map_optical : (4, 4) array
-        Pose of the ideal left camera.
-    """
+    """A rectified pair with its pose."""
 
     stamp_ns: int
-    left: np.ndarray
-    right: np.ndarray
+    # left and right: grey or RGB
+    left: np.ndarray  # (h, w) or (h, w, 3) uint8
+    right: np.ndarray  # (h, w) or (h, w, 3) uint8
     rig: StereoRig
-    T_map_optical: FloatArray
+    T_map_optical: FloatArray  # (4, 4) pose of the ideal left camera
 
 
 class StereoIntake:
     """Subscribes to a stereo rig and odometry; delivers requested pairs with their pose.
 
-    Parameters
-    ----------
-    is_wanted : callable
-        Returns whether a pair is requested, by its stamp [ns].
-    on_pair : callable
-        Called with a `PlacedPair`.
-    on_done : callable
-        Called with the stamp [ns] of every received pair, when the node is ready for the next.
-
-    Attributes
-    ----------
-    counters : dict
-        `n_pairs` delivered; `n_pairs_skipped` requested but not delivered; `n_odom_refused` poses
-        that are invalid or in another frame than the first.
-    map_frame : str
-        Frame of the poses.
+    `is_requested`: returns whether a pair is requested, by its stamp [ns]. `on_pair`: called with a
+    `PlacedPair`. `on_done`: called with the stamp [ns] of every received pair, when the node is
+    ready for the next. `counters`: `n_pairs` delivered; `n_pairs_skipped` requested but not
+    delivered; `n_odom_refused` poses that are invalid or in another frame than the first.
+    `map_frame`: frame of the poses.
     """
 
     def __init__(

@@ -6,9 +6,7 @@ After Zwicker et al. (2001), as used by Navarro et al. (2025): each splat's cova
 with a projection linearised about its centre (eq. 1), a table of the radial distance (eq. 2) gives
 its weight at each pixel, and the weighted mean of the front surface is the image (eq. 3).
 
-References
-----------
-Zwicker, Pfister, van Baar, Gross: EWA volume splatting. IEEE Visualization 2001.
+References: Zwicker, Pfister, van Baar, Gross: EWA volume splatting. IEEE Visualization 2001.
 Navarro, Malis, Antoine, Martinet: Hybrid Visual SLAM for Multi-session Precise Localization. ICAS
 2025, section II.A.2. The second row of its eq. (1) must begin with f_y. Its third row is the
 derivative of the range; here it is that of the depth z, which the depth images hold.

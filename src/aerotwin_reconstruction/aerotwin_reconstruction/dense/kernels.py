@@ -51,15 +51,9 @@ def inverse_depths(disparity, R_rect_optical, K_rect, lowest, baseline, K_invers
 def agreed_depths(inverse, pixels_per_inverse, agreement_px, n_agreeing, out):
     """Write the depth (h, w) [m] that most neighbours agree on; 0 where too few do.
 
-    Parameters
-    ----------
-    inverse : (k, h, w) array
-        Inverse depths by each neighbour; 0 unknown.
-    pixels_per_inverse : (k,) array
-        Focal length times baseline: the resolution of each neighbour. Means are weighted by its
-        square.
-    agreement_px : float
-        In the disparities of the neighbour with the higher resolution.
+    `inverse` (k, h, w): inverse depths by each neighbour; 0 unknown. `pixels_per_inverse` (k,):
+    focal length times baseline: the resolution of each neighbour. Means are weighted by its square.
+    `agreement_px`: in the disparities of the neighbour with the higher resolution.
     """
     n, h, w = inverse.shape
     for v in range(h):
@@ -96,12 +90,8 @@ def confirm(depth, K_inverse, T_other_optical, others, K, tolerance, n_confirmin
     it if its depth there is larger by more than that. Contradictions must not outnumber
     confirmations. Only every `step`-th row and column is checked.
 
-    Parameters
-    ----------
-    T_other_optical : (k, 4, 4) array
-        From the reference's optical axes to those of each other picture.
-    others : (k, h, w) array
-        Their depths; 0 unknown.
+    `T_other_optical` (k, 4, 4): from the reference's optical axes to those of each other picture.
+    `others` (k, h, w): their depths; 0 unknown.
     """
     h, w = depth.shape
     out[:] = 0

@@ -18,24 +18,15 @@ _LARGEST_VIEW = 2.5  # a turned view may have so many times the pixels of the pi
 
 @dataclass(frozen=True, kw_only=True)
 class PairDisparity:
-    """Disparities of a reference picture against a neighbour, in rectified axes.
+    """Disparities of a reference picture against a neighbour, in rectified axes."""
 
-    Attributes
-    ----------
-    disparity : (h, w) int16 array
-        Sixteenths of a pixel; negative where there is none.
-    R_rect_optical, K : (3, 3) arrays
-        From the reference's optical axes to the rectified ones; intrinsics of the rectified view.
-    baseline_m : float
-    lowest : float
-        Smallest valid disparity [px].
-    """
-
-    disparity: np.ndarray
-    R_rect_optical: np.ndarray
-    K: np.ndarray
+    disparity: np.ndarray  # (h, w) int16 sixteenths of a pixel; negative where there is none
+    # R_rect_optical and K: from the reference's optical axes to the rectified ones; intrinsics of
+    # the rectified view
+    R_rect_optical: np.ndarray  # (3, 3)
+    K: np.ndarray  # (3, 3)
     baseline_m: float
-    lowest: float
+    lowest: float  # smallest valid disparity [px]
 
 
 def rectifying_rotation(
@@ -59,20 +50,10 @@ def match_pair(
 ) -> PairDisparity | None:
     """Return the disparities of the first picture against the second.
 
-    Parameters
-    ----------
-    images : two (h, w) uint8 arrays
-        Grey, without distortion; both have the intrinsics `K` (3, 3).
-    poses : two (4, 4) arrays
-        T_map_optical.
-    depth_m : (nearest, farthest)
-        Search range along the reference's axis [m].
-
-    Returns
-    -------
-    PairDisparity or None
-        None where the views diverge too far to be turned into one plane, or the depths would need
-        more than 512 disparities.
+    `images` two (h, w) uint8: grey, without distortion; both have the intrinsics `K` (3, 3).
+    `poses` two (4, 4): T_map_optical. `depth_m` (nearest, farthest): search range along the
+    reference's axis [m]. Returns None where the views diverge too far to be turned into one
+    plane, or the depths would need more than 512 disparities.
     """
     R_a, R_b = (T[:3, :3] for T in poses)
     baseline = poses[1][:3, 3] - poses[0][:3, 3]

@@ -6,10 +6,8 @@ A mark of black and white quarters, its sides along east and north as `aerotwin_
 paints it, is found by normalised correlation with its picture at the size of the texels. Its middle
 is the saddle of the brightness, where every gradient is perpendicular to the ray to it (Förstner).
 
-References
-----------
-Förstner, Gülch, "A fast operator for detection and precise location of distinct points, corners
-and centres of circular features", ISPRS Intercommission Workshop, 1987.
+Reference: Förstner, Gülch, "A fast operator for detection and precise location of distinct points,
+corners and centres of circular features", ISPRS Intercommission Workshop, 1987.
 """
 
 from dataclasses import dataclass
@@ -52,10 +50,7 @@ def find_marks(world: World, size_m: float) -> FoundMarks:
 
     The world is a reconstruction of one mesh, whose texture is a picture from straight above.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If the world is no such reconstruction, or its texels are too coarse.
+    Raises UserError if the world is no such reconstruction, or its texels are too coarse.
     """
     A, texel_m = _map_of_texture(world)
     if texel_m * _FEWEST_TEXELS > size_m:

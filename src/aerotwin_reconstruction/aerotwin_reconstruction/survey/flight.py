@@ -171,10 +171,8 @@ def trigger(shots: Sequence[Shot], track: FlownTrack) -> np.ndarray:
     It fires where the estimated position, with the right heading, is nearest to that of the next
     picture before it leaves it again; positions are passed in their order.
 
-    Raises
-    ------
-    ValueError
-        If the flight never comes within `REACH_M` of a position with the nose within `AIMED_DEG`.
+    Raises ValueError if the flight never comes within `REACH_M` of a position with the nose within
+    `AIMED_DEG`.
     """
     fired = np.zeros(len(shots), np.int64)
     last = -1

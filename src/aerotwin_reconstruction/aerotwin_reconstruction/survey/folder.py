@@ -77,10 +77,7 @@ def read_origin(folder: Path, photos: list[Photo]) -> GeodeticPoint:
 def read_record(folder: Path) -> dict[str, Any]:
     """Return how a survey was made, from `survey.json`.
 
-    Raises
-    ------
-    UserError
-        If there is no such file, or it is not a survey record.
+    Raises UserError if there is no such file, or it is not a survey record.
     """
     path = folder / RECORD
     try:

@@ -17,18 +17,12 @@ _RARE = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """Values 0 to 255 on a regular grid.
+    """Values 0 to 255 on a regular grid."""
 
-    Attributes
-    ----------
-    values : (nz, ny, nx) uint8 array
-        255 on a distinctive point of the target, 0 far from all points.
-    origin_m, cell_m : (3,) array, float
-        Node (0, 0, 0) in target axes, and distance of the nodes [m].
-    """
-
+    # (nz, ny, nx) uint8 255 on a distinctive point of the target, 0 far from all points
     values: np.ndarray
-    origin_m: np.ndarray
+    # origin_m and cell_m: node (0, 0, 0) in target axes, and distance of the nodes [m]
+    origin_m: np.ndarray  # (3,)
     cell_m: float
 
     def nodes(self, points: np.ndarray) -> np.ndarray:

@@ -50,12 +50,8 @@ def search(
 
     `points` (n, 3) are the source about its middle [m]; `weight` weights a score by its scale.
 
-    Returns
-    -------
-    poses : (k, 5) array
-        Middle of the source in the target (x, y, z) [m], yaw [rad], scale; best first.
-    scores : (k,) array
-        Mean of the field, 0 to 1, times the weight of the scale.
+    Returns `poses` (k, 5): middle of the source in the target (x, y, z) [m], yaw [rad], scale; best
+    first. `scores` (k,): mean of the field, 0 to 1, times the weight of the scale.
     """
     tasks = [(yaw, scale, w) for scale in scales for yaw in yaws for w in windows]
     with ThreadPoolExecutor(_N_THREADS) as pool:

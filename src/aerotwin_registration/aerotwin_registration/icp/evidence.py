@@ -29,31 +29,20 @@ _REGULAR = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Metrics of an alignment, from a sample of the source.
+    """Metrics of an alignment, from a sample of the source."""
 
-    Attributes
-    ----------
-    explained : float
-        Share of the sampled points that are explained.
-    weakest, weakest_direction : float, OpenDirection
-        Least share of the information of paired points, over all motions, that explained points
-        hold, and that motion.
-    open_directions : tuple of OpenDirection
-        Motions that no pair constrains.
-    surface_rmse_m : float
-        Root mean square distance of explained pairs along the target's normal [m].
-    information, centre : (6, 6), (3,) arrays
-        Mean information of a pair for a residual of 1 m: shift, turn about `centre`, that of the
-        pairs in the target surface's frame [m].
-    """
-
-    explained: float
+    explained: float  # share of the sampled points that are explained
+    # weakest and weakest_direction: least share of the information of paired points, over all
+    # motions, that explained points hold, and that motion
     weakest: float
     weakest_direction: OpenDirection
-    open_directions: tuple[OpenDirection, ...]
+    open_directions: tuple[OpenDirection, ...]  # motions that no pair constrains
+    # Root mean square distance of explained pairs along the target's normal [m]
     surface_rmse_m: float
-    information: np.ndarray
-    centre: np.ndarray
+    # information and centre: mean information of a pair for a residual of 1 m: shift, turn about
+    # `centre`, that of the pairs in the target surface's frame [m]
+    information: np.ndarray  # (6, 6)
+    centre: np.ndarray  # (3,)
 
 
 @dataclass(frozen=True, kw_only=True)

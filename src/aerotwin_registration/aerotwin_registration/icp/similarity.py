@@ -17,9 +17,7 @@ _NO_SPREAD = 1e-12
 def fit_rigid(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return T_target_source (4, 4) that moves paired points onto each other, least squares.
 
-    References
-    ----------
-    Umeyama 1991, equations 34-43, without scale.
+    Reference: Umeyama 1991, equations 34-43, without scale.
     """
     return fit_similarity(source, target, with_scale=False)
 
@@ -35,9 +33,7 @@ def fit_similarity(
 
     Pairs that do not determine a rotation (all points coincide) give a shift alone.
 
-    References
-    ----------
-    Umeyama 1991, equations 34-43; with weights, sums are weighted ones.
+    Reference: Umeyama 1991, equations 34-43; with weights, sums are weighted ones.
     """
     w = np.ones(len(source)) if weights is None else weights
     x, q = source * w[:, None], target * w[:, None]
@@ -90,10 +86,7 @@ def step_about(centre: np.ndarray, step: np.ndarray) -> np.ndarray:
 def split_scale(S: np.ndarray) -> tuple[np.ndarray, float]:
     """Return (T, scale) of a similarity: T with a rotation that is orthonormal to rounding.
 
-    Raises
-    ------
-    ValueError
-        If it mirrors, so that no rotation and scale compose it.
+    Raises ValueError if it mirrors, so that no rotation and scale compose it.
     """
     U, values, Vt = rotation_svd(S[:3, :3])
     if values[2] < 0.0:

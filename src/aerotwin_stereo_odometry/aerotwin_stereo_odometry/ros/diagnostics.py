@@ -13,25 +13,14 @@ from aerotwin_stereo_odometry.odometry import StereoOdometryFrame
 
 @dataclass
 class Counters:
-    """Counts since the start.
+    """Counts since the start."""
 
-    Attributes
-    ----------
-    n_frames, n_lost : int
-        Pairs processed, and those of them that were lost.
-    n_skipped : int
-        Pairs without odometry: frames unknown, images unusable.
-    n_restarts : int
-        Restarts because time went back.
-    n_single_images : int
-        Images without their other side.
-    """
-
+    # n_frames and n_lost: pairs processed, and those of them that were lost
     n_frames: int = 0
     n_lost: int = 0
-    n_skipped: int = 0
-    n_restarts: int = 0
-    n_single_images: int = 0
+    n_skipped: int = 0  # pairs without odometry: frames unknown, images unusable
+    n_restarts: int = 0  # restarts because time went back
+    n_single_images: int = 0  # images without their other side
 
 
 class Stopwatch:
