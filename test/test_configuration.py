@@ -122,7 +122,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
     from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
-    from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
+    from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
     from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters

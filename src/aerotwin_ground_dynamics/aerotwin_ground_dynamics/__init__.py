@@ -7,11 +7,15 @@ which is on the ground between the wheels, x ahead, z up. Its pose in `map` foll
 function of x and y; its wheel odometry ignores slip. The package uses no ROS, world or sensor.
 """
 
-from aerotwin_ground_dynamics.arc import arc
-from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
-from aerotwin_ground_dynamics.delay import CommandDelay
-from aerotwin_ground_dynamics.lag import lag_step
-from aerotwin_ground_dynamics.motion import Twist, VelocityCommand
+from aerotwin_ground_dynamics.models import (
+    BicycleParameters,
+    BicycleState,
+    UnicycleParameters,
+    UnicycleState,
+    bicycle_step,
+    unicycle_step,
+)
+from aerotwin_ground_dynamics.motion import CommandDelay, Twist, VelocityCommand, arc, lag_step
 from aerotwin_ground_dynamics.slip import NO_SLIP, Slip, SlipParameters
 from aerotwin_ground_dynamics.terrain import (
     Ground,
@@ -19,7 +23,6 @@ from aerotwin_ground_dynamics.terrain import (
     WheelParameters,
     pose_on_ground,
 )
-from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState, unicycle_step
 from aerotwin_ground_dynamics.vehicle import GroundVehicle, WheelOdometry
 
 # Deprecated names, which go with the next version.

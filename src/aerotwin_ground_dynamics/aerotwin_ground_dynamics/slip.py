@@ -35,11 +35,7 @@ class SlipParameters:
         1.0, minimum=0.1, maximum=1.5, text="most true turn for a turn of the wheels of 1"
     )
     curvature_walk_1_per_m_sqrt_m: float = parameter(
-        0.0005,
-        unit="1/m/sqrt(m)",
-        minimum=0.0,
-        maximum=0.1,
-        text="random walk of the curvature that slip adds, by the way driven",
+        5e-4, unit="1/m/sqrt(m)", minimum=0.0, maximum=0.1, text="random walk of added curvature"
     )
     curvature_limit_1_per_m: float = parameter(
         0.02, unit="1/m", minimum=0.0, maximum=0.5, text="where that walk is turned back"
@@ -68,12 +64,8 @@ NO_SLIP = SlipParameters(
 class Slip:
     """The slip of one vehicle on one ground; `rng` draws the factors and the walk.
 
-    Attributes
-    ----------
-    v_factor, omega_factor : float
-        Fraction of the wheels' speed and turn that the vehicle makes.
-    curvature_1_per_m : float
-        Added to the curvature of its path now [1/m].
+    `v_factor` and `omega_factor` are the fractions of the wheels' speed and turn that the vehicle
+    makes, `curvature_1_per_m` is added to the curvature of its path now [1/m].
     """
 
     def __init__(self, parameters: SlipParameters, rng: np.random.Generator) -> None:

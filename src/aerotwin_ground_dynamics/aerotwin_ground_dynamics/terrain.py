@@ -50,13 +50,8 @@ def pose_on_ground(
     """Return T_map_base of a vehicle at x, y [m] with heading yaw [rad].
 
     The plane is the least-squares one through the ground under the four wheels; `base_link` lies
-    in it above x, y, its x axis points along it straight to yaw, its z axis is its normal. For a
-    rectangle of wheels the plane has a closed form: the slope ahead is the mean of the front
-    heights less that of the rear ones over the wheelbase, the slope to the left as above over the
-    track.
-
-    The wheel positions are those on level ground: on a slope of 20 degrees they are in truth 6 %
-    nearer. Springs and wheels of finite width are left out.
+    in it above x, y, its x axis points along it straight to yaw, its z axis is its normal. The
+    wheel positions are those on level ground: on a slope of 20 degrees they are 6 % nearer.
 
     Raises
     ------

@@ -11,13 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aerotwin_core.time import from_seconds
-from aerotwin_ground_dynamics.arc import arc, planar_pose
-from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
-from aerotwin_ground_dynamics.delay import CommandDelay
-from aerotwin_ground_dynamics.motion import Twist, VelocityCommand
+from aerotwin_ground_dynamics.models import (
+    BicycleParameters,
+    BicycleState,
+    UnicycleParameters,
+    UnicycleState,
+    bicycle_step,
+    unicycle_step,
+)
+from aerotwin_ground_dynamics.motion import (
+    CommandDelay,
+    Twist,
+    VelocityCommand,
+    arc,
+    planar_pose,
+)
 from aerotwin_ground_dynamics.slip import Slip
 from aerotwin_ground_dynamics.terrain import Ground, pose_on_ground
-from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState, unicycle_step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,17 +53,13 @@ class GroundVehicle:
     ----------
     parameters : UnicycleParameters or BicycleParameters
         They select the model.
-    ground : callable
-        Height of the ground [m] at arrays x, y [m] of map.
     seed : int
-        Seed of the slip, not negative.
+        Of the slip, not negative.
     T_map_base : (4, 4) array
         Initial pose, of which x, y and heading are used; the terrain determines the rest.
 
     Raises
     ------
-    ValueError
-        If the seed is negative.
     NoGroundError
         If there is no ground at the start.
     """
@@ -92,11 +98,6 @@ class GroundVehicle:
         return WheelOdometry(T_odom_base=planar_pose(*self._odom), twist=self._wheels)
 
     @property
-    def ground(self) -> Ground:
-        """The terrain under the vehicle."""
-        return self._ground
-
-    @property
     def slip(self) -> Slip:
         """True slip, which no sensor measures."""
         return self._slip
@@ -118,8 +119,6 @@ class GroundVehicle:
 
         Raises
         ------
-        ValueError
-            If the time is not positive or the command not finite.
         NoGroundError
             If there is no ground at the new position.
         """

@@ -17,16 +17,10 @@ MIN_POINTS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class ScanPose:
-    """The pose of the lidar for one scan.
+    """The pose of the lidar for one scan, at its stamp: the beginning of its turn.
 
-    Attributes
-    ----------
-    stamp_ns : int
-        Stamp of the scan: the beginning of its turn [ns].
-    T_odom_lidar : (4, 4) array
-        Pose at that stamp; odom is the lidar at the end of the first scan.
-    twist_in_lidar : (6,) array
-        Velocity and angular velocity over the turn, axes of the lidar [m/s, rad/s].
+    `T_odom_lidar` (4, 4): odom is the lidar at the end of the first scan. `twist_in_lidar` (6,) is
+    velocity and angular velocity over the turn, in axes of the lidar [m/s, rad/s].
     """
 
     stamp_ns: int
@@ -35,15 +29,11 @@ class ScanPose:
 
 
 class KissIcpOdometry:
-    """KISS-ICP fed with stamped scans.
+    """KISS-ICP (Vizzo et al., RA-L 2023) fed with stamped scans.
 
     Its de-skewing moves all points to the end of the turn, so its pose is the one there, while a
     scan is stamped where its turn begins. At 4 m/s and 10 Hz that is 0.4 m. The pose at the stamp
     follows from its own constant-velocity model.
-
-    References
-    ----------
-    Vizzo et al., KISS-ICP: In Defense of Point-to-Point ICP, RA-L 2023.
     """
 
     def __init__(self, parameters: KissIcpParameters | None = None) -> None:
@@ -64,7 +54,7 @@ class KissIcpOdometry:
         Parameters
         ----------
         stamp_ns : int
-            Beginning of the turn [ns], later than that of the previous scan.
+            Beginning of the turn, later than that of the previous scan [ns].
         points_lidar : (n, 3) array
             Points as measured by the lidar [m], not de-skewed.
         times_s : (n,) array
@@ -79,7 +69,8 @@ class KissIcpOdometry:
             raise ValueError(f"stamp_ns must grow, got {stamp_ns} after {self._stamp_ns}")
         points, times = _checked(points_lidar, times_s)
         period_s = 0.0 if self._stamp_ns is None else (stamp_ns - self._stamp_ns) * 1e-9
-        self._algorithm.register_frame(points, _with_spread(times))
+        # KISS-ICP divides by the spread of the times: none if all are equal.
+        self._algorithm.register_frame(points, times if np.ptp(times) > 0.0 else np.empty(0))
         self._stamp_ns = stamp_ns
         twist = _twist(self._algorithm.last_delta, period_s)
         # The pose is that of the end of the turn; for points that are not de-skewed, of its middle.
@@ -135,15 +126,10 @@ def _checked(points: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndar
             f"{times.shape}"
         )
     is_finite = np.isfinite(points).all(axis=1) & np.isfinite(times)
-    if np.count_nonzero(is_finite) < MIN_POINTS:
-        n = np.count_nonzero(is_finite)
+    n = np.count_nonzero(is_finite)
+    if n < MIN_POINTS:
         raise ValueError(f"the scan must have {MIN_POINTS} finite points at least, got {n}")
     return points[is_finite], times[is_finite]
-
-
-def _with_spread(times: np.ndarray) -> np.ndarray:
-    """Return the times, or none if all are equal: KISS-ICP divides by their spread."""
-    return times if np.ptp(times) > 0.0 else np.empty(0)
 
 
 def _twist(T_before_now: np.ndarray, period_s: float) -> np.ndarray:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of KISS-ICP; the defaults are those of its release 1.3.0."""
+"""Parameters of KISS-ICP, with the defaults of its release 1.3.0, and of its node."""
 
 from dataclasses import dataclass
 
@@ -31,3 +31,21 @@ class KissIcpParameters:
     max_iterations: int = parameter(500, text="most ICP iterations", minimum=1)
     convergence: float = parameter(1e-4, text="step at which the ICP ends", minimum=0.0)
     threads: int = parameter(1, text="0 = all; with one, results repeat", minimum=0, maximum=256)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KissIcpNodeParameters(KissIcpParameters):
+    """The algorithm's parameters and the node's."""
+
+    odom_frame: str = parameter("odom", text="frame of poses and map")
+    base_frame: str = parameter("base_link", text="body frame, above the lidar")
+    publish_tf: bool = parameter(True, text="publish odom -> base_link on /tf")
+    position_std_m: float = parameter(
+        0.3, text="stated error of positions: KISS-ICP estimates none", unit="m", minimum=1e-6
+    )
+    attitude_std_rad: float = parameter(
+        0.3, text="stated error of attitudes", unit="rad", minimum=1e-6
+    )
+    map_every_scans: int = parameter(
+        50, text="scans between two maps; when scans pause, the map follows", minimum=1
+    )

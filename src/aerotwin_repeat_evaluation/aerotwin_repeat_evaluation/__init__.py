@@ -24,12 +24,7 @@ from aerotwin_repeat_evaluation.displacements import (
 )
 from aerotwin_repeat_evaluation.evaluation import RepeatRun, TeachRepeatEvaluation
 from aerotwin_repeat_evaluation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
-from aerotwin_repeat_evaluation.gnss import (
-    PostProcessedGnssNoise,
-    PseudoGnssErrors,
-    gnss_positions,
-    pseudo_gnss_errors,
-)
+from aerotwin_repeat_evaluation.gnss import PseudoGnssErrors, gnss_positions, pseudo_gnss_errors
 from aerotwin_repeat_evaluation.markers import (
     MarkerErrors,
     Marks,
@@ -63,7 +58,6 @@ __all__ = [
     "NoDisplacement",
     "NominalDeviation",
     "Passings",
-    "PostProcessedGnssNoise",
     "PseudoGnssErrors",
     "RepeatDeviation",
     "RepeatRun",

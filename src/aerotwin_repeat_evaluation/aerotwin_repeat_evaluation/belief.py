@@ -55,10 +55,9 @@ def _integral_rmse(error: np.ndarray, at: np.ndarray) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizationErrors:
-    """Estimated pose minus true pose in one frame, in the axes of the true vehicle; (n,) arrays.
+    """Estimated minus true pose in one frame, in the axes of the true vehicle; (n,) arrays.
 
-    `lateral_m` is positive to the left, `longitudinal_m` ahead [m]; `yaw_rad` is wrapped to [-pi,
-    pi].
+    Left and ahead are positive [m]; `yaw_rad` is wrapped to [-pi, pi].
     """
 
     lateral_m: np.ndarray

@@ -29,20 +29,13 @@ TEACH_REPEAT_METRICS = MetricSet(
         ),
         true_path_m=_PAIR,
         belief_m=mapping_schema(
-            at_marks=_PAIR,
-            sample_rmse=_NUMBER,
-            length_rmse=_NUMBER,
-            time_rmse=_NUMBER,
-            max=_NUMBER,
+            at_marks=_PAIR, sample_rmse=_NUMBER, length_rmse=_NUMBER, time_rmse=_NUMBER, max=_NUMBER
         ),
         repeats_m=optional_schema(mapping_schema(rmse=_NUMBER, max=_NUMBER, pair_rmse=_LIST)),
         nominal_m=optional_schema(mapping_schema(mean_rmse=_NUMBER, max=_NUMBER)),
         gnss_m=mapping_schema(first_point_rmse=_NUMBER, path_icp_rmse=_NUMBER, marks_rmse=_NUMBER),
         localisation=mapping_schema(
-            n=_COUNT,
-            n_failed=_COUNT,
-            lateral_max_m=_NUMBER,
-            longitudinal_rmse_m=_NUMBER,
+            n=_COUNT, n_failed=_COUNT, lateral_max_m=_NUMBER, longitudinal_rmse_m=_NUMBER,
             yaw_rmse_deg=_NUMBER,
         ),
         interventions=mapping_schema(n=_COUNT, driven_km=_NUMBER, km_per_intervention=_NUMBER),

@@ -33,10 +33,9 @@ class NoDisplacement:
 
 
 class DrivenDisplacement:
-    """Deformation of the map of a driven teach: every vertex carries its surroundings.
+    """Deformation of the map of a driven teach, drift of the odometry included; near the route.
 
-    A point is mapped by its two nearest vertices, weighted by proximity along the path. So the
-    drift of the odometry is included; valid only near the route.
+    A point is mapped by its two nearest vertices, weighted by proximity along the path.
 
     Parameters
     ----------

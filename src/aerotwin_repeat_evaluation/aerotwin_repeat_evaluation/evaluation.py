@@ -21,12 +21,7 @@ from aerotwin_repeat_evaluation.displacements import (
     true_poses,
 )
 from aerotwin_repeat_evaluation.floor import RigidFitFloor
-from aerotwin_repeat_evaluation.gnss import (
-    PostProcessedGnssNoise,
-    PseudoGnssErrors,
-    gnss_positions,
-    pseudo_gnss_errors,
-)
+from aerotwin_repeat_evaluation.gnss import PseudoGnssErrors, gnss_positions, pseudo_gnss_errors
 from aerotwin_repeat_evaluation.markers import MarkerErrors, Marks, marker_errors, passings
 from aerotwin_repeat_evaluation.path_errors import LateralErrors, arc_length, lateral_errors
 from aerotwin_repeat_evaluation.repeats import (
@@ -56,8 +51,6 @@ class RepeatRun:
         Where the live scan was matched to the map; everywhere by default.
     n_interventions : int
         How often a person would have had to intervene.
-    is_completed : bool
-        Whether the run reached the goal.
     s_start_m : float
         Arc length on the route at which the run began [m].
     """
@@ -216,14 +209,12 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def gnss(self) -> tuple[PseudoGnssErrors, ...]:
-        """For each run, the errors that GNSS would measure, with 2 cm of noise (post-processed)."""
+        """For each run, the errors that post-processed GNSS would measure."""
         in_map, true = (T[:, :3, 3] for T in (self.marks.T_map_mark, self.marks.T_true_mark))
         return tuple(
             pseudo_gnss_errors(
                 self.T_map_route[:, :3, 3],
-                gnss_positions(
-                    run.T_true_base[:, :3, 3], PostProcessedGnssNoise(), seed=self.gnss_seed + k
-                ),
+                gnss_positions(run.T_true_base[:, :3, 3], seed=self.gnss_seed + k),
                 marks=(in_map, true) if len(self.marks) > 2 else None,
                 window_m=WINDOW_M,
                 s_start_m=run.s_start_m,

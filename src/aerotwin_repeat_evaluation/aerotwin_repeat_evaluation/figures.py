@@ -15,16 +15,7 @@ from aerotwin_core.charts import (
     say,
     thinned,
 )
-from aerotwin_core.plots import (
-    ALIGNED,
-    ESTIMATE,
-    FLOOR,
-    TRUTH,
-    WIDE_IN,
-    new_figure,
-    render_svg,
-    style,
-)
+from aerotwin_core.plots import ALIGNED, ESTIMATE, FLOOR, TRUTH, WIDE_IN
 from aerotwin_repeat_evaluation.displacements import true_poses
 from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
 
@@ -50,9 +41,8 @@ def route_map(evaluation: TeachRepeatEvaluation, name: str) -> str:
 
 def along_the_route(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw truth, estimate and the floor over the distance, with the marks as dots."""
-    figure = new_figure(WIDE_IN, 4.6)
-    with style():
-        axes = figure.subplots()
+
+    def draw(axes) -> None:
         for k, (true, believed) in enumerate(
             zip(evaluation.true, evaluation.believed, strict=True)
         ):
@@ -62,40 +52,35 @@ def along_the_route(evaluation: TeachRepeatEvaluation, name: str) -> str:
                     found.s_m[which], found.error_m[which] * _CM, color=colour, lw=1.0, alpha=0.8,
                     label=label if k == 0 else None,
                 )  # fmt: skip
-        _draw_floor(axes, evaluation)
+        if evaluation.floor is not None:
+            which = thinned(len(evaluation.route_s_m))
+            axes.plot(
+                evaluation.route_s_m[which], evaluation.floor.lateral_m[which] * _CM, color=FLOOR,
+                lw=2.2, ls="--", label="rigid-fit floor",
+            )  # fmt: skip
         offsets = evaluation.markers.offsets_m * _CM
         s = np.repeat(evaluation.marks.s_m[:, None], offsets.shape[1], axis=1)
         axes.plot(s.ravel(), offsets.ravel(), ".", color=ESTIMATE, ms=7, label="at the marks")
-        axes.axhline(0.0, color=TRUTH, lw=0.8)
-        axes.set(xlabel="way along the route [m]", ylabel="left of the route [cm]")
-        axes.set_xlim(0.0, float(evaluation.route_s_m[-1]))
+        _finish_along(axes, evaluation, "left of the route [cm]")
         axes.legend(loc="upper right", ncols=4)
-    return render_svg(figure, name)
 
-
-def _draw_floor(axes, evaluation: TeachRepeatEvaluation) -> None:
-    if evaluation.floor is None:
-        return
-    which = thinned(len(evaluation.route_s_m))
-    axes.plot(
-        evaluation.route_s_m[which], evaluation.floor.lateral_m[which] * _CM, color=FLOOR, lw=2.2,
-        ls="--", label="rigid-fit floor",
-    )  # fmt: skip
+    return chart(name, draw, width_in=WIDE_IN, height_in=4.6)
 
 
 def boxes_of_one(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw boxes of the deviation at the marks: truth, estimate, floor."""
-    series = [
-        Series(label="truth", values=_absolute(evaluation.markers.offsets_m), colour=ESTIMATE),
-        Series(
-            label="belief", values=_absolute(evaluation.belief_at_marks.offsets_m), colour=ALIGNED
-        ),
-    ]
+    values = {
+        "truth": (evaluation.markers.offsets_m, ESTIMATE),
+        "belief": (evaluation.belief_at_marks.offsets_m, ALIGNED),
+    }
     if evaluation.floor_at_marks_m is not None:
-        floor = _absolute(evaluation.floor_at_marks_m)
-        series.append(Series(label="floor", values=floor, colour=FLOOR))
-    return chart(
-        name, lambda axes: draw_boxes(axes, series, quantity="beside the marks", unit="cm")
+        values["floor"] = (evaluation.floor_at_marks_m, FLOOR)
+    return _boxes(
+        [
+            Series(label=label, values=_absolute(offsets), colour=colour)
+            for label, (offsets, colour) in values.items()
+        ],
+        name,
     )
 
 
@@ -105,19 +90,19 @@ def boxes_of_methods(evaluations: Sequence[TeachRepeatEvaluation], name: str) ->
         Series(label=evaluation.method, values=_absolute(evaluation.markers.offsets_m))
         for evaluation in evaluations
     ]
+    return _boxes(series, name, width_in=WIDE_IN, height_in=4.2)
+
+
+def _boxes(series: Sequence[Series], name: str, **size: float) -> str:
     return chart(
-        name,
-        lambda axes: draw_boxes(axes, series, quantity="beside the marks", unit="cm"),
-        width_in=WIDE_IN,
-        height_in=4.2,
+        name, lambda axes: draw_boxes(axes, series, quantity="beside the marks", unit="cm"), **size
     )
 
 
 def localization_along(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw the lateral error of the estimate over the distance; dots where not localised."""
-    figure = new_figure(WIDE_IN, 3.4)
-    with style():
-        axes = figure.subplots()
+
+    def draw(axes) -> None:
         for k, (run, found, errors) in enumerate(
             zip(evaluation.runs, evaluation.true, evaluation.localization, strict=True)
         ):
@@ -129,10 +114,15 @@ def localization_along(evaluation: TeachRepeatEvaluation, name: str) -> str:
             if run.is_localized is not None and not np.all(run.is_localized):
                 lost = ~np.asarray(run.is_localized)
                 axes.plot(found.s_m[lost], errors.lateral_m[lost] * _CM, ".", color="#d64545")
-        axes.axhline(0.0, color=TRUTH, lw=0.8)
-        axes.set(xlabel="way along the route [m]", ylabel="belief left of truth [cm]")
-        axes.set_xlim(0.0, float(evaluation.route_s_m[-1]))
-    return render_svg(figure, name)
+        _finish_along(axes, evaluation, "belief left of truth [cm]")
+
+    return chart(name, draw, width_in=WIDE_IN, height_in=3.4)
+
+
+def _finish_along(axes, evaluation: TeachRepeatEvaluation, quantity: str) -> None:
+    axes.axhline(0.0, color=TRUTH, lw=0.8)
+    axes.set(xlabel="way along the route [m]", ylabel=quantity)
+    axes.set_xlim(0.0, float(evaluation.route_s_m[-1]))
 
 
 def bias_and_spread(evaluation: TeachRepeatEvaluation, name: str) -> str:

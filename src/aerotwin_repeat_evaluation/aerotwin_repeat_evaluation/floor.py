@@ -4,9 +4,8 @@
 
 A localiser that knows every correspondence between the true surroundings and their image in the
 map still fits a rigid motion to them. Where the map is bent, the fit is wrong at the vehicle's own
-position: a robot that follows the taught route perfectly by it deviates from the true route by the
-residual of the fit. No method that takes one rigid fit of all it sees within the radius does
-better. An offset or rotation of the whole map costs nothing.
+position, and a robot that follows the taught route by it deviates by the fit's residual. An offset
+or rotation of the whole map costs nothing.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from aerotwin_core.rigid_motion import nearest_rotation
-from aerotwin_core.rms import rms_length
 from aerotwin_repeat_evaluation.displacements import Displacement, image_of_points, true_poses
 
 RADIUS_M = 40.0
@@ -29,19 +27,13 @@ _AT_ONCE = 256  # vertices whose discs are mapped together
 class RigidFitFloor:
     """Residual of the best rigid fit at n vertices; NaN if fewer than three points are in reach.
 
-    Attributes
-    ----------
-    lateral_m, longitudinal_m, yaw_rad : (n,) arrays
-        True pose of the robot when a perfect rigid fit places it on the vertex, relative to the
-        vertex's true pose: left and ahead positive [m], heading [rad].
-    fit_rms_m : (n,) array
-        Root mean square of the fit's residual distances: how much the submap is bent [m].
+    `lateral_m`, `longitudinal_m` and `yaw_rad` (n,) are the true pose of the robot when a perfect
+    rigid fit places it on the vertex, relative to the vertex's true pose: left and ahead positive.
     """
 
     lateral_m: np.ndarray
     longitudinal_m: np.ndarray
     yaw_rad: np.ndarray
-    fit_rms_m: np.ndarray
 
     @property
     def rmse_m(self) -> float:
@@ -83,8 +75,8 @@ def rigid_fit_floor(
         _residual(pose, station, *part)
         for pose, station, part in zip(poses, stations, surroundings, strict=True)
     ]
-    lateral, longitudinal, yaw, rms = np.array(rows).reshape(-1, 4).T
-    return RigidFitFloor(lateral_m=lateral, longitudinal_m=longitudinal, yaw_rad=yaw, fit_rms_m=rms)
+    lateral, longitudinal, yaw = np.array(rows).reshape(-1, 3).T
+    return RigidFitFloor(lateral_m=lateral, longitudinal_m=longitudinal, yaw_rad=yaw)
 
 
 def _surroundings(displacement, poses, points_true, radius_m):
@@ -112,15 +104,15 @@ def _disc(radius_m: float) -> np.ndarray:
     return np.column_stack([x[inside], y[inside], np.zeros(inside.sum())])
 
 
-def _residual(pose, station, points_true, images) -> tuple[float, float, float, float]:
-    """Return lateral, longitudinal, yaw and RMS of the fit at one vertex."""
+def _residual(pose, station, points_true, images) -> tuple[float, float, float]:
+    """Return lateral, longitudinal and yaw residual of the fit at one vertex."""
     if len(images) < _FEWEST_POINTS:
-        return np.nan, np.nan, np.nan, np.nan
-    R_map_true, shift, rms = rigid_fit(points_true, images)
+        return np.nan, np.nan, np.nan
+    R_map_true, shift = rigid_fit(points_true, images)
     miss = R_map_true.T @ (pose[:3, 3] - shift) - station[:3, 3]
     heading, forward = R_map_true.T @ pose[:3, 0], station[:2, 0] / np.linalg.norm(station[:2, 0])
     yaw = np.arctan2(_cross(forward, heading), forward @ heading[:2])
-    return _cross(forward, miss), forward @ miss[:2], yaw, rms
+    return _cross(forward, miss), forward @ miss[:2], yaw
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> float:
@@ -128,14 +120,11 @@ def _cross(a: np.ndarray, b: np.ndarray) -> float:
     return float(a[0] * b[1] - a[1] * b[0])
 
 
-def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return rotation, shift and RMS [m] of the rigid motion that best maps points to images.
+def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation and shift of the rigid motion that best maps points to images.
 
-    Least squares over all pairs, in closed form by singular values (Umeyama 1991,
-    doi 10.1109/34.88573, without scale).
+    Least squares over all pairs (Umeyama 1991, doi 10.1109/34.88573, without scale).
     """
     middle, middle_image = points.mean(axis=0), images.mean(axis=0)
     R = nearest_rotation((images - middle_image).T @ (points - middle))
-    shift = middle_image - R @ middle
-    left = images - points @ R.T - shift
-    return R, shift, rms_length(left)
+    return R, middle_image - R @ middle

@@ -12,24 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_repeat_evaluation.floor import rigid_fit
-from aerotwin_repeat_evaluation.path_errors import lateral_errors
+from aerotwin_repeat_evaluation.path_errors import arc_length, lateral_errors
 
 ICP_MAX_ITERATIONS = 50
 ICP_TOLERANCE = 1e-6
 """Change of the mean distance at which the path ICP ends [m] (VTR3's scripts: SVD, 50, 1e-6)."""
 _ROUTE_STEP_M = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class PostProcessedGnssNoise:
-    """Errors of a post-processed receiver.
-
-    `white_m` is the standard deviation of each sample, horizontal; vertically twice that [m].
-    `gaps` are fractions (from, to) of the run, 0 to 1, without a fix.
-    """
-
-    white_m: float = 0.02
-    gaps: tuple[tuple[float, float], ...] = ()
+_NOISE_M = 0.02
+"""Horizontal standard deviation of a post-processed receiver, vertically twice that [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,28 +31,18 @@ class PseudoGnssErrors:
     first_point_m, path_icp_m, marks_m : (n,) arrays
         After moving the path's first point onto the repeat's; after ICP of both; after the best
         rigid fit of the marks, None if they are not known in both frames [m].
-    icp_shift_m, icp_yaw_rad : float
-        Motion of the path by the ICP beyond the first-point translation: an offset it hides.
     """
 
     first_point_m: np.ndarray
     path_icp_m: np.ndarray
     marks_m: np.ndarray | None
-    icp_shift_m: float
-    icp_yaw_rad: float
-    icp_n_iterations: int
 
 
-def gnss_positions(p_true: np.ndarray, noise: PostProcessedGnssNoise, *, seed: int) -> np.ndarray:
-    """Return measured positions for true positions (n, 3): noise added, gaps left out [m]."""
+def gnss_positions(p_true: np.ndarray, *, seed: int) -> np.ndarray:
+    """Return the positions that a post-processed receiver measures for true ones (n, 3) [m]."""
     p = np.asarray(p_true, np.float64)
-    rng = np.random.default_rng([seed, 733])
-    said = p + rng.normal(0.0, noise.white_m, p.shape) * [1.0, 1.0, 2.0]
-    share = np.linspace(0.0, 1.0, len(p))
-    is_there = np.ones(len(p), bool)
-    for low, high in noise.gaps:
-        is_there &= (share < low) | (share > high)
-    return said[is_there]
+    noise = np.random.default_rng([seed, 733]).normal(0.0, _NOISE_M, p.shape)
+    return p + noise * [1.0, 1.0, 2.0]
 
 
 def pseudo_gnss_errors(
@@ -89,8 +69,7 @@ def pseudo_gnss_errors(
     """
     path, said = (np.asarray(p, np.float64)[:, :2] for p in (teach_path, gnss))
     shifted = path + (said[0] - path[0])
-    R, t, n_iterations = _path_icp(shifted, said)
-    fitted = shifted @ R.T + t
+    R, t = _path_icp(shifted, said)
 
     def errors(moved: np.ndarray) -> np.ndarray:
         return lateral_errors(moved, said, window_m=window_m, s_near_m=s_start_m).error_m
@@ -98,15 +77,12 @@ def pseudo_gnss_errors(
     by_marks = None
     if marks is not None:
         in_map, in_gnss = (_flat(np.asarray(p, np.float64)) for p in marks)
-        R_gnss_map, shift, _ = rigid_fit(in_map, in_gnss)
+        R_gnss_map, shift = rigid_fit(in_map, in_gnss)
         by_marks = errors((_flat(path) @ R_gnss_map.T + shift)[:, :2])
     return PseudoGnssErrors(
         first_point_m=errors(shifted),
-        path_icp_m=errors(fitted),
+        path_icp_m=errors(shifted @ R.T + t),
         marks_m=by_marks,
-        icp_shift_m=float(np.linalg.norm((fitted - shifted).mean(axis=0))),
-        icp_yaw_rad=float(np.arctan2(R[1, 0], R[0, 0])),
-        icp_n_iterations=n_iterations,
     )
 
 
@@ -115,22 +91,20 @@ def _flat(points: np.ndarray) -> np.ndarray:
     return np.column_stack([points[:, :2], np.zeros(len(points))])
 
 
-def _path_icp(path: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return rotation (2, 2), shift (2,) and iterations of the ICP of a path onto positions."""
+def _path_icp(path: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (2, 2) and shift (2,) of the ICP of a path onto positions."""
     from scipy.spatial import cKDTree
 
-    s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
+    s = arc_length(path)
     even = np.linspace(0.0, s[-1], max(int(s[-1] / _ROUTE_STEP_M), 2))
     dense = np.column_stack([np.interp(even, s, column) for column in path.T])
     tree = cKDTree(dense)
     R, t, before = np.eye(2), np.zeros(2), np.inf
-    n_iterations = 0
-    while n_iterations < ICP_MAX_ITERATIONS:
-        n_iterations += 1
+    for _ in range(ICP_MAX_ITERATIONS):
         distance, nearest = tree.query((target - t) @ R)
-        R3, shift, _ = rigid_fit(_flat(dense[nearest]), _flat(target))
+        R3, shift = rigid_fit(_flat(dense[nearest]), _flat(target))
         R, t = R3[:2, :2], shift[:2]
         if abs(before - distance.mean()) < ICP_TOLERANCE:
             break
         before = distance.mean()
-    return R, t, n_iterations
+    return R, t

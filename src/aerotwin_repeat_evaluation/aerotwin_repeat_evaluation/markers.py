@@ -36,15 +36,10 @@ class Marks:
         return len(self.s_m)
 
 
-def marks_on_route(
-    T_map_route: np.ndarray,
-    s_m: np.ndarray,
-    displacement: Displacement,
-) -> Marks:
+def marks_on_route(T_map_route: np.ndarray, s_m: np.ndarray, displacement: Displacement) -> Marks:
     """Return marks at arc lengths (m,) of a taught route (n, 4, 4) in the teach map [m].
 
-    Their true poses are the exact images. For a driven teach the displacement is a
-    `DrivenDisplacement`.
+    Their true poses are the exact images.
     """
     T_map_mark = poses_along(T_map_route, s_m)
     return Marks(
@@ -95,12 +90,8 @@ def poses_along(T_map_route: np.ndarray, s_m: np.ndarray) -> np.ndarray:
 class Passings:
     """When and how one run passed m marks; NaN where a mark was not passed.
 
-    Attributes
-    ----------
-    offset_m : (m,) array
-        Lateral offset of the vehicle's point, left of the mark positive [m].
-    sample : (m,) array
-        Fractional index of the run's pose at the passing.
+    `offset_m` (m,) is the lateral offset of the vehicle's point, left of the mark positive [m];
+    `sample` (m,) the fractional index of the run's pose at the passing.
     """
 
     offset_m: np.ndarray

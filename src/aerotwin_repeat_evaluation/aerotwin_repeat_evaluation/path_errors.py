@@ -24,20 +24,12 @@ _SAME_PLACE_M = 1e-9
 class LateralErrors:
     """Coordinates of points relative to a path.
 
-    Attributes
-    ----------
-    error_m : (n,) array
-        Left of the direction of travel positive [m].
-    s_m : (n,) array
-        Arc length of the nearest point of the path; below zero before its start and above its
-        length beyond its end [m].
-    tangent : (n, d) array
-        Unit direction of travel there; at a corner that of the segment before it.
+    `error_m` (n,) is positive left of the direction of travel [m]; `s_m` (n,) the arc length of the
+    nearest point of the path, below zero before its start and above its length beyond its end [m].
     """
 
     error_m: np.ndarray
     s_m: np.ndarray
-    tangent: np.ndarray
 
 
 def arc_length(path_points: np.ndarray) -> np.ndarray:
@@ -51,11 +43,10 @@ def lateral_errors(
     points: np.ndarray,
     *,
     window_m: float | None = None,
-    s_near_m: np.ndarray | float | None = None,
+    s_near_m: float | None = None,
     is_closed: bool = False,
-    drop_z: bool = True,
 ) -> LateralErrors:
-    """Return the signed lateral deviation of points from a path.
+    """Return the signed lateral deviation of points from a path, in the horizontal plane.
 
     Parameters
     ----------
@@ -64,17 +55,15 @@ def lateral_errors(
     points : (n, 3) or (n, 2) array
         In the frame of the path [m].
     window_m : float, optional
-        Search only this far along the path on both sides of the expected arc length: needed
-        where the path crosses itself, turns back or is driven twice. The whole path by default.
-    s_near_m : (n,) array or float, optional
-        With a window: expected arc length of each point, or of the first one [m]. With a scalar,
-        each point is expected where its predecessor was found, and the window grows by the
-        distance between the two. By default the first point is searched on the whole path.
+        Search only this far along the path on both sides of where the previous point was found,
+        and as far as the two are apart: needed where the path crosses itself, turns back or is
+        driven twice. The whole path by default.
+    s_near_m : float, optional
+        With a window: expected arc length of the first point [m]; searched on the whole path by
+        default.
     is_closed : bool
         Whether the path's end joins its start: windows reach across, and arc lengths continue
         to count over more than one lap.
-    drop_z : bool
-        Measure in the horizontal plane; otherwise in space, with the sign from the plane.
 
     Notes
     -----
@@ -82,45 +71,25 @@ def lateral_errors(
     shortly before its goal has no lateral error for that. At a cusp, where the vehicle turns back,
     the error is the overshoot. Always |e| <= |p - nearest vertex|.
     """
-    path = _Path(path_points, is_closed=is_closed, drop_z=drop_z)
-    places = _coordinates(points, "points", drop_z=drop_z)
-    if places.shape[1] != path.vertices.shape[1]:
-        raise ValueError(
-            f"points must have {path.vertices.shape[1]} coordinates as the path, "
-            f"got {places.shape[1]}"
-        )
-    if window_m is None:
-        found = [path.locate(p, None, None) for p in places]
-    elif isinstance(s_near_m, np.ndarray):
-        found = [path.locate(p, s, window_m) for p, s in zip(places, s_near_m, strict=True)]
-    else:
-        found = _follow(path, places, window_m, s_near_m)
-    errors, s, tangents = zip(*found, strict=True) if found else ((), (), ())
-    n_coordinates = path.vertices.shape[1]
-    return LateralErrors(
-        error_m=np.array(errors, float),
-        s_m=np.array(s, float),
-        tangent=np.array(tangents, float).reshape(-1, n_coordinates),
-    )
-
-
-def _follow(path: "_Path", places: np.ndarray, window_m: float, s_first) -> list[tuple]:
-    """Locate points in sequence, each near its predecessor's arc length on the path."""
-    found: list[tuple] = []
-    s_near, moved = s_first, 0.0
-    for k, p in enumerate(places):
-        if k:
-            s_near, moved = found[-1][1], float(np.linalg.norm(p - places[k - 1]))
-        window = None if s_near is None else window_m + moved
-        found.append(path.locate(p, s_near, window))
-    return found
+    path = _Path(path_points, is_closed=is_closed)
+    errors, s = [], []
+    s_near, before = s_near_m, None
+    for p in _horizontal(points, "points"):
+        window = None
+        if window_m is not None:
+            window = window_m + (0.0 if before is None else float(np.linalg.norm(p - before)))
+        error, s_near = path.locate(p, s_near, window)
+        errors.append(error)
+        s.append(s_near)
+        before = p
+    return LateralErrors(error_m=np.array(errors, float), s_m=np.array(s, float))
 
 
 class _Path:
     """Segments of a path; points are located in a range of them."""
 
-    def __init__(self, path_points: np.ndarray, *, is_closed: bool, drop_z: bool) -> None:
-        vertices = _coordinates(path_points, "path_points", drop_z=drop_z)
+    def __init__(self, path_points: np.ndarray, *, is_closed: bool) -> None:
+        vertices = _horizontal(path_points, "path_points")
         if is_closed and len(vertices):
             vertices = np.vstack([vertices, vertices[:1]])
         steps = np.linalg.norm(np.diff(vertices, axis=0), axis=1)
@@ -133,7 +102,7 @@ class _Path:
         self.tangents = np.diff(vertices, axis=0) / self.lengths[:, None]
 
     def locate(self, p: np.ndarray, s_near: float | None, window: float | None) -> tuple:
-        """Return error, arc length and tangent of one point."""
+        """Return error and arc length of one point."""
         which, laps = self._candidates(s_near, window)
         start, tangent = self.vertices[which], self.tangents[which]
         along = np.einsum("ij,ij->i", p - start, tangent)
@@ -145,7 +114,7 @@ class _Path:
             beside = float(along[best])
         error = float(np.linalg.norm(p - start[best] - beside * tangent[best]))
         s = self.s[k] + beside + laps[best] * self.s[-1]
-        return self._side(p, k, along[best], beside) * error, s, self.tangents[k]
+        return self._side(p, k, along[best], beside) * error, s
 
     def _is_beyond_an_end(self, k: int, along: float) -> bool:
         """Return whether a point lies before the start or past the end of an open path."""
@@ -177,8 +146,7 @@ class _Path:
     def _side(self, p: np.ndarray, k: int, along: float, clamped: float) -> float:
         """Return 1 on the left of the path and -1 on its right.
 
-        Outside a corner the mean of both tangents decides (for a turn of more than 90 degrees the
-        segments disagree); at an exact reversal the segment before it.
+        Outside a corner the mean of both tangents decides; at an exact reversal the segment before.
         """
         tangent, corner = self.tangents[k], self.vertices[k]
         n = len(self.lengths)
@@ -187,14 +155,14 @@ class _Path:
             tangent = tangent + self.tangents[(k + 1) % n]
         elif along < clamped:
             tangent = tangent + self.tangents[(k - 1) % n]
-        if np.linalg.norm(tangent[:2]) < _SAME_PLACE_M:
+        if np.linalg.norm(tangent) < _SAME_PLACE_M:
             tangent = self.tangents[k if along > clamped else (k - 1) % n]
-        dx, dy = (p - corner)[:2]
+        dx, dy = p - corner
         return -1.0 if dx * tangent[1] - dy * tangent[0] > 0.0 else 1.0
 
 
-def _coordinates(points: np.ndarray, name: str, *, drop_z: bool) -> np.ndarray:
+def _horizontal(points: np.ndarray, name: str) -> np.ndarray:
     places = np.asarray(points, np.float64)
     if places.ndim != 2 or places.shape[1] not in (2, 3) or not np.isfinite(places).all():
         raise ValueError(f"{name} must be finite with shape (n, 3) or (n, 2), got {places.shape}")
-    return places[:, :2] if drop_z else places
+    return places[:, :2]

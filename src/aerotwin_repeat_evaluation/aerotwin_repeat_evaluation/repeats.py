@@ -20,17 +20,12 @@ N_STATIONS = 1000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepeatDeviation:
-    """Deviations of runs from each other.
+    """Deviations of runs from the first, pooled, and of all pairs.
 
-    Attributes
-    ----------
-    errors_m : tuple of (n_k,) arrays
-        Deviation of each run but the first from the first; `rmse_m` and `max_m` pool them [m].
-    pair_rmse_m : (r, r) array
-        RMSE of the column's run against the path of the row's run; the diagonal is zero [m].
+    `pair_rmse_m` (r, r) holds the RMSE of the column's run against the path of the row's run; the
+    diagonal is zero [m].
     """
 
-    errors_m: tuple[np.ndarray, ...]
     rmse_m: float
     max_m: float
     pair_rmse_m: np.ndarray
@@ -50,7 +45,6 @@ def repeat_deviation(
     pair_rmse = np.array([[rms(e) for e in row] for row in pairs])
     pooled = np.concatenate(pairs[0][1:])
     return RepeatDeviation(
-        errors_m=tuple(pairs[0][1:]),
         rmse_m=rms(pooled),
         max_m=float(np.abs(pooled).max()),
         pair_rmse_m=pair_rmse,
@@ -66,29 +60,14 @@ def _errors(path: np.ndarray, run: np.ndarray, is_closed: bool, window_m: float)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NominalDeviation:
-    """Deviations of r runs from their mean path at k stations.
+    """Deviations (r, k) of r runs across their mean path at k stations, left positive [m]."""
 
-    Attributes
-    ----------
-    share : (k,) array
-        Stations as fraction of the run's length, 0 to 1.
-    mean_path, errors_m : (k, 2) and (r, k) arrays
-        Mean of the runs, and deviation of each run across it, left positive [m].
-    """
-
-    share: np.ndarray
-    mean_path: np.ndarray
     errors_m: np.ndarray
 
     @property
-    def rmse_along_m(self) -> np.ndarray:
-        """Root mean square over the runs at each station, (k,) [m]."""
-        return np.sqrt((self.errors_m**2).mean(axis=0))
-
-    @property
     def mean_rmse_m(self) -> float:
-        """Mean of `rmse_along_m` [m]."""
-        return float(self.rmse_along_m.mean())
+        """Root mean square over the runs at each station, averaged over the stations [m]."""
+        return float(np.sqrt((self.errors_m**2).mean(axis=0)).mean())
 
     @property
     def max_m(self) -> float:
@@ -96,9 +75,7 @@ class NominalDeviation:
         return float(np.abs(self.errors_m).max())
 
 
-def nominal_deviation(
-    runs: Sequence[np.ndarray], *, n_stations: int = N_STATIONS
-) -> NominalDeviation:
+def nominal_deviation(runs: Sequence[np.ndarray]) -> NominalDeviation:
     """Return the deviation of runs (n, 3) from their average [m]: no run is the reference.
 
     All runs lead from the same start to the same end. Each is sampled at equal fractions of its
@@ -107,14 +84,14 @@ def nominal_deviation(
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be two at least, got {len(runs)}")
-    share = np.linspace(0.0, 1.0, n_stations)
+    share = np.linspace(0.0, 1.0, N_STATIONS)
     sampled = np.stack([_at_shares(np.asarray(run, np.float64)[:, :2], share) for run in runs])
     mean = sampled.mean(axis=0)
     tangent = np.gradient(mean, axis=0)
     tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-12)
     left = np.column_stack([-tangent[:, 1], tangent[:, 0]])
     errors = np.einsum("rkd,kd->rk", sampled - mean, left)
-    return NominalDeviation(share=share, mean_path=mean, errors_m=errors)
+    return NominalDeviation(errors_m=errors)
 
 
 def _at_shares(run: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -22,6 +22,18 @@ _UNDERSTATED = 2.0
 """The report warns if the truth exceeds the belief by more than this factor."""
 _FEW_RUNS = 3
 _MAX_MARK_ROWS = 60
+_COMPARED = {
+    "RMSE cm": "pte_m.rmse",
+    "largest cm": "pte_m.max",
+    "floor RMSE cm": "floor_m.rmse",
+    "bias RMS cm": "marks.bias_rms_m",
+    "repeatability cm": "repeatability_m",
+    "belief RMSE cm": "belief_m.at_marks.rmse",
+}
+"""Columns of the table of methods, and paths of their metrics."""
+_BRIEF = (
+    "method", "route", "pte_m", "floor_m", "repeatability_m", "belief_m", "interventions",
+)  # fmt: skip
 
 
 def section_of(evaluation: TeachRepeatEvaluation, *, name: str = "teach_repeat") -> Section:
@@ -57,17 +69,7 @@ def methods_section(
             metrics["method"],
             metrics["route"]["name"],
             str(metrics["marks"]["n_passings"]),
-            *(
-                _cm(value)
-                for value in (
-                    metrics["pte_m"]["rmse"],
-                    metrics["pte_m"]["max"],
-                    (metrics["floor_m"] or {}).get("rmse"),
-                    metrics["marks"]["bias_rms_m"],
-                    metrics["repeatability_m"],
-                    metrics["belief_m"]["at_marks"]["rmse"],
-                )
-            ),
+            *(TEACH_REPEAT_METRICS[path].score(metrics).text for path in _COMPARED.values()),
         )
         for metrics in all_metrics
     )
@@ -87,27 +89,13 @@ def methods_section(
         tables=(
             Table(
                 title="Path-tracking error of each method",
-                columns=("method", "route", "passings", "RMSE cm", "largest cm", "floor RMSE cm",
-                         "bias RMS cm", "repeatability cm", "belief RMSE cm"),
+                columns=("method", "route", "passings", *_COMPARED),
                 rows=rows,
             ),
             published_table(is_matched=all(e.is_matched for e in evaluations)),
         ),
-        metrics={"methods": [_brief(metrics) for metrics in all_metrics]},
-    )  # fmt: skip
-
-
-def _brief(metrics: dict[str, Any]) -> dict[str, Any]:
-    retained = (
-        "method",
-        "route",
-        "pte_m",
-        "floor_m",
-        "repeatability_m",
-        "belief_m",
-        "interventions",
+        metrics={"methods": [{key: metrics[key] for key in _BRIEF} for metrics in all_metrics]},
     )
-    return {key: metrics[key] for key in retained}
 
 
 def _cm(value: float | None) -> str:

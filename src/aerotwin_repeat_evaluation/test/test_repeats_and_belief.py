@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from aerotwin_repeat_evaluation import (
-    PostProcessedGnssNoise,
     arc_length,
     gnss_positions,
     localization_errors,
@@ -31,14 +30,14 @@ def test_repeats_are_measured_from_the_first_and_from_each_other():
     assert found.max_m == pytest.approx(0.03)
     expected = np.abs(np.subtract.outer([0.0, 0.03, -0.01], [0.0, 0.03, -0.01]))
     np.testing.assert_allclose(found.pair_rmse_m, expected, atol=ROUNDING)
-    np.testing.assert_allclose(found.errors_m[1], -0.01, atol=ROUNDING)
 
 
 def test_a_repeat_of_a_loop_may_lag_and_overrun_its_seam():
     route = poses_of(loop())
     late = beside(route, np.full(len(route), 0.05))[:, :3, 3]
     found = repeat_deviation([loop(), np.vstack([late[3:], late[1:9]])], is_closed=True)
-    np.testing.assert_allclose(found.errors_m[0], 0.05, atol=CHORD_M)
+    assert found.rmse_m == pytest.approx(0.05, abs=CHORD_M)
+    assert found.max_m == pytest.approx(0.05, abs=CHORD_M)
 
 
 def test_one_run_has_nothing_to_differ_from():
@@ -51,10 +50,9 @@ def test_one_run_has_nothing_to_differ_from():
 def test_the_nominal_average_needs_no_reference_and_forgives_a_lag():
     runs = lines(0.04, -0.02, 0.01)
     runs[1] = runs[1][::3]  # sampled otherwise
-    found = nominal_deviation(runs, n_stations=500)
-    np.testing.assert_allclose(found.mean_path[:, 1], 0.01, atol=ROUNDING)
-    np.testing.assert_allclose(found.errors_m, [[0.03] * 500, [-0.03] * 500, [0.0] * 500],
-                               atol=ROUNDING)  # fmt: skip
+    found = nominal_deviation(runs)
+    for errors_m, expected in zip(found.errors_m, (0.03, -0.03, 0.0), strict=True):
+        np.testing.assert_allclose(errors_m, expected, atol=ROUNDING)
     assert found.mean_rmse_m == pytest.approx(np.sqrt(2.0 * 0.03**2 / 3.0))
     assert found.max_m == pytest.approx(0.03)
 
@@ -101,14 +99,11 @@ def test_localisation_errors_stand_in_the_axes_of_the_true_vehicle():
     assert found.yaw_rad[1] == pytest.approx(-2.0 * turn - 2.0 * np.pi)  # wrapped to half a turn
 
 
-def test_gnss_noise_is_that_asked_for_and_gaps_are_left_out():
+def test_gnss_noise_is_that_of_a_post_processed_receiver():
     p = np.zeros((20_000, 3))
-    said = gnss_positions(p, PostProcessedGnssNoise(white_m=0.02), seed=3)
+    said = gnss_positions(p, seed=3)
     sample_error = 5.0 / np.sqrt(2.0 * len(p))
     np.testing.assert_allclose(said.std(axis=0), [0.02, 0.02, 0.04], rtol=sample_error)
-    cut = gnss_positions(loop(), PostProcessedGnssNoise(white_m=0.0, gaps=((0.25, 0.5),)), seed=3)
-    assert len(cut) == 450
-    assert np.linalg.norm(np.diff(cut, axis=0), axis=1).max() > 40.0
 
 
 def test_a_path_icp_hides_the_offset_that_marks_and_first_point_show():
@@ -122,8 +117,6 @@ def test_a_path_icp_hides_the_offset_that_marks_and_first_point_show():
     np.testing.assert_allclose(np.abs(found.first_point_m)[60:], expected, atol=0.01)
     hidden = np.sqrt((found.path_icp_m**2).mean()) / np.sqrt((found.marks_m**2).mean())
     assert hidden < 0.4
-    assert found.icp_shift_m == pytest.approx(0.2, abs=0.03)
-    assert found.icp_n_iterations <= 50
 
 
 def test_the_receivers_frame_does_not_matter_once_marks_join_it():
@@ -135,7 +128,6 @@ def test_the_receivers_frame_does_not_matter_once_marks_join_it():
     marks = route[::50]
     found = pseudo_gnss_errors(route, moved, marks=(marks, marks @ R.T + [500.0, -20.0, 3.0]))
     np.testing.assert_allclose(found.marks_m, 0.07, atol=CHORD_M)
-    assert found.icp_yaw_rad == pytest.approx(turn, abs=2e-3)
 
 
 def test_noise_free_truth_has_no_error_by_any_way():

@@ -24,7 +24,7 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, LATCHED, reliable
 from aerotwin_kiss_icp.odometry import KissIcpOdometry, ScanPose
-from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
+from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
 
 IDLE_PERIOD_S = 0.5
 
