@@ -29,5 +29,5 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
         *shared_files(),
-    ]
+    ],
 )

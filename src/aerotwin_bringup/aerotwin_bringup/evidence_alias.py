@@ -13,10 +13,7 @@ from aerotwin_core.errors import UserError
 def evidence_command(name: str) -> ModuleType:
     """Return the module of a verb that is no longer installed.
 
-    Raises
-    ------
-    UserError
-        If this installation is not in a checkout of the source.
+    Raises `UserError` if this installation is not in a checkout of the source.
     """
     folder = Path(__file__).resolve().parents[3] / "test"
     if not (folder / "evidence").is_dir():

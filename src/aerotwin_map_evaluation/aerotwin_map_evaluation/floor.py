@@ -16,24 +16,14 @@ from aerotwin_registration import Registration
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """Score of a perfect map of the same region under the same protocol.
+    """Score of a perfect map of the same region under the same protocol."""
 
-    Attributes
-    ----------
-    points_map : (n, 3) array
-        Samples of the true surface.
-    region : str
-        How the region was found.
-    distances : (n,) array
-        To what correspondences are measured to, after the same alignment; infinite beyond the cuts.
-    registration : Registration
-        That alignment; it moves even a perfect map.
-    """
-
-    points_map: np.ndarray
-    region: str
+    points_map: np.ndarray  # (n, 3): samples of the true surface
+    region: str  # how the region was found
+    # (n,): to what correspondences are measured to, after the same alignment; infinite beyond the
+    # cuts
     distances: np.ndarray
-    registration: Registration
+    registration: Registration  # that alignment; it moves even a perfect map
 
 
 def floor_of(

@@ -32,10 +32,7 @@ def reference_of(
 ) -> tuple[SurfaceReference | None, np.ndarray | None]:
     """Return the surface of a reference, or its points, or both with a separate surface.
 
-    Raises
-    ------
-    UserError
-        If the separate input has no triangles, or the reference already has them.
+    Raises `UserError` if the separate input has no triangles, or the reference already has them.
     """
     if isinstance(reference.content, TriangleSurface):
         if beside is not None:
@@ -51,10 +48,7 @@ def reference_of(
 def surface_beside(args: argparse.Namespace) -> MapInput | None:
     """Return the input of --surface, in the unit of --surface-unit; None without the option.
 
-    Raises
-    ------
-    UserError
-        If there is no such source, or it is damaged or empty.
+    Raises `UserError` if there is no such source, or it is damaged or empty.
     """
     if args.surface is None:
         return None
@@ -84,10 +78,7 @@ def read_transform(path: str | Path, *, with_scale: bool = False) -> np.ndarray:
 
     `with_scale` also accepts a similarity: scale times rotation, and a shift.
 
-    Raises
-    ------
-    UserError
-        If the file is missing, or is not a rotation with a shift.
+    Raises `UserError` if the file is missing, or is not a rotation with a shift.
     """
     numbers = _table(path, "a transform").ravel()
     if len(numbers) not in (12, 16):
@@ -108,10 +99,7 @@ def read_transform(path: str | Path, *, with_scale: bool = False) -> np.ndarray:
 def read_poses(spec: str) -> np.ndarray:
     """Return true poses (k, 4, 4) of a TUM or KITTI text file, or of a bag: `BAG:TOPIC`.
 
-    Raises
-    ------
-    UserError
-        If there are none, or they are not rotations.
+    Raises `UserError` if there are none, or they are not rotations.
     """
     name, _, topic = spec.partition(":")
     if Path(name).is_dir() or is_storage_file(Path(name)):

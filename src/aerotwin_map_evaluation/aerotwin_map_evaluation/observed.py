@@ -94,16 +94,10 @@ def visible_samples(
 ) -> np.ndarray:
     """Return the samples (m, 3) that a sensor saw from any of its true poses.
 
-    Parameters
-    ----------
-    samples_map : (n, 3) array
-        Samples of the reference [m].
-    T_map_sensor : (k, 4, 4) array
-        True poses; at most 120, evenly spread along the path, are used.
-    in_view : callable
-        Returns which points, in the sensor's axes, are in its view.
-    max_range_m, tolerance_m : float
-        Range limit, and how far in front of a sample the ray may end [m].
+    `samples_map` (n, 3): samples of the reference [m]. `T_map_sensor` (k, 4, 4): true poses; at
+    most 120, evenly spread along the path, are used. `in_view`: returns which points, in the
+    sensor's axes, are in its view. `max_range_m`, `tolerance_m`: range limit, and how far in front
+    of a sample the ray may end [m].
     """
     pick = np.linspace(0, len(T_map_sensor) - 1, min(len(T_map_sensor), MAX_VIEWS))
     is_seen = np.zeros(len(samples_map), dtype=bool)

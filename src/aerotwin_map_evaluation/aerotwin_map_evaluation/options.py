@@ -23,10 +23,7 @@ def has_reference(args: argparse.Namespace) -> bool:
 def check_options(args: argparse.Namespace) -> None:
     """Reject options that would have no effect.
 
-    Raises
-    ------
-    UserError
-        Naming the option, and what it needs.
+    Raises `UserError`, naming the option, and what it needs.
     """
     if not has_reference(args):
         if args.reference not in (None, NO_REFERENCE):

@@ -74,23 +74,15 @@ class Planes:
 
 @dataclass(frozen=True, kw_only=True)
 class PlaneScores:
-    """A map's distances to planes, and the part of its distances to points that is spacing.
+    """A map's distances to planes, and the part of its distances to points that is spacing."""
 
-    Attributes
-    ----------
-    spacing_m, to_planes : float, (n,) array
-        Spacing of the reference's points, and distance of each map point to its plane [m].
-    floor : (k,) array
-        Distance of the feet, a perfect map, to the nearest reference point [m]; of the map points
-        within the cut that have a plane.
-    share : float
-        Share of the map points that have one.
-    """
-
+    # spacing of the reference's points, and distance of each map point to its plane [m]
     spacing_m: float
     to_planes: np.ndarray
+    # (k,): distance of the feet, a perfect map, to the nearest reference point [m]; of the map
+    # points within the cut that have a plane
     floor: np.ndarray
-    share: float
+    share: float  # share of the map points that have one
 
     @classmethod
     def of(

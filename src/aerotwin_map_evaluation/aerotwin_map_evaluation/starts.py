@@ -27,10 +27,7 @@ def start_of(
     `reference` and `estimate` are the origins in the files; `with_scale` allows a scale in
     --initial.
 
-    Raises
-    ------
-    UserError
-        If one origin is provided and the other one is unknown.
+    Raises `UserError` if one origin is provided and the other one is unknown.
     """
     if args.initial is not None:
         if args.origin is not None:
@@ -51,10 +48,7 @@ def start_of(
 def geodetic_point(text: str) -> GeodeticPoint:
     """Return the point of ``LAT,LON`` or ``LAT,LON,ALT`` [deg, m].
 
-    Raises
-    ------
-    UserError
-        If the text is not such a point.
+    Raises `UserError` if the text is not such a point.
     """
     try:
         numbers = [float(part) for part in text.split(",")]
@@ -74,10 +68,7 @@ def observed_by(
 ) -> np.ndarray | None:
     """Return the samples of the reference seen from the true poses; None without poses.
 
-    Raises
-    ------
-    UserError
-        If nothing of the reference was seen.
+    Raises `UserError` if nothing of the reference was seen.
     """
     if args.poses is None:
         return None

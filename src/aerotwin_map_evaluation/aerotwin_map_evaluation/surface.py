@@ -159,24 +159,10 @@ def align_to_surface(
 ) -> tuple[np.ndarray, tuple[OpenDirection, ...]]:
     """Move points onto the surface, point to plane.
 
-    Parameters
-    ----------
-    points_map : (n, 3) array
-        Near the surface already [m].
-    radius_m : float
-        Points farther than this from the surface are ignored [m].
-    with_scale : bool
-        Whether the map's scale is estimated too.
-    S_initial : (4, 4) array, optional
-        Start; default: identity.
-    n_iterations : int
-        Limit of Gauss-Newton steps; ends earlier when the steps get small.
-
-    Returns
-    -------
-    S_map_points : (4, 4) array
-    open_directions : tuple of OpenDirection
-        Directions that the surface does not constrain, left unchanged (minimum-norm step).
+    `points_map` (n, 3) are near the surface already, those farther than `radius_m` from it are
+    ignored [m]. `S_initial` is the start (default: identity), `n_iterations` the limit of
+    Gauss-Newton steps; small steps end it earlier. Returns S_map_points (4, 4) and the directions
+    that the surface does not constrain, left unchanged (minimum-norm step).
     """
     open_directions: tuple[OpenDirection, ...] = ()
     step = max(1, len(points_map) // _MAX_ALIGNED_POINTS)

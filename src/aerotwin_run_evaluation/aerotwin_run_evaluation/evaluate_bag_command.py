@@ -145,10 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
     """Check the arguments before anything starts.
 
-    Raises
-    ------
-    UserError
-        Naming the option.
+    Raises `UserError`, naming the option.
     """
     from aerotwin_core.errors import UserError
     from aerotwin_core.foreign_text import listed
@@ -179,10 +176,7 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
 def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
     """Refuse options without effect, whether a bag is played or read.
 
-    Raises
-    ------
-    UserError
-        Naming the option and the way out.
+    Raises `UserError`, naming the option and the way out.
     """
     from aerotwin_core.errors import UserError
 

@@ -48,10 +48,7 @@ class KittiSequence:
 def read_sequence(folder: Path) -> KittiSequence:
     """Return the sequence in a folder, with images in image_l/image_r or image_0/image_1.
 
-    Raises
-    ------
-    UserError
-        Naming the file that is missing or inconsistent.
+    Raises `UserError`, naming the file that is missing or inconsistent.
     """
     pairs = [(folder / left, folder / right) for left, right in FOLDERS]
     found = next((pair for pair in pairs if pair[0].is_dir() and pair[1].is_dir()), None)
@@ -180,10 +177,7 @@ def _rig(path: Path, first_image: Path) -> StereoRig:
 def read_image(path: Path, camera: PinholeCamera) -> np.ndarray:
     """Return an image (h, w) uint8 of a sequence.
 
-    Raises
-    ------
-    UserError
-        If it is no image, or not of the camera's size.
+    Raises `UserError` if it is no image, or not of the camera's size.
     """
     image = _decode(path)
     if image.shape != (camera.height, camera.width):

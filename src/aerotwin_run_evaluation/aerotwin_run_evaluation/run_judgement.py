@@ -38,47 +38,26 @@ NO_MAP = "no map was published on {}, and none is judged"
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """Recordings of a run, and what its report needs.
+    """Recordings of a run, and what its report needs."""
 
-    Attributes
-    ----------
-    folder : Path
-        Of report.html and metrics.json.
-    truth_bag, slam_bag : BagReader
-        With truth and images, and with the outputs of the SLAM under test (None without one).
-    world : World or None
-        The true surface, for the map.
-    configuration : dict
-        Reproduces the run.
-    duration_s : float
-        Simulated (or recorded) time.
-    frames : FrameCollector or None
-        The frames, if already collected; else they are read.
-    protocol : str or None
-        Protocol file or preset of the evaluations.
-    span_ns : (int, int) or None
-        First and last header stamp of the evaluated part; None = all.
-    lead, end : tuple of Section
-        First and last sections of the report.
-    is_partial : bool
-        The run was interrupted: the map is not evaluated, and the report says so.
-    """
-
-    folder: Path
+    folder: Path  # of report.html and metrics.json
     title: str
+    # with truth and images, and with the outputs of the SLAM under test (None without one)
     truth_bag: BagReader
     slam_bag: BagReader | None
-    world: "World | None"
-    configuration: dict[str, Any]
+    world: "World | None"  # the true surface, for the map
+    configuration: dict[str, Any]  # reproduces the run
     usage: ResourceUsage | None = None
-    duration_s: float = 0.0
+    duration_s: float = 0.0  # simulated (or recorded) time
     topics: RunTopics = field(default_factory=RunTopics)
-    frames: FrameCollector | None = None
-    protocol: str | None = None
-    span_ns: Span | None = None
+    frames: FrameCollector | None = None  # the frames, if already collected; else they are read
+    protocol: str | None = None  # protocol file or preset of the evaluations
+    span_ns: Span | None = None  # first and last header stamp of the evaluated part; None = all
+    # first and last sections of the report
     lead: tuple[Section, ...] = ()
     end: tuple[Section, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    # the run was interrupted: the map is not evaluated, and the report says so
     is_partial: bool = False
 
 

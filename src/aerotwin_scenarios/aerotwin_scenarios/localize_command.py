@@ -110,10 +110,7 @@ def run(args: argparse.Namespace) -> int:
 def request_of(args: argparse.Namespace) -> "LocalizeRequest":
     """Return the request.
 
-    Raises
-    ------
-    UserError
-        If it is contradictory; only the parameter file has been read by then.
+    Raises `UserError` if it is contradictory; only the parameter file has been read by then.
     """
     from aerotwin_core.parameters import load_parameters_file
     from aerotwin_scenarios.dense_localization.commands.fused_images import ScanParameters

@@ -33,10 +33,7 @@ def plan_recorded_flight(
 ) -> tuple[RecordedTrack, World]:
     """Return the track of a recording, and the world with its start below the track's.
 
-    Raises
-    ------
-    UserError
-        If the recording cannot be flown there.
+    Raises `UserError` if the recording cannot be flown there.
     """
     queries = WorldQueries(world)
 

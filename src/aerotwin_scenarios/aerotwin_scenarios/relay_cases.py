@@ -63,10 +63,7 @@ def relay_origin(world: World, east_m: float, north_m: float) -> np.ndarray:
 
     East and north of the world's start [m]; z is the highest ground below the relay.
 
-    Raises
-    ------
-    ParameterError
-        If the relay leaves the world or comes too near to its surface.
+    Raises `ParameterError` if the relay leaves the world or comes too near to its surface.
     """
     queries = WorldQueries(world)
     origin = world.start_p_map + np.array([east_m, north_m, 0.0])

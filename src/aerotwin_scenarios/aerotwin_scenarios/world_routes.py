@@ -26,10 +26,7 @@ ROUTES = ("campus", "route", "grassland")
 def route_of_world(spec: str) -> RouteFile:
     """Return the route of a generated world, `NAME` or `NAME@SEED`.
 
-    Raises
-    ------
-    UserError
-        If it is none of `ROUTES`.
+    Raises `UserError` if it is none of `ROUTES`.
     """
     match = re.fullmatch(r"(\w+)(?:@(\d{1,9}))?", spec)
     if match is None or match[1] not in ROUTES:

@@ -89,10 +89,7 @@ class MapEvaluationNode(ConfiguredNode):
 def reference_of_file(parameters: MapEvaluationParameters) -> ReceivedCloud:
     """Return the reference of a file as points: for a surface the centres of its voxels.
 
-    Raises
-    ------
-    UserError
-        If there is no such source, or it is damaged or empty.
+    Raises `UserError` if there is no such source, or it is damaged or empty.
     """
     p = parameters
     provided = load_map(p.reference, unit=p.reference_unit, unit_option="reference_unit")

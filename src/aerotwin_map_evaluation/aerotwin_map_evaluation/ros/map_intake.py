@@ -36,10 +36,7 @@ class ReceivedCloud:
 def received_cloud(message: PointCloud2) -> ReceivedCloud:
     """Return the points of a message.
 
-    Raises
-    ------
-    ValueError
-        If it has no fields x, y, z, or is shorter than declared.
+    Raises `ValueError` if it has no fields x, y, z, or is shorter than declared.
     """
     points, _, n_invalid = points_from_cloud(message)
     return ReceivedCloud(

@@ -12,17 +12,10 @@ AUTOMATIC, LOCKSTEP = -1.0, 0.0
 class RealTimePace:
     """Delays each message until its time; `rate` is recorded time by wall time, above 0.
 
-    Parameters
-    ----------
-    meanwhile : callable
-        Called with the time left [s] while waiting; it may return early.
-    clock : callable
-        Monotonic wall clock [s].
+    `meanwhile`: called with the time left [s] while waiting; it may return early. `clock`:
+    monotonic wall clock [s].
 
-    Attributes
-    ----------
-    lag_s : float
-        Largest delay of a message [s, wall].
+    `lag_s`: largest delay of a message [s, wall].
     """
 
     def __init__(

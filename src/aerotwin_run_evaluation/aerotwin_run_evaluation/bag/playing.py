@@ -38,24 +38,13 @@ class PlayedTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class PlayPlan:
-    """What is played.
+    """What is played."""
 
-    Attributes
-    ----------
-    topics : tuple of PlayedTopic
-        In the order of their names.
-    frames : str or None
-        Topic of the bag whose messages are the frames (coverage, pictures).
-    gate : str or None
-        Topic of the bag whose message completes a frame, which the SLAM then answers.
-    held_back : mapping
-        Reasons by topic of the bag.
-    """
-
-    topics: tuple[PlayedTopic, ...]
-    frames: str | None
+    topics: tuple[PlayedTopic, ...]  # in the order of their names
+    frames: str | None  # topic of the bag whose messages are the frames (coverage, pictures)
+    # topic of the bag whose message completes a frame, which the SLAM then answers
     gate: str | None
-    held_back: Mapping[str, str] = field(default_factory=dict)
+    held_back: Mapping[str, str] = field(default_factory=dict)  # reasons by topic of the bag
 
     def lines(self) -> list[str]:
         """Return the played and withheld topics, one per line."""
@@ -85,26 +74,12 @@ def plan_playing(
     A SLAM of `SLAMS` gets the topics that it subscribes to, under its names; any other one gets
     all topics under the names of the bag, except the truth and its own outputs.
 
-    Parameters
-    ----------
-    topics, counts, qos : mapping
-        Type, number of messages and recorded QoS by topic of the bag.
-    roles : BagRoles
-    slam : str
-        One of `SLAMS`.
-    renames : mapping
-        Topic of the bag by its published name.
-    only : collection of str
-        Topics of the bag to play; empty = all.
-    outputs : collection of str
-        Topics that the SLAM publishes.
-    truth, frames : str, optional
-        Topics of the truth and of the frames; default: those of `roles`.
+    `topics`, `counts`, `qos`: type, number of messages and recorded QoS by topic of the bag.
+    `slam`: one of `SLAMS`. `renames`: topic of the bag by its published name. `only`: topics of the
+    bag to play; empty = all. `outputs`: topics that the SLAM publishes. `truth`, `frames`: topics
+    of the truth and of the frames; default: those of `roles`.
 
-    Raises
-    ------
-    UserError
-        If the bag lacks a topic that the SLAM needs or that is named.
+    Raises `UserError` if the bag lacks a topic that the SLAM needs or that is named.
     """
     held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
     for name in (*renames.values(), *only, *filter(None, (frames,))):

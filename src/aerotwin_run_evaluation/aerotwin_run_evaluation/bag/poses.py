@@ -41,10 +41,7 @@ def on_header_clock(span: Span, topics: Iterable[tuple[BagReader, str]]) -> Span
     The two clocks may be years apart (a robot without a battery for its clock). Their offset is
     the median over the first messages of the first topic that has stamps.
 
-    Parameters
-    ----------
-    topics : iterable of (BagReader, str)
-        Topics, or sources of `read_poses`, best first; absent ones are skipped.
+    `topics`: topics, or sources of `read_poses`, best first; absent ones are skipped.
     """
     for bag, source in topics:
         offsets = _clock_offsets(bag, source.partition(":")[0])

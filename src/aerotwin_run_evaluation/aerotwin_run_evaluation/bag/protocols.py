@@ -28,10 +28,7 @@ def can_judge_maps() -> bool:
 def trajectory_protocol(spec: str | None) -> Protocol[TrajectoryProtocol]:
     """Return the protocol of the trajectory; presets of maps do not affect it.
 
-    Raises
-    ------
-    ParameterError
-        If there is no such preset or file, or it contains a wrong value.
+    Raises `ParameterError` if there is no such preset or file, or it contains a wrong value.
     """
     if not spec or spec in PRESETS or not can_judge_maps():
         return load_trajectory_protocol(spec or None)

@@ -11,43 +11,22 @@ from aerotwin_run_evaluation.bag.playing import PlayPlan
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayRecord:
-    """How a bag was played.
-
-    Attributes
-    ----------
-    plan : PlayPlan
-    is_lockstep : bool
-        Whether each frame waited for the previous answers, to the end.
-    rate : float
-        Requested factor of real time; 0 in lockstep.
-    span_ns : (int, int)
-        Recording stamps of the played part.
-    wall_s : float
-        Wall time of the replay.
-    n_frames, n_answered : int
-        Published frames, and those with an output of the same stamp.
-    n_lost, n_refused : int
-        Outputs lost in the queue, and inputs that the middleware refused.
-    lag_s : float
-        Largest delay of a message [s, wall].
-    unknown : tuple of str
-        Topics whose type this ROS installation lacks.
-    note : str
-        Why the pace changed, if it did.
-    """
+    """How a bag was played."""
 
     plan: PlayPlan
-    is_lockstep: bool
-    rate: float
-    span_ns: tuple[int, int]
-    wall_s: float
+    is_lockstep: bool  # whether each frame waited for the previous answers, to the end
+    rate: float  # requested factor of real time; 0 in lockstep
+    span_ns: tuple[int, int]  # recording stamps of the played part
+    wall_s: float  # wall time of the replay
+    # published frames, and those with an output of the same stamp
     n_frames: int
     n_answered: int
+    # outputs lost in the queue, and inputs that the middleware refused
     n_lost: int = 0
     n_refused: int = 0
-    lag_s: float = 0.0
-    unknown: tuple[str, ...] = ()
-    note: str = ""
+    lag_s: float = 0.0  # largest delay of a message [s, wall]
+    unknown: tuple[str, ...] = ()  # topics whose type this ROS installation lacks
+    note: str = ""  # why the pace changed, if it did
 
     @property
     def bag_s(self) -> float:

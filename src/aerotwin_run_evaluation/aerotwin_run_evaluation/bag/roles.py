@@ -38,14 +38,9 @@ _SIDES = (
 class BagRoles:
     """Roles of the topics of a bag; None where it has none.
 
-    Attributes
-    ----------
-    left, right, left_info, right_info : str or None
-        Images of a pair and their camera_info; a single camera is `left` alone.
-    lidar, truth, map : str or None
-        Scans, poses of the truth, and map of the SLAM.
-    estimates : tuple of str
-        Poses that look like an estimate, the likeliest first.
+    `left`, `right`, `left_info`, `right_info`: images of a pair and their camera_info; a single
+    camera is `left` alone. `lidar`, `truth`, `map`: scans, poses of the truth, and map of the SLAM.
+    `estimates`: poses that look like an estimate, the likeliest first.
     """
 
     left: str | None = None
@@ -127,10 +122,7 @@ def _first_namespace(topic: str) -> str:
 def parse_renames(tokens: Iterable[str]) -> dict[str, str]:
     """Return topic of the bag by its published name, from NAME:=TOPIC tokens.
 
-    Raises
-    ------
-    UserError
-        If a token has another form.
+    Raises `UserError` if a token has another form.
     """
     renames: dict[str, str] = {}
     for token in tokens:

@@ -11,32 +11,19 @@ LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 
 @dataclass(frozen=True, kw_only=True)
 class RunTopics:
-    """Topics of a run's bags that are evaluated.
+    """Topics of a run's bags that are evaluated."""
 
-    Attributes
-    ----------
-    truth : str
-        A source of `read_poses`: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty
-        if unknown.
-    estimates : tuple of str
-        Sources in the SLAM's bag; map and cost are evaluated with the first.
-    map : str
-        PointCloud2 of the SLAM's bag.
-    map_poses : str
-        Poses in whose frame the map is, if not the first estimate.
-    map_note : str
-        Remark on the origin of the map, or why none is evaluated; `map` is empty then.
-    is_map_expected : bool
-        Whether the SLAM is known to publish one: a missing one is then a warning, else a remark.
-    frames : tuple of str
-        Topics of the truth's bag whose messages may be the frames; stamps decide from which of them
-        an estimate was computed.
-    """
-
+    # a source of `read_poses`: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty if
+    # unknown
     truth: str = TRUTH
+    # sources in the SLAM's bag; map and cost are evaluated with the first
     estimates: tuple[str, ...] = (SLAM_ODOM,)
-    map: str = SLAM_MAP
-    map_poses: str = ""
+    map: str = SLAM_MAP  # PointCloud2 of the SLAM's bag
+    map_poses: str = ""  # poses in whose frame the map is, if not the first estimate
+    # remark on the origin of the map, or why none is evaluated; `map` is empty then
     map_note: str = ""
+    # whether the SLAM is known to publish one: a missing one is then a warning, else a remark
     is_map_expected: bool = True
+    # topics of the truth's bag whose messages may be the frames; stamps decide from which of them
+    # an estimate was computed
     frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)

@@ -39,10 +39,7 @@ def is_launch_file(name: str) -> bool:
 def check_pattern(pattern: str) -> None:
     """Check the regular expression of a SLAM's processes.
 
-    Raises
-    ------
-    UserError
-        With the position of the error.
+    Raises `UserError` with the position of the error.
     """
     try:
         re.compile(pattern)
@@ -59,10 +56,7 @@ def write_slam_launch(
 
     YAML files are included; Python and XML files are run by `ros2 launch`, where available.
 
-    Raises
-    ------
-    UserError
-        If the file does not exist, or cannot be run here.
+    Raises `UserError` if the file does not exist, or cannot be run here.
     """
     check_is_file(target)
     if not target.is_file():

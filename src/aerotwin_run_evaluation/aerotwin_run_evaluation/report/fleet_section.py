@@ -18,25 +18,14 @@ from aerotwin_run_evaluation.report.flight_section import PathErrors, path_error
 
 @dataclass(frozen=True, kw_only=True)
 class FleetMember:
-    """One vehicle of a fleet after its flight.
+    """One vehicle of a fleet after its flight."""
 
-    Attributes
-    ----------
-    name, outcome : str
-        Its namespace, and how its flight ended, in one line.
-    n_missed : int
-        Lockstep answers that did not arrive in time.
-    truth : Trajectory or None
-        None when the bag does not contain it: the flight ended as it began.
-    errors : PathErrors or None
-        Along its planned path, None without one.
-    """
-
+    # its namespace, and how its flight ended, in one line
     name: str
     outcome: str
-    n_missed: int
-    truth: Trajectory | None
-    errors: PathErrors | None
+    n_missed: int  # lockstep answers that did not arrive in time
+    truth: Trajectory | None  # None when the bag does not contain it: the flight ended as it began
+    errors: PathErrors | None  # along its planned path, None without one
 
 
 def read_member(bag: BagReader, name: str, *, outcome: str, n_missed: int) -> FleetMember:

@@ -63,18 +63,9 @@ def write_flight_report(
 ) -> Path:
     """Evaluate a flight from the bag in its folder; return the path of report.html.
 
-    Parameters
-    ----------
-    usage : ResourceUsage or None
-        Of the SLAM.
-    is_judged : bool
-        Whether a SLAM took part.
-    is_map_expected : bool
-        Whether it is known to publish a map.
-    lead : sequence of Section
-        First sections of the report.
-    warnings : sequence of str
-        In addition to those of the flight.
+    `usage`: of the SLAM. `is_judged`: whether a SLAM took part. `is_map_expected`: whether it is
+    known to publish a map. `lead`: first sections of the report. `warnings`: in addition to those
+    of the flight.
     """
     bag = BagReader(flight.folder / "bag")
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")

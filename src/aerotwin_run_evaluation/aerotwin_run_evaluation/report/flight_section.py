@@ -22,22 +22,14 @@ MAX_CROSS_TRACK_M = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class PathErrors:
-    """Errors over the part of a flight that follows a planned path; (n, 3) arrays are in map [m].
+    """Errors along the planned path of a flight; (n, 3) arrays are in map [m]."""
 
-    Attributes
-    ----------
-    stamps_ns : (n,) array
-        Stamps of the autopilot's estimate.
-    truth, estimate, setpoint : (n, 3) array
-        True, estimated and desired position.
-    cross_track : (n,) array
-        Distance of the truth to the planned path as a line, independent of time.
-    """
-
-    stamps_ns: np.ndarray
+    stamps_ns: np.ndarray  # (n,): stamps of the autopilot's estimate
+    # (n, 3): true, estimated and desired position
     truth: np.ndarray
     estimate: np.ndarray
     setpoint: np.ndarray
+    # (n,): distance of the truth to the planned path as a line, independent of time
     cross_track: np.ndarray
 
     def metrics(self) -> dict[str, Any]:

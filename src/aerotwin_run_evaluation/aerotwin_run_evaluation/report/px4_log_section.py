@@ -41,18 +41,9 @@ def px4_log_section(
 ) -> Section:
     """Return the section on one ULog.
 
-    Parameters
-    ----------
-    log : PX4Log
-        From `aerotwin_px4_bridge.ulog.read_ulog`.
-    truth : Trajectory
-        Of the same vehicle in map; PX4's clock is the simulated time.
-    plane : LocalTangentPlane
-        Of the map.
-    vehicle : str
-        Its name in a fleet.
-    number : int
-        Index of the log, from 0: PX4 starts one at each arming.
+    `log`: from `aerotwin_px4_bridge.ulog.read_ulog`. `truth`: of the same vehicle in map; PX4's
+    clock is the simulated time. `plane`: of the map. `vehicle`: its name in a fleet. `number`:
+    index of the log, from 0: PX4 starts one at each arming.
     """
     name = "_".join(["px4_log", *filter(None, [vehicle]), *([str(number + 1)] if number else [])])
     of_which = "".join(

@@ -125,10 +125,7 @@ class ReplayNode(ConfiguredNode):
     def replay(self, writer: BagWriter, status: StatusLine) -> ReplayRecord:
         """Play the bag and write the answers; return the record.
 
-        Raises
-        ------
-        UserError
-            If no SLAM appears, or, in lockstep, stops answering.
+        Raises `UserError` if no SLAM appears, or, in lockstep, stops answering.
         """
         self._wait_for_slam(status)
         self._record_into(writer)

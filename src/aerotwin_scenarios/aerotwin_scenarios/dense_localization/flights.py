@@ -98,10 +98,7 @@ def fly_camera(
     `positioning` is the position source of the autopilot, and `on_progress` is called with the
     completed share of the mission.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If it was not flown to its end.
+    Raises `UserError` if it was not flown to its end.
     """
     folder.mkdir(parents=True, exist_ok=True)
     mission = folder / "mission.yaml"

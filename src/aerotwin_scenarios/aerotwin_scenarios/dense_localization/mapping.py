@@ -30,24 +30,13 @@ BASELINE_M = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MadeMap:
-    """A map and how it was made.
-
-    Attributes
-    ----------
-    keyframes : tuple of StereoKeyframe
-        At the poses with which the map was made.
-    T_map_optical : (n, 4, 4) array
-        Their true poses.
-    n_links : int
-        Links between them; 0 with true poses.
-    T_true_map : (4, 4) array
-        Best rigid motion from the map's key-frames to their true places.
-    """
+    """A map and how it was made."""
 
     dense_map: DenseMap
-    keyframes: tuple[StereoKeyframe, ...]
-    T_map_optical: FloatArray
-    n_links: int
+    keyframes: tuple[StereoKeyframe, ...]  # at the poses with which the map was made
+    T_map_optical: FloatArray  # (n, 4, 4): their true poses
+    n_links: int  # links between them; 0 with true poses
+    # (4, 4): best rigid motion from the map's key-frames to their true places
     T_true_map: FloatArray
 
     def position_errors_m(self, *, is_aligned: bool) -> np.ndarray:
@@ -101,15 +90,9 @@ def make_map(
 
     The map contains what two key-frames agree on; at its rim, those are the last of a line.
 
-    Parameters
-    ----------
-    frames : sequence of StereoKeyframe
-        At the stamps of the track (`record_frames`).
-    has_truth : bool
-        Whether the map is made with true poses; else with those that the autopilot reported,
-        adjusted to agree with each other.
-    on_keyframe : callable
-        Called after each key-frame is linked, and again after it is merged.
+    `frames`: at the stamps of the track (`record_frames`). `has_truth`: whether the map is made
+    with true poses; else with those that the autopilot reported, adjusted to agree with each other.
+    `on_keyframe`: called after each key-frame is linked, and again after it is merged.
     """
     provided = track.T_map_optical if has_truth else track.T_map_optical_reported
     keyframes = [frame.at(T) for frame, T in zip(frames, provided, strict=True)]

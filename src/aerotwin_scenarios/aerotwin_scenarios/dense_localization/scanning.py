@@ -95,16 +95,9 @@ def localizer_along(
 ) -> ImageLocalizer:
     """Return a localiser of `CAMERA` with virtual key-frames along a planned path.
 
-    Parameters
-    ----------
-    path : (n, 4, 4) array
-        T_map_optical, planned.
-    T_map_start : (4, 4) array
-        Reported initial pose: the only input besides the images.
-    standoff_m : float
-        Planned distance from the wall [m].
-    parameters : LocalizationParameters, optional
-        Default: `parameters_at` the distance.
+    `path` (n, 4, 4): T_map_optical, planned. `T_map_start` (4, 4): reported initial pose: the only
+    input besides the images. `standoff_m`: planned distance from the wall [m]. `parameters`:
+    default: `parameters_at` the distance.
     """
     p = parameters_at(standoff_m) if parameters is None else parameters
     poses = virtual_poses(
@@ -125,18 +118,9 @@ def scan_wall(
 ) -> ScanRun:
     """Localise the images of a flight along a wall in the map.
 
-    Parameters
-    ----------
-    path : (n, 4, 4) array
-        The planned path.
-    track : CameraTrack
-        True poses of the camera; its first reported pose is the initial one.
-    pictures : Pictures
-        Of `CAMERA`.
-    standoff_m : float
-        Planned distance from the wall [m].
-    on_image : callable
-        Called after each image.
+    `path` (n, 4, 4): the planned path. `track`: true poses of the camera; its first reported pose
+    is the initial one. `pictures`: of `CAMERA`. `standoff_m`: planned distance from the wall [m].
+    `on_image`: called after each image.
     """
     found = []
     with localizer_along(

@@ -40,25 +40,14 @@ MARK_COLUMNS = "x_map_m,y_map_m,z_map_m,x_true_m,y_true_m,z_true_m"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TaughtRouteTruth:
-    """A taught route and the truth about it.
-
-    Attributes
-    ----------
-    T_map_route : (n, 4, 4) array
-        Its vertices in the frame of the graph, in driving order.
-    marks : Marks
-        Where the error is measured.
-    displacement : Displacement
-        Difference of the map from the true world; `NoDisplacement` also if unknown.
-    floor : RigidFitFloor or None
-        Error of a perfect localiser, if the displacement is known.
-    """
+    """A taught route and the truth about it."""
 
     name: str
-    T_map_route: FloatArray
-    marks: Marks
+    T_map_route: FloatArray  # (n, 4, 4): its vertices in the frame of the graph, in driving order
+    marks: Marks  # where the error is measured
+    # difference of the map from the true world; `NoDisplacement` also if unknown
     displacement: Displacement
-    floor: RigidFitFloor | None
+    floor: RigidFitFloor | None  # error of a perfect localiser, if the displacement is known
 
     @property
     def is_closed(self) -> bool:
@@ -72,12 +61,8 @@ def route_in_bent_map(
 ) -> TaughtRouteTruth:
     """Return a route with marks at stations, at the exact images of their places.
 
-    Parameters
-    ----------
-    T_map_route : (n, 4, 4) array
-        The route in the map, which differs from the true world by `displacement`.
-    s_m : (m,) array
-        Stations of the marks along the route, such as `stations` [m].
+    `T_map_route` (n, 4, 4): the route in the map, which differs from the true world by
+    `displacement`. `s_m` (m,): stations of the marks along the route, such as `stations` [m].
     """
     marks = marks_on_route(T_map_route, s_m, displacement)
     floor = None
@@ -92,17 +77,10 @@ def route_in_bent_map(
 def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> TaughtRouteTruth:
     """Return a route with marks painted on the ground and seen in the reconstruction.
 
-    Parameters
-    ----------
-    T_map_route : (n, 4, 4) array
-        The route in the reconstruction.
-    path : Path
-        CSV with the header `MARK_COLUMNS`.
+    `T_map_route` (n, 4, 4): the route in the reconstruction. `path`: CSV with the header
+    `MARK_COLUMNS`.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If the file has another format.
+    Raises `UserError` if the file has another format.
     """
     points = read_marks(path)
     return TaughtRouteTruth(
@@ -134,10 +112,7 @@ def read_marks(path: Path) -> np.ndarray:
 def stations(T_map_route: FloatArray, spacing_m: float) -> np.ndarray:
     """Return evenly spaced stations of marks along a route, (m,) [m].
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If the spacing is out of range, or the route is too short for one mark.
+    Raises `UserError` if the spacing is out of range, or the route is too short for one mark.
     """
     if not CLOSEST_MARKS_M <= spacing_m <= FARTHEST_MARKS_M:
         raise UserError(
@@ -157,10 +132,7 @@ def stations(T_map_route: FloatArray, spacing_m: float) -> np.ndarray:
 def taught_stations(noted: object, T_map_route: FloatArray) -> np.ndarray:
     """Return the stations of marks in a route graph's manifest, (m,) [m].
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If they are invalid for that route.
+    Raises `UserError` if they are invalid for that route.
     """
     length = float(arc_length(T_map_route[:, :2, 3])[-1])
     try:
@@ -181,10 +153,7 @@ def evaluate_repeats(
 ) -> TeachRepeatEvaluation:
     """Return the scores of repeats.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If no repeat drove at all.
+    Raises `UserError` if no repeat drove at all.
     """
     driven = [record for record in records if len(record.believed) > 1]
     if not driven:

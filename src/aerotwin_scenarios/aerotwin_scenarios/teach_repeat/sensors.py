@@ -62,10 +62,7 @@ class RobotSensor(Protocol):
 def sensor_of(study: RepeatStudy) -> RobotSensor:
     """Return the sensor of a study.
 
-    Raises
-    ------
-    aerotwin_core.errors.ParameterError
-        If there is no such preset.
+    Raises `ParameterError` if there is no such preset.
     """
     return RadarSensor(study) if study.radar else LidarSensor(study)
 

@@ -33,10 +33,7 @@ def fly_survey(
     The autopilot's log is written to `folder`; `seed` is of all noise in flight, `instance` sets
     the ports of the vehicle, and `on_progress` is called with the completed share, at `SAMPLES_HZ`.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If the mission was not flown to its end.
+    Raises `UserError` if the mission was not flown to its end.
     """
     with mission_flight(world, mission, folder, seed=seed, instance=instance) as simulation:
         rows = [_row(moment) for moment in flown(simulation, SAMPLES_HZ, on_progress)]

@@ -42,10 +42,7 @@ def paint_route(
     `source` is `OF_WORLD`, for the own route of the world named `spec`, or a route file; `size_m`
     is the diameter of a mark.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If the route has no marks, or one cannot be painted.
+    Raises `UserError` if the route has no marks, or one cannot be painted.
     """
     route = route_of_world(spec) if source == OF_WORLD else load_route(source)
     style = load_parameters(MarkStyle, {"size_m": size_m}, where="--mark-size-m")
@@ -64,17 +61,10 @@ def paint_route(
 def route_through(route: RouteFile, found_map: FloatArray) -> RouteFile:
     """Return a route whose waypoints are the marks found on it.
 
-    Parameters
-    ----------
-    route : RouteFile
-        As planned.
-    found_map : (n, 3) array
-        Marks in the reconstruction [m]; those beyond `SAME_M` of the route are left out.
+    `route`: as planned. `found_map` (n, 3): marks in the reconstruction [m]; those beyond `SAME_M`
+    of the route are left out.
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If none is left.
+    Raises `UserError` if none is left.
     """
     path = smooth_waypoints(route.waypoints, is_closed=route.is_closed)
     tree = cKDTree(path.points_m)
@@ -108,10 +98,7 @@ def match_marks(found_map: FloatArray, true_map: FloatArray) -> FloatArray:
 def read_painted(folder: Path) -> FloatArray:
     """Return the painted positions of the marks of a survey, (m, 3) [m].
 
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If the file has another format.
+    Raises `UserError` if the file has another format.
     """
     path = folder / PAINTED
     try:

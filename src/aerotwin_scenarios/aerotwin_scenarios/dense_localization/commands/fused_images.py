@@ -45,10 +45,7 @@ class FusedImages:
     def localize(self, stamp_ns: int, grey: np.ndarray) -> ImageLocalization:
         """Localise an image (h, w).
 
-        Raises
-        ------
-        UserError
-            If it is the first one and samples of the IMU end before it.
+        Raises `UserError` if it is the first one and samples of the IMU end before it.
         """
         self._imu.lead(self._inertial, stamp_ns)
         found, body = self._tracker.localize(stamp_ns, grey)
@@ -61,10 +58,7 @@ class FusedImages:
     def notes(self, last_ns: int) -> list[str]:
         """Return remarks for the report after the last image [ns].
 
-        Raises
-        ------
-        UserError
-            If samples of the IMU begin after it.
+        Raises `UserError` if samples of the IMU begin after it.
         """
         self._imu.refuse_later(last_ns)
         reported = {

@@ -18,20 +18,11 @@ from aerotwin_trajectory_evaluation.metrics import summarise
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judgement:
-    """Errors of localised images against a reference.
+    """Errors of localised images against a reference."""
 
-    Attributes
-    ----------
-    evaluation : TrajectoryEvaluation
-        Of the images that have a pose in both.
-    unaligned_m : (m,) array
-        Position errors without alignment of the map [m].
-    T_reference_map : (4, 4) array or None
-        Pose of the map in the reference's frame, if it was moved there before.
-    """
-
-    evaluation: TrajectoryEvaluation
-    unaligned_m: np.ndarray
+    evaluation: TrajectoryEvaluation  # of the images that have a pose in both
+    unaligned_m: np.ndarray  # (m,): position errors without alignment of the map [m]
+    # (4, 4): pose of the map in the reference's frame, if it was moved there before
     T_reference_map: np.ndarray | None
 
     @classmethod
@@ -45,17 +36,10 @@ class Judgement:
     ) -> "Judgement":
         """Score poses of a camera.
 
-        Parameters
-        ----------
-        T_reference_map : (4, 4) array or None
-            Pose of the map in the reference's frame, if known independently.
-        align : str
-            Alignment after it, a mode of the trajectory evaluation; `none` for nothing.
+        `T_reference_map` (4, 4): pose of the map in the reference's frame, if known independently.
+        `align`: alignment after it, a mode of the trajectory evaluation; `none` for nothing.
 
-        Raises
-        ------
-        UserError
-            If fewer than two images can be compared.
+        Raises `UserError` if fewer than two images can be compared.
         """
         truth, estimate = reference.of_camera(located.stamps_ns), located.trajectory()
         evaluation = evaluate_trajectory(

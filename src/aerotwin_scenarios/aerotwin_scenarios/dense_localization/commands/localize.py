@@ -52,14 +52,9 @@ class LocalizeRequest:
 class LocalizeResult:
     """Images localised in a map.
 
-    Attributes
-    ----------
-    judgement : Judgement or None
-        Against the reference, if they can be compared.
-    T_base_cam : (4, 4) array or None
-        Pose of the camera's optical frame on the vehicle, if known.
-    numbers, configuration : dict
-        As returned by `numbers_of`, and what reproduces the result.
+    `judgement`: against the reference, if they can be compared. `T_base_cam` (4, 4): pose of the
+    camera's optical frame on the vehicle, if known. `numbers`, `configuration`: as returned by
+    `numbers_of`, and what reproduces the result.
     """
 
     located: LocatedImages
@@ -74,10 +69,7 @@ class LocalizeResult:
 def localize(request: LocalizeRequest) -> LocalizeResult:
     """Localise image by image, and compare with the reference.
 
-    Raises
-    ------
-    UserError
-        If map or images cannot be read, or a requested input is missing.
+    Raises `UserError` if map or images cannot be read, or a requested input is missing.
     """
     dense_map, about = load_map(request.map_folder)
     with tempfile.TemporaryDirectory(prefix="aerotwin_scan_") as folder:

@@ -27,10 +27,8 @@ _OURS = {MANIFEST, CLOUD, KEYFRAMES, FLIGHT, "surfaces"}
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Give a folder to write into; at the end it takes the place of the target, or is removed.
 
-    Raises
-    ------
-    UserError
-        If the target is a file, or holds what is not of a map; nothing is touched then.
+    Raises `UserError` if the target is a file, or holds what is not of a map; nothing is touched
+    then.
     """
     check_target(target)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -39,38 +39,23 @@ _FIX = "sensor_msgs/msg/NavSatFix"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordedMapRequest:
-    """Which recording is mapped into which folder, and with which poses.
-
-    Attributes
-    ----------
-    poses : str or None
-        A topic, a file, `truth` or `odometry`; None: the default ones.
-    are_poses_saved : bool
-        Whether they are used as they are; true ones always are.
-    gnss : str or None
-        Topic of the fixes to which our own odometry is aligned, `none`, or None: gnss/fix if
-        present.
-    origin : GeodeticPoint or None
-        Of the map under GNSS; None: the first fix.
-    """
+    """Which recording is mapped into which folder, and with which poses."""
 
     source: Path
     folder: Path
     reading: Reading
     parameters: RecorderParameters
-    poses: str | None
-    are_poses_saved: bool
+    poses: str | None  # a topic, a file, `truth` or `odometry`; None: the default ones
+    are_poses_saved: bool  # whether they are used as they are; true ones always are
+    # topic of the fixes to which our own odometry is aligned, `none`, or None: gnss/fix if present
     gnss: str | None
-    origin: GeodeticPoint | None
+    origin: GeodeticPoint | None  # of the map under GNSS; None: the first fix
 
 
 def map_recording(request: RecordedMapRequest) -> dict[str, Any]:
     """Write the map of a recording and return its numbers.
 
-    Raises
-    ------
-    UserError
-        If there are no usable pairs or poses, or nothing to map.
+    Raises `UserError` if there are no usable pairs or poses, or nothing to map.
     """
     start = time.perf_counter()
     recording, parameters = stereo_recording(request.source, request.reading), request.parameters
@@ -137,10 +122,7 @@ def _recorded(
 ) -> tuple[MapRecorder, dict[str, Any]]:
     """Return the key-frames of streamed pairs, and the entries for the report.
 
-    Raises
-    ------
-    UserError
-        If there is none, or more than the limit.
+    Raises `UserError` if there is none, or more than the limit.
     """
     try:
         recorder = MapRecorder(recording.rig, parameters)

@@ -62,10 +62,7 @@ def refuse_foreign(args: argparse.Namespace, names: Sequence[str], *, is_world: 
 
     `names` are options of the other kind; for a world, those of `configure_recording` are added.
 
-    Raises
-    ------
-    UserError
-        Naming the option.
+    Raises `UserError`, naming the option.
     """
     for name in (*names, *(_OF_RECORDINGS if is_world else ())):
         if getattr(args, name) not in (None, [], False):
@@ -126,10 +123,7 @@ def seed_of(args: argparse.Namespace) -> int:
 def pose_of(values: Sequence[float], option: str) -> "FloatArray":
     """Return the 4x4 matrix of x y z qx qy qz qw.
 
-    Raises
-    ------
-    UserError
-        If they are no numbers, or the quaternion is not of length one.
+    Raises `UserError` if they are no numbers, or the quaternion is not of length one.
     """
     from aerotwin_core.frames import transform_from_pose
 

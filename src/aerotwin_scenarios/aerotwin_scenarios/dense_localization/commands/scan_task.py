@@ -38,22 +38,12 @@ Images = Iterator[tuple[int, np.ndarray]]
 class RecordedScan:
     """Which images of a recording are localised, and from which inputs.
 
-    Attributes
-    ----------
-    camera : str
-        `left`, `right` or an image topic.
-    T_map_start : (4, 4) array or None
-        Pose of the body at the first image.
-    poses, reference : str or None
-        A topic, a file or `truth`: poses of which the first is the initial one, and the reference.
-    is_guided : bool
-        Whether these poses predict each image.
-    imu : str or None
-        Topic of an IMU that predicts instead.
-    path : Path or None
-        Poses along which views are rendered; without it and `is_raster`, behind those of the map.
-    flight : WallFlight
-        The raster, used for views if `is_raster`, and the distance of the path from a surface.
+    `camera`: `left`, `right` or an image topic. `T_map_start` (4, 4): pose of the body at the first
+    image. `poses`, `reference`: a topic, a file or `truth`: poses of which the first is the initial
+    one, and the reference. `is_guided`: whether these poses predict each image. `imu`: topic of an
+    IMU that predicts instead. `path`: poses along which views are rendered; without it and
+    `is_raster`, behind those of the map. `flight`: the raster, used for views if `is_raster`, and
+    the distance of the path from a surface.
     """
 
     source: Path
@@ -84,38 +74,23 @@ class FlownScan:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScanTask:
-    """Images of one camera and the known poses.
-
-    Attributes
-    ----------
-    images : iterator of (stamp_ns, image)
-        `n_images` are expected.
-    T_base_cam : (4, 4) array or None
-        Pose of the camera's optical frame on the vehicle, if known.
-    T_map_start : (4, 4) array or None
-        Initial pose of the camera; None: it is searched in all views.
-    imu : RecordedImu or None
-        Of the body that carries the camera; predicts the images.
-    expected : callable
-        Else: returns the expected pose at a stamp; None: the last motion is extrapolated.
-    virtual : (n, 4, 4) array
-        T_map_optical of the virtual key-frames.
-    frames : tuple of str
-        Of the poses that initialise, predict and evaluate.
-    """
+    """Images of one camera and the known poses."""
 
     name: str
     camera: PinholeCamera
-    images: Images
+    images: Images  # `n_images` are expected
     n_images: int
+    # (4, 4): pose of the camera's optical frame on the vehicle, if known
     T_base_cam: FloatArray | None
+    # (4, 4): initial pose of the camera; None: it is searched in all views
     T_map_start: FloatArray | None
-    virtual: FloatArray
-    imu: RecordedImu | None = None
+    virtual: FloatArray  # (n, 4, 4): T_map_optical of the virtual key-frames
+    imu: RecordedImu | None = None  # of the body that carries the camera; predicts the images
+    # else: returns the expected pose at a stamp; None: the last motion is extrapolated
     expected: Callable[[int], FloatArray | None] = lambda stamp_ns: None
     reference: ExternalPoses | None = None
     notes: tuple[str, ...] = ()
-    frames: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()  # of the poses that initialise, predict and evaluate
 
 
 def recorded_scan(
@@ -123,10 +98,7 @@ def recorded_scan(
 ) -> ScanTask:
     """Return the localisation task of a recording.
 
-    Raises
-    ------
-    UserError
-        If poses or samples, or the camera's pose on their body, are unknown.
+    Raises `UserError` if poses or samples, or the camera's pose on their body, are unknown.
     """
     recording = camera_recording(request.source, request.reading, request.camera)
     virtual = _views(request, recording, dense_map, parameters)
@@ -173,10 +145,7 @@ def _views(
 def mounting_of(recording: CameraRecording, option: str) -> FloatArray:
     """Return the pose of the camera on the body whose poses an option provides.
 
-    Raises
-    ------
-    UserError
-        If it is unknown.
+    Raises `UserError` if it is unknown.
     """
     if recording.T_body_cam is None:
         raise UserError(

@@ -47,10 +47,7 @@ def fly(
 def along_the_map(flight: WallFlight, dense_map: DenseMap) -> FloatArray:
     """Return the waypoints of a scan at its distance from the mapped surface.
 
-    Raises
-    ------
-    UserError
-        If the map does not show the region.
+    Raises `UserError` if the map does not show the region.
     """
     try:
         return follow_surface(flight.path(), dense_map, standoff_m=flight.standoff_m, spacing_m=1.0)

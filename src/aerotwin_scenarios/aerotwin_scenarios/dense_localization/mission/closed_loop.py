@@ -81,25 +81,14 @@ class LoopLocalizer(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizedFlight:
-    """A flight and the localisation of its images.
+    """A flight and the localisation of its images."""
 
-    Attributes
-    ----------
-    track : CameraTrack
-        True poses of the camera and the autopilot's estimates, in the map's frame.
-    found : tuple of ImageLocalization
-        One for each image.
-    T_map_optical_desired : (n, 4, 4) array
-        The mission's set-points; NaN where there is none.
-    is_success : bool
-        It was flown to its end and landed.
-    """
-
-    track: CameraTrack
-    found: tuple[ImageLocalization, ...]
+    track: CameraTrack  # true poses of the camera and the autopilot's estimates, in the map's frame
+    found: tuple[ImageLocalization, ...]  # one for each image
+    # (n, 4, 4): the mission's set-points; NaN where there is none
     T_map_optical_desired: FloatArray
     outcome: str
-    is_success: bool
+    is_success: bool  # it was flown to its end and landed
 
     def part(self, span: slice) -> "LocalizedFlight":
         """Return some of its images."""
@@ -174,18 +163,9 @@ def fly_localized(
     The vehicle takes off and lands at the world's start. `localizer` is in the frame of the path;
     mission file and autopilot log are written to `folder`.
 
-    Parameters
-    ----------
-    path : (n, 4, 4) array
-        T_map_optical.
-    speed_m_s, rate_hz : float
-        Of the vehicle along the path, and of its camera.
-    seed : int
-        Of all noise in flight.
-    instance : int
-        Number of the vehicle, which sets its ports.
-    on_progress : callable
-        Called with the completed share of the mission.
+    `path` (n, 4, 4): T_map_optical. `speed_m_s`, `rate_hz`: of the vehicle along the path, and of
+    its camera. `seed`: of all noise in flight. `instance`: number of the vehicle, which sets its
+    ports. `on_progress`: called with the completed share of the mission.
     """
     p = LoopParameters() if parameters is None else parameters
     folder.mkdir(parents=True, exist_ok=True)

@@ -47,21 +47,14 @@ class LoopScore:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedFlight:
-    """A closed-loop scan and the truth; arrays have one row for each image of it.
+    """A closed-loop scan and the truth; arrays have one row for each image of it."""
 
-    Attributes
-    ----------
-    flight, scan : LocalizedFlight
-        From take-off to landing, and the scan itself.
-    errors_m : (n,) array
-        Of localisation over the whole flight, aligned; NaN where there is no pose.
-    distances_m, planned_m : (m,) array
-        From the wall over the scan: true, and at the set-points.
-    """
-
+    # from take-off to landing, and the scan itself
     flight: LocalizedFlight
     scan: LocalizedFlight
+    # (n,): of localisation over the whole flight, aligned; NaN where there is no pose
     errors_m: np.ndarray
+    # (m,): from the wall over the scan: true, and at the set-points
     distances_m: np.ndarray
     planned_m: np.ndarray
     score: LoopScore
@@ -100,14 +93,8 @@ def judge(
 ) -> JudgedFlight:
     """Compare a closed-loop scan with the truth.
 
-    Parameters
-    ----------
-    path : (n, 4, 4) array
-        T_map_optical, as planned in the map.
-    T_true_map : (4, 4) array
-        Maps the map to its true place.
-    standoff_m : float
-        Desired distance from the wall.
+    `path` (n, 4, 4): T_map_optical, as planned in the map. `T_true_map` (4, 4): maps the map to its
+    true place. `standoff_m`: desired distance from the wall.
     """
     scan = flight.scanning(path)
     whole = ScanRun(track=flight.track, found=flight.found, T_true_map=T_true_map)

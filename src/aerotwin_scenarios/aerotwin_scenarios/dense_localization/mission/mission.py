@@ -86,15 +86,9 @@ class DenseMission:
 
     `stop` is checked between all steps until the report is begun.
 
-    Attributes
-    ----------
-    folder : Path
-        Of the run: `map/`, `trajectories/`, `metrics.json`, `report.html`, `config.yaml`.
+    `folder`: of the run: `map/`, `trajectories/`, `metrics.json`, `report.html`, `config.yaml`.
 
-    Raises
-    ------
-    UserError
-        If there is no such world, or the folder cannot be made.
+    Raises `UserError` if there is no such world, or the folder cannot be made.
     """
 
     def __init__(self, parameters: MissionParameters, stop: StopRequest | None = None) -> None:
@@ -109,12 +103,8 @@ class DenseMission:
     def run(self) -> bool:
         """Run all steps and write the report; return whether the scan was flown to its end.
 
-        Raises
-        ------
-        UserError
-            If the mapping flight fails, or the map does not show the region of the scan.
-        Stopped
-            If a stop was requested before the report was begun.
+        Raises `UserError` if the mapping flight fails, or the map does not show the region of the
+        scan and `Stopped` if a stop was requested before the report was begun.
         """
         made = self._map(self._fly_mapping())
         path = along_the_map(self.parameters.scan, made.dense_map)

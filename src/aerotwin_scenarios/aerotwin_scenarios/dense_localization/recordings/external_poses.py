@@ -45,25 +45,13 @@ class PosedPair(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExternalPoses:
-    """Poses of a body that carries a camera.
-
-    Attributes
-    ----------
-    T_body_cam : (4, 4) array
-        Pose of the camera's optical frame on the body.
-    source : str
-        Origin of the poses.
-    is_truth : bool
-        Whether they are the true poses.
-    frame : str
-        Their reference frame; empty if unknown.
-    """
+    """Poses of a body that carries a camera."""
 
     trajectory: Trajectory
-    T_body_cam: FloatArray
-    source: str
-    is_truth: bool = False
-    frame: str = ""
+    T_body_cam: FloatArray  # (4, 4): pose of the camera's optical frame on the body
+    source: str  # origin of the poses
+    is_truth: bool = False  # whether they are the true poses
+    frame: str = ""  # their reference frame; empty if unknown
 
     def at(self, stamp_ns: int) -> FloatArray | None:
         """Return T_map_cam at a stamp [ns], None outside of the poses or in a gap of them."""

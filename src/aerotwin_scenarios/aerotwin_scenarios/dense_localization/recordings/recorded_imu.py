@@ -21,17 +21,10 @@ class RecordedImu:
 
     `token` is the topic, with or without leading slash.
 
-    Attributes
-    ----------
-    T_base_imu, T_base_cam : (4, 4) arrays
-        Poses of IMU and camera on the body, from /tf_static.
-    n_refused : int
-        Unusable samples; `refusal` is the reason of the last.
+    `T_base_imu`, `T_base_cam` (4, 4): poses of IMU and camera on the body, from /tf_static.
+    `n_refused`: unusable samples; `refusal` is the reason of the last.
 
-    Raises
-    ------
-    UserError
-        If the bag has no samples on the topic, or these poses are unknown.
+    Raises `UserError` if the bag has no samples on the topic, or these poses are unknown.
     """
 
     def __init__(self, recording: CameraRecording, token: str) -> None:
@@ -54,10 +47,7 @@ class RecordedImu:
     def lead(self, inertial: InertialFilter, image_ns: int) -> None:
         """Feed a filter all samples up to the first one that is not before an image [ns].
 
-        Raises
-        ------
-        UserError
-            If none is usable, or all are before the first requested image.
+        Raises `UserError` if none is usable, or all are before the first requested image.
         """
         is_first = self._first_ns is None
         while self._newest_ns < image_ns:

@@ -20,27 +20,16 @@ LEFT, RIGHT = "left", "right"
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a recording is read.
+    """How a recording is read."""
 
-    Attributes
-    ----------
-    topics : mapping
-        Topic of the bag by its name in this workspace.
-    part : slice
-        Range of the images, counted from 0.
-    poses_of : str
-        `BASE` or `OPTICAL`: frame whose poses are in files, topics and on the command line.
-    T_base_cam : (4, 4) array or None
-        Pose of the camera's optical frame on the vehicle; None: from /tf_static.
-    is_rectified : bool
-        Images are undistorted, whatever their calibration says.
-    """
-
+    # topic of the bag by its name in this workspace
     topics: Mapping[str, str] = field(default_factory=dict)
-    part: slice = field(default_factory=lambda: slice(None))
+    part: slice = field(default_factory=lambda: slice(None))  # range of the images, counted from 0
+    # `BASE` or `OPTICAL`: frame whose poses are in files, topics and on the command line
     poses_of: str = BASE
+    # (4, 4): pose of the camera's optical frame on the vehicle; None: from /tf_static
     T_base_cam: FloatArray | None = None
-    is_rectified: bool = False
+    is_rectified: bool = False  # images are undistorted, whatever their calibration says
 
     def n_of(self, n: int) -> int:
         """Return how many of n images are in the range."""
@@ -53,33 +42,19 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CameraRecording:
-    """The images of a camera or a pair, and poses of its carrier.
-
-    Attributes
-    ----------
-    camera : PinholeCamera
-        Of the delivered, undistorted images.
-    baseline_m : float
-        To the right camera; 0 for a single camera.
-    T_base_cam : (4, 4) array or None
-        Pose of the (left) camera's optical frame on the vehicle; None if unknown.
-    T_body_cam : (4, 4) array or None
-        The same on the body of the input poses, the vehicle or the camera itself.
-    n_pictures : int
-        Expected number.
-    pictures : callable
-        Returns a new iterator over (stamp_ns, image), or over `StereoPair`.
-    poses : callable
-        Returns the `ExternalPoses` of a token: `truth`, a topic or a file; None: the default.
-    """
+    """The images of a camera or a pair, and poses of its carrier."""
 
     name: str
-    camera: PinholeCamera
-    baseline_m: float = 0.0
+    camera: PinholeCamera  # of the delivered, undistorted images
+    baseline_m: float = 0.0  # to the right camera; 0 for a single camera
+    # (4, 4): pose of the (left) camera's optical frame on the vehicle; None if unknown
     T_base_cam: FloatArray | None
+    # (4, 4): the same on the body of the input poses, the vehicle or the camera itself
     T_body_cam: FloatArray | None
-    n_pictures: int
+    n_pictures: int  # expected number
+    # returns a new iterator over (stamp_ns, image), or over `StereoPair`
     pictures: Callable[[], Iterator[Any]]
+    # returns the `ExternalPoses` of a token: `truth`, a topic or a file; None: the default
     poses: Callable[[str | None], ExternalPoses]
     bag: BagReader | None = None
 

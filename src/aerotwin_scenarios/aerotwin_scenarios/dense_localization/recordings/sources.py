@@ -23,10 +23,7 @@ def is_kitti(path: Path) -> bool:
 def world_of(source: str) -> World:
     """Return the world named by a source that is no recording.
 
-    Raises
-    ------
-    UserError
-        If there is no such world either.
+    Raises `UserError` if there is no such world either.
     """
     try:
         return load_world(source)
@@ -37,10 +34,7 @@ def world_of(source: str) -> World:
 def stereo_recording(path: Path, reading: Reading) -> CameraRecording:
     """Return the rectified pairs of a bag or a KITTI folder.
 
-    Raises
-    ------
-    UserError
-        If there is no usable pair, with the reason.
+    Raises `UserError` if there is no usable pair, with the reason.
     """
     return kitti_pair(path, reading) if is_kitti(path) else bag_pair(path, reading)
 
@@ -50,9 +44,6 @@ def camera_recording(path: Path, reading: Reading, side: str) -> CameraRecording
 
     `side` is `left` or `right` of a pair, or a bag's image topic.
 
-    Raises
-    ------
-    UserError
-        If there are no usable images, with the reason.
+    Raises `UserError` if there are no usable images, with the reason.
     """
     return (kitti_camera if is_kitti(path) else bag_camera)(path, reading, side)
