@@ -23,24 +23,13 @@ class GnssProtocol:
 
     with_scale: bool = parameter(False, text="also find the scale of the odometry (monocular)")
     std_m: float = parameter(
-        0.0,
-        text="standard deviation of a fix, per axis; 0 = as the residuals say",
-        unit="m",
-        minimum=0.0,
-        maximum=1e3,
+        0.0, text="sigma of a fix per axis; 0 = by residuals", unit="m", minimum=0.0, maximum=1e3
     )
     correlation_fixes: float = parameter(
-        1.0,
-        text="fixes that count as one: their errors are correlated (rate x correlation time)",
-        minimum=1.0,
-        maximum=1e6,
+        1.0, text="correlated fixes that count as one", minimum=1.0, maximum=1e6
     )
     robust_m: float = parameter(
-        0.0,
-        text="residual from which a fix loses weight (Huber); 0 = least squares",
-        unit="m",
-        minimum=0.0,
-        maximum=1e3,
+        0.0, text="Huber threshold; 0 = least squares", unit="m", minimum=0.0, maximum=1e3
     )
     min_fixes: int = parameter(3, text="fewer are a failure", minimum=2, maximum=1_000_000)
     max_yaw_std_deg: float = parameter(

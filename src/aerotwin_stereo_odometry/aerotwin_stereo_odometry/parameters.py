@@ -24,11 +24,7 @@ class StereoOdometryParameters:
         11, text="Edge of the patches that are aligned, odd.", unit="px", minimum=7, maximum=31
     )
     max_position_std_px: float = parameter(
-        0.3,
-        text="Corners that noise would move by more are not used.",
-        unit="px",
-        minimum=0.01,
-        maximum=2.0,
+        0.3, text="Largest noise of a corner's position.", unit="px", minimum=0.01, maximum=2.0
     )
     min_correlation: float = parameter(
         0.8, text="Least correlation of a match.", minimum=0.0, maximum=1.0
@@ -65,22 +61,13 @@ class StereoOdometryParameters:
         15, text="With fewer inliers the frame is lost.", minimum=6, maximum=1000
     )
     min_inlier_share: float = parameter(
-        0.25,
-        text="With a smaller share of RANSAC inliers the frame is lost.",
-        minimum=0.0,
-        maximum=1.0,
+        0.25, text="A frame with a smaller RANSAC share is lost.", minimum=0.0, maximum=1.0
     )
     keyframe_parallax: float = parameter(
-        0.045,
-        text="Median parallax that makes a keyframe, as a tangent.",
-        minimum=0.002,
-        maximum=0.5,
+        0.045, text="Median parallax of a keyframe, as a tangent.", minimum=0.002, maximum=0.5
     )
     keyframe_share: float = parameter(
-        0.7,
-        text="Share of the last keyframe's features below which a new one is made.",
-        minimum=0.1,
-        maximum=0.95,
+        0.7, text="Share of tracked features that makes a keyframe.", minimum=0.1, maximum=0.95
     )
     window_free: int = parameter(
         10, text="Keyframes that bundle adjustment moves.", minimum=2, maximum=40
@@ -101,11 +88,7 @@ class StereoOdometryParameters:
         0.3, text="Map points are exported up to this standard deviation.", unit="m", minimum=0.001
     )
     map_cell_px: int = parameter(
-        10,
-        text="Grid of the semi-dense map, one point each; 0: landmarks only.",
-        unit="px",
-        minimum=0,
-        maximum=256,
+        10, text="Semi-dense grid; 0: landmarks only.", unit="px", minimum=0, maximum=256
     )
     map_keyframe_step: int = parameter(
         2, text="Every so many keyframes adds semi-dense points.", minimum=1, maximum=100

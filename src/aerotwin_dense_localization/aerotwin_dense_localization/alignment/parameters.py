@@ -18,18 +18,11 @@ class AlignmentParameters:
         0, text="At which the alignment ends; 0 is the full image.", minimum=0, maximum=7
     )
     stride: int = parameter(
-        2,
-        text="At level 0 every n-th pixel of a row and of a column is used.",
-        minimum=1,
-        maximum=8,
+        2, text="Every n-th pixel of rows and columns at level 0 is used.", minimum=1, maximum=8
     )
     max_iterations: int = parameter(60, text="At each level.", minimum=1, maximum=200)
     stop_px: float = parameter(
-        0.01,
-        text="A level is done when a step moves the image by less.",
-        unit="px",
-        minimum=1e-5,
-        maximum=1.0,
+        0.01, text="A level ends at steps shorter than this.", unit="px", minimum=1e-5, maximum=1.0
     )
     stop_sigmas: float = parameter(
         0.1,
@@ -39,30 +32,17 @@ class AlignmentParameters:
         maximum=10.0,
     )
     degrees_of_freedom: float = parameter(
-        5.0,
-        text="Of Student's t distribution of the residuals (Kerl et al. 2013).",
-        minimum=1.0,
-        maximum=100.0,
+        5.0, text="Of Student's t of the residuals (Kerl et al. 2013).", minimum=1.0, maximum=100.0
     )
     min_gradient_dn: float = parameter(
-        0.5,
-        text="Pixels whose grey value changes by less from one to the next tell nothing.",
-        unit="DN/px",
-        minimum=0.0,
-        maximum=100.0,
+        0.5, text="Least grey gradient of a used pixel.", unit="DN/px", minimum=0.0, maximum=100.0
     )
     max_depth_sigma: float = parameter(
-        0.05,
-        text="Pixels whose depth is less certain than this share of it are left out.",
-        minimum=0.0,
-        maximum=1.0,
+        0.05, text="Largest sigma of a used pixel's depth, as a share.", minimum=0.0, maximum=1.0
     )
     is_gain_free: bool = parameter(True, text="Estimate a gain and an offset between the images.")
     max_gain: float = parameter(
-        5.0,
-        text="Images brighter or darker than the view by more are not believed.",
-        minimum=1.0,
-        maximum=100.0,
+        5.0, text="Largest accepted factor of brightness, either way.", minimum=1.0, maximum=100.0
     )
     min_overlap: float = parameter(
         0.15,
@@ -72,15 +52,8 @@ class AlignmentParameters:
         maximum=1.0,
     )
     min_correlation: float = parameter(
-        0.5,
-        text="Correlation of view and image, at the finest level, that is believed.",
-        minimum=0.0,
-        maximum=1.0,
+        0.5, text="Least accepted correlation at the finest level.", minimum=0.0, maximum=1.0
     )
     max_sigma_m: float = parameter(
-        0.10,
-        text="Standard deviation of the position that is believed, along its worst direction.",
-        unit="m",
-        minimum=1e-4,
-        maximum=100.0,
+        0.10, text="Largest sigma of an accepted position.", unit="m", minimum=1e-4, maximum=100.0
     )

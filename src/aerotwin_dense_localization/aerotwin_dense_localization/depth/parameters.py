@@ -38,21 +38,13 @@ class StereoParameters:
         maximum=21,
     )
     noise_dn: float = parameter(
-        2.5,
-        text="Of grey values, from one image to the other.",
-        unit="DN",
-        minimum=0.1,
-        maximum=50.0,
+        2.5, text="Noise of grey values between both images.", unit="DN", minimum=0.1, maximum=50.0
     )
     min_correlation: float = parameter(
         0.6, text="Of the patches, at their best.", minimum=-1.0, maximum=1.0
     )
     floor_px: float = parameter(
-        0.06,
-        text="No disparity is more certain: patches are not flat, images not alike.",
-        unit="px",
-        minimum=0.0,
-        maximum=2.0,
+        0.06, text="Least standard deviation of a disparity.", unit="px", minimum=0.0, maximum=2.0
     )
     max_sigma_px: float = parameter(
         0.5, text="Less certain disparities are dropped.", unit="px", minimum=0.01, maximum=10.0

@@ -14,17 +14,10 @@ class LocalizationParameters:
     """How a camera is localised against virtual key-frames."""
 
     setback_m: float = parameter(
-        1.0,
-        text="Virtual key-frames stand this far behind the path, so that they show more.",
-        unit="m",
-        minimum=0.0,
-        maximum=100.0,
+        1.0, text="Distance of key-frames behind the path.", unit="m", minimum=0.0, maximum=100.0
     )
     overlap: float = parameter(
-        0.6,
-        text="Share of the camera's view that neighbouring virtual key-frames have in common.",
-        minimum=0.0,
-        maximum=0.95,
+        0.6, text="Share of the view that neighbouring views share.", minimum=0.0, maximum=0.95
     )
     n_kept_views: int = parameter(
         12, text="Prepared views that are kept; 10 MB each.", minimum=1, maximum=1000
@@ -56,10 +49,7 @@ class LocalizationParameters:
         maximum=10,
     )
     n_candidates: int = parameter(
-        3,
-        text="When lost: places where a small image looks most alike that are tried.",
-        minimum=1,
-        maximum=100,
+        3, text="When lost: number of most similar places that are tried.", minimum=1, maximum=100
     )
     min_relocalized_correlation: float = parameter(
         0.7,

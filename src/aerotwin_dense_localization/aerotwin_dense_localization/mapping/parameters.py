@@ -12,16 +12,10 @@ class MapParameters:
     """How key-frames become surfaces."""
 
     gate: float = parameter(
-        3.0,
-        text="Depths that differ by no more standard deviations are of one place.",
-        minimum=0.5,
-        maximum=10.0,
+        3.0, text="Depths of one surface differ by no more sigmas.", minimum=0.5, maximum=10.0
     )
     slack: float = parameter(
-        0.004,
-        text="And by this share of the depth: what interpolation between splats leaves.",
-        minimum=0.0,
-        maximum=0.1,
+        0.004, text="Plus this share of the depth (interpolation).", minimum=0.0, maximum=0.1
     )
     alike_dn: float = parameter(
         12.0,
@@ -34,23 +28,13 @@ class MapParameters:
         maximum=255.0,
     )
     finer: float = parameter(
-        0.7,
-        text="Pixels smaller than this share of the map's at their place take its place.",
-        minimum=0.0,
-        maximum=1.0,
+        0.7, text="Pixels below this share of the map's replace them.", minimum=0.0, maximum=1.0
     )
     splat_px: float = parameter(
-        0.6,
-        text="Standard deviation of a splat, in pixels of the key-frame that it came from.",
-        unit="px",
-        minimum=0.1,
-        maximum=5.0,
+        0.6, text="Standard deviation of a splat, in pixels.", unit="px", minimum=0.1, maximum=5.0
     )
     steepest: float = parameter(
-        3.0,
-        text="Surfaces whose depth changes faster with x/z or y/z are edges, not patches.",
-        minimum=0.1,
-        maximum=100.0,
+        3.0, text="Surfaces with a steeper depth slope are edges.", minimum=0.1, maximum=100.0
     )
     min_weight: float = parameter(
         0.01, text="Weight of splats at which a pixel is known.", minimum=1e-6, maximum=10.0
@@ -66,29 +50,16 @@ class MapParameters:
         maximum=1e6,
     )
     new_distance_m: float = parameter(
-        3.0,
-        text="So far from every surface's pose a key-frame becomes a surface of its own.",
-        unit="m",
-        minimum=0.0,
-        maximum=1e6,
+        3.0, text="Distance from all surfaces of a new one.", unit="m", minimum=0.0, maximum=1e6
     )
     new_overlap: float = parameter(
-        0.995,
-        text="Or if a smaller share of its pixels is known.",
-        minimum=0.0,
-        maximum=1.0,
+        0.995, text="Or share of known pixels below this.", minimum=0.0, maximum=1.0
     )
     new_saliency: float = parameter(
-        0.995,
-        text="Or of its salience (OpenCV's spectral residual).",
-        minimum=0.0,
-        maximum=1.0,
+        0.995, text="Or share of known spectral-residual salience.", minimum=0.0, maximum=1.0
     )
     min_views: int = parameter(
-        2,
-        text="Points seen by fewer key-frames are left out of the finished map.",
-        minimum=1,
-        maximum=100,
+        2, text="Key-frames that must have seen a point of the map.", minimum=1, maximum=100
     )
     margin_px: int = parameter(
         4, text="Rim of a key-frame that is not used.", unit="px", minimum=0, maximum=200
@@ -106,30 +77,15 @@ class LinkParameters:
         0.3, text="Share of a key-frame's pixels that a neighbour shows.", minimum=0.05, maximum=1.0
     )
     prior_m: float = parameter(
-        0.5,
-        text="Standard deviation of the given positions.",
-        unit="m",
-        minimum=1e-3,
-        maximum=100.0,
+        0.5, text="Standard deviation of input positions.", unit="m", minimum=1e-3, maximum=100.0
     )
     prior_deg: float = parameter(
-        2.0,
-        text="And of the given attitudes.",
-        unit="deg",
-        minimum=1e-3,
-        maximum=180.0,
+        2.0, text="And of input attitudes.", unit="deg", minimum=1e-3, maximum=180.0
     )
     floor_m: float = parameter(
-        0.01,
-        text="No alignment is trusted better: depth is not perfect.",
-        unit="m",
-        minimum=1e-5,
-        maximum=1.0,
+        0.01, text="Least standard deviation of alignments.", unit="m", minimum=1e-5, maximum=1.0
     )
     floor_deg: float = parameter(0.05, text="Nor its turn.", unit="deg", minimum=1e-4, maximum=10.0)
     max_correction_sigmas: float = parameter(
-        4.0,
-        text="Alignments farther from the given poses are not believed.",
-        minimum=0.5,
-        maximum=100.0,
+        4.0, text="Farthest accepted alignments from the input.", minimum=0.5, maximum=100.0
     )

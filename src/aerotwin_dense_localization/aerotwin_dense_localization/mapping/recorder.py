@@ -28,29 +28,16 @@ class RecorderParameters:
     """Which pairs become key-frames, and how the map is made of them."""
 
     rate_hz: float = parameter(
-        1.0,
-        text="Pairs that are looked at; depth of one takes a few tenths of a second.",
-        unit="Hz",
-        minimum=0.01,
-        maximum=100.0,
+        1.0, text="Rate at which pairs are examined.", unit="Hz", minimum=0.01, maximum=100.0
     )
     max_overlap: float = parameter(
-        0.85,
-        text="A pair that would show more of a key-frame's view is left out.",
-        minimum=0.05,
-        maximum=0.99,
+        0.85, text="Pairs that share more with a key-frame are skipped.", minimum=0.05, maximum=0.99
     )
     min_depth_share: float = parameter(
-        0.05,
-        text="A pair with depth at a smaller share of its pixels is left out.",
-        minimum=0.0,
-        maximum=1.0,
+        0.05, text="Pairs with depth at fewer pixels are skipped.", minimum=0.0, maximum=1.0
     )
     max_keyframes: int = parameter(
-        200,
-        text="More are not kept; one takes 11 bytes a pixel, 4 MB of 752x480.",
-        minimum=2,
-        maximum=10_000,
+        200, text="Most key-frames; each takes 11 bytes a pixel.", minimum=2, maximum=10_000
     )
     stereo: StereoParameters = field(default_factory=StereoParameters)
     links: LinkParameters = field(default_factory=LinkParameters)

@@ -29,11 +29,7 @@ class MountedCameraParameters:
         text="Images are those of P already (image_rect remapped onto image_raw): D is not used.",
     )
     max_odom_gap_s: float = parameter(
-        0.5,
-        text="Between odometry on both sides of an image; wider gaps are not bridged.",
-        unit="s",
-        minimum=1e-3,
-        maximum=60.0,
+        0.5, text="Widest bridged gap in the odometry.", unit="s", minimum=1e-3, maximum=60.0
     )
 
     def __post_init__(self) -> None:
@@ -46,10 +42,7 @@ class MapperNodeParameters(MountedCameraParameters, RecorderParameters):
 
     map: str = parameter(text="Folder that the map is written to; it must hold none.")
     max_cloud_points: int = parameter(
-        500_000,
-        text="Points of slam/map at most: every n-th is shown.",
-        minimum=1000,
-        maximum=100_000_000,
+        500_000, text="Largest number of points of slam/map.", minimum=1000, maximum=100_000_000
     )
 
 
@@ -64,11 +57,7 @@ class LocalizerNodeParameters(MountedCameraParameters, LocalizationParameters):
         "map, along which virtual key-frames stand; none = at the key-frames of the map.",
     )
     standoff_m: float = parameter(
-        2.0,
-        text="From the path to the surface: sets how far apart virtual key-frames stand.",
-        unit="m",
-        minimum=0.1,
-        maximum=1000.0,
+        2.0, text="Distance from the path to the surface.", unit="m", minimum=0.1, maximum=1000.0
     )
     start: tuple[float, ...] = parameter(
         (),
@@ -83,11 +72,7 @@ class LocalizerNodeParameters(MountedCameraParameters, LocalizationParameters):
         choices=TF_EDGES,
     )
     map_sigma_m: float = parameter(
-        0.02,
-        text="What the map itself may be off by; added to the covariance of each pose.",
-        unit="m",
-        minimum=0.0,
-        maximum=10.0,
+        0.02, text="Error of the map, added to every pose.", unit="m", minimum=0.0, maximum=10.0
     )
     map_sigma_deg: float = parameter(
         0.2, text="The same of its turn.", unit="deg", minimum=0.0, maximum=30.0

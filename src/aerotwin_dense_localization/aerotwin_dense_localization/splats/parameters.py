@@ -21,30 +21,16 @@ class SplatParameters:
         maximum=10.0,
     )
     cutoff: float = parameter(
-        9.0,
-        text="Radial distance at which a splat ends: the square of its reach in sigmas.",
-        minimum=1.0,
-        maximum=36.0,
+        9.0, text="Squared reach of a splat in standard deviations.", minimum=1.0, maximum=36.0
     )
     low_pass_px2: float = parameter(
-        0.25,
-        text="Variance added to each splat in the image: what a pixel averages anyway.",
-        unit="px^2",
-        minimum=0.0,
-        maximum=4.0,
+        0.25, text="Variance added for a pixel's average.", unit="px^2", minimum=0.0, maximum=4.0
     )
     front_m: float = parameter(
-        0.05,
-        text="Splats this far behind the nearest surface still belong to it.",
-        unit="m",
-        minimum=0.0,
-        maximum=10.0,
+        0.05, text="Depth of the front surface's layer.", unit="m", minimum=0.0, maximum=10.0
     )
     front_sigmas: float = parameter(
-        3.0,
-        text="And this many standard deviations of the splat's own depth.",
-        minimum=0.0,
-        maximum=10.0,
+        3.0, text="Plus this many standard deviations of depth.", minimum=0.0, maximum=10.0
     )
     near_m: float = parameter(
         0.1, text="Nearer than this nothing is drawn.", unit="m", minimum=1e-3, maximum=100.0
@@ -60,8 +46,5 @@ class SplatParameters:
         maximum=1.0,
     )
     min_weight: float = parameter(
-        1e-6,
-        text="Pixels whose weights sum to less have no surface.",
-        minimum=0.0,
-        maximum=1.0,
+        1e-6, text="Sum of weights of a pixel with a surface.", minimum=0.0, maximum=1.0
     )

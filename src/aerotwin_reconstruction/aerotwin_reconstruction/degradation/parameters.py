@@ -24,65 +24,37 @@ class DegradationParameters:
         maximum=5.0,
     )
     correlation_m: float = parameter(
-        100.0,
-        text="Distance at which the correlation of the displacement has fallen to 1/e.",
-        unit="m",
-        minimum=1.0,
-        maximum=1e5,
+        100.0, text="Distance of a correlation of 1/e.", unit="m", minimum=1.0, maximum=1e5
     )
     vertical_ratio: float = parameter(
-        1.0,
-        text="RMS of the vertical displacement by that of one horizontal component.",
-        minimum=0.0,
-        maximum=10.0,
+        1.0, text="Vertical RMS over that of a horizontal component.", minimum=0.0, maximum=10.0
     )
     noise_m: float = parameter(
-        0.0,
-        text="Standard deviation of every point, along each axis.",
-        unit="m",
-        minimum=0.0,
-        maximum=1.0,
+        0.0, text="Standard deviation along each axis.", unit="m", minimum=0.0, maximum=1.0
     )
     hole_share: float = parameter(
-        0.0,
-        text="Share of the ground plan that is lost in blobs, at all heights.",
-        minimum=0.0,
-        maximum=0.9,
+        0.0, text="Share of the ground plan that is lost in blobs.", minimum=0.0, maximum=0.9
     )
     hole_size_m: float = parameter(
         3.0, text="Typical width of a hole.", unit="m", minimum=0.2, maximum=100.0
     )
     covered_loss: float = parameter(
-        0.0,
-        text="Share of what lies under canopies and other roofs that is lost.",
-        minimum=0.0,
-        maximum=1.0,
+        0.0, text="Share of what lies under roofs that is lost.", minimum=0.0, maximum=1.0
     )
     covered_clearance_m: float = parameter(
         2.0, text="What is this far below the highest is covered.", unit="m", minimum=0.1
     )
     smoothing_m: float = parameter(
-        0.0,
-        text="Radius over which points are averaged: edges and poles are rounded.",
-        unit="m",
-        minimum=0.0,
-        maximum=2.0,
+        0.0, text="Averaging radius, which rounds edges.", unit="m", minimum=0.0, maximum=2.0
     )
     ground_rise_m: tuple[float, float] = parameter(
-        (0.0, 0.0),
-        text="Season: the ground is higher by this least and most (grass, snow).",
-        unit="m",
-        minimum=0.0,
-        maximum=2.0,
+        (0.0, 0.0), text="Seasonal rise, least and most.", unit="m", minimum=0.0, maximum=2.0
     )
     ground_rise_correlation_m: float = parameter(
         10.0, text="Correlation length of the rise.", unit="m", minimum=0.5, maximum=1000.0
     )
     cars_changed_share: float = parameter(
-        0.0,
-        text="Share of the parked cars that are gone (half of them) or stand elsewhere.",
-        minimum=0.0,
-        maximum=1.0,
+        0.0, text="Share of parked cars that are gone or moved.", minimum=0.0, maximum=1.0
     )
 
     def __post_init__(self) -> None:

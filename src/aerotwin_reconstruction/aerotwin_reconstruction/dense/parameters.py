@@ -18,17 +18,15 @@ class DenseParameters:
         4, text="Pictures that each one is compared with.", minimum=1, maximum=16
     )
     narrowest: float = parameter(
-        0.08, text="Least baseline, as a share of the distance to the surface.", minimum=0.01,
-        maximum=1.0,
-    )  # fmt: skip
+        0.08, text="Least baseline, as a share of the distance.", minimum=0.01, maximum=1.0
+    )
     widest: float = parameter(0.45, text="Greatest baseline, likewise.", minimum=0.02, maximum=2.0)
     best: float = parameter(
         0.22, text="Baseline that is sought first, likewise.", minimum=0.02, maximum=1.0
     )
     largest_angle_deg: float = parameter(
-        25.0, text="Between the axes of pictures that are compared.", unit="deg", minimum=1.0,
-        maximum=90.0,
-    )  # fmt: skip
+        25.0, text="Between the axes of compared pictures.", unit="deg", minimum=1.0, maximum=90.0
+    )
     block_px: int = parameter(
         5, text="Edge of the blocks that are compared, odd.", unit="px", minimum=1, maximum=21
     )
@@ -42,34 +40,22 @@ class DenseParameters:
         2, text="Neighbours that must agree on a depth.", minimum=1, maximum=16
     )
     depth_tolerance: float = parameter(
-        0.005, text="Depths of other pictures that differ by a smaller share agree.", minimum=1e-4,
-        maximum=0.2,
-    )  # fmt: skip
+        0.005, text="Share by which agreeing depths differ.", minimum=1e-4, maximum=0.2
+    )
     n_confirming: int = parameter(
-        2,
-        text="Other pictures that must show a point too.",
-        minimum=0,
-        maximum=16,
+        2, text="Pictures that must confirm a point.", minimum=0, maximum=16
     )
     least_contrast: float = parameter(
-        1.0,
-        text="Standard deviation of the grey levels of a block, below which it has no depth: "
-        "sky, glare.",
-        minimum=0.0,
-        maximum=100.0,
+        1.0, text="Least deviation of grey levels of a block.", minimum=0.0, maximum=100.0
     )
     pixel_step: int = parameter(
         2, text="Every n-th pixel of rows and columns becomes a point.", minimum=1, maximum=16
     )
     voxel_m: float = parameter(
-        0.10, text="Points in a cell of this edge become their mean.", unit="m", minimum=0.005,
-        maximum=10.0,
-    )  # fmt: skip
+        0.10, text="Cells whose points become their mean.", unit="m", minimum=0.005, maximum=10.0
+    )
     fewest_points: int = parameter(
-        1,
-        text="Points that make a cell count; walls, seen by few pictures, need a small number.",
-        minimum=1,
-        maximum=1000,
+        1, text="Least number of points of a cell.", minimum=1, maximum=1000
     )
     least_share: float = parameter(
         0.15,

@@ -18,14 +18,11 @@ class SurfaceParameters:
         0.05, text="Texels of the ortho picture.", unit="m", minimum=0.005, maximum=10.0
     )
     max_triangles: int = parameter(
-        2_000_000, text="Cells are joined until the mesh has no more.", minimum=1000,
-        maximum=8_000_000,
-    )  # fmt: skip
+        2_000_000, text="Largest number of triangles.", minimum=1000, maximum=8_000_000
+    )
     steepest_deg: float = parameter(
-        30.0, text="Pictures whose axis is farther from straight down give no colours.", unit="deg",
-        minimum=1.0, maximum=90.0,
-    )  # fmt: skip
+        30.0, text="Largest used tilt from straight down.", unit="deg", minimum=1.0, maximum=90.0
+    )
     hidden_m: float = parameter(
-        0.5, text="A texel so far behind what a picture shows is hidden there.", unit="m",
-        minimum=0.05, maximum=10.0,
-    )  # fmt: skip
+        0.5, text="Depth behind a picture of hidden texels.", unit="m", minimum=0.05, maximum=10.0
+    )

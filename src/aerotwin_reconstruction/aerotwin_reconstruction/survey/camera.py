@@ -22,11 +22,7 @@ class SurveyCamera:
     height_px: int = parameter(1200, text="Rows of an image.", unit="px", minimum=16, maximum=16384)
     focal_mm: float = parameter(9.6, text="Focal length.", unit="mm", minimum=1.0, maximum=500.0)
     sensor_width_mm: float = parameter(
-        12.8,
-        text="Width of the sensor (12.8: one inch type).",
-        unit="mm",
-        minimum=1.0,
-        maximum=100.0,
+        12.8, text="Sensor width (12.8: one inch type).", unit="mm", minimum=1.0, maximum=100.0
     )
     make: str = parameter("aerotwin", text="Maker, as EXIF says.")
     model: str = parameter("survey camera", text="Model, as EXIF says.")

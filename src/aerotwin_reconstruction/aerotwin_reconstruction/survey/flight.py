@@ -35,21 +35,13 @@ class ExifGnssNoise:
     """Errors of the positions in EXIF."""
 
     horizontal_m: float = parameter(
-        0.02,
-        text="Standard deviation east and north, each.",
-        unit="m",
-        minimum=0.0001,
-        maximum=50.0,
+        0.02, text="Standard deviation east and north.", unit="m", minimum=0.0001, maximum=50.0
     )
     vertical_m: float = parameter(
         0.04, text="Standard deviation upwards.", unit="m", minimum=0.0001, maximum=50.0
     )
     bias_m: float = parameter(
-        0.0,
-        text="Standard deviation of an offset common to all pictures, in each axis.",
-        unit="m",
-        minimum=0.0,
-        maximum=100.0,
+        0.0, text="Of an offset common to all pictures.", unit="m", minimum=0.0, maximum=100.0
     )
 
 
@@ -58,14 +50,10 @@ class GimbalErrors:
     """Pointing errors of a camera gimbal, and errors of the attitude that it reports."""
 
     held_deg: float = parameter(
-        1.0, text="Standard deviation from the wanted attitude, about each axis.", unit="deg",
-        minimum=0.0,
-    )  # fmt: skip
+        1.0, text="Pointing error about each axis, 1 sigma.", unit="deg", minimum=0.0
+    )
     told_deg: float = parameter(
-        1.0,
-        text="Standard deviation of the attitude that the gimbal tells, about each axis.",
-        unit="deg",
-        minimum=0.0,
+        1.0, text="Error of the reported attitude about each axis.", unit="deg", minimum=0.0
     )
 
 

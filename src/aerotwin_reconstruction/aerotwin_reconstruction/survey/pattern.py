@@ -33,27 +33,16 @@ class PatternParameters:
         45.0, text="Height above the ground.", unit="m", minimum=2.0, maximum=500.0
     )
     forward_overlap: float = parameter(
-        0.8,
-        text="Share of a picture that the next one of the line shows.",
-        minimum=0.0,
-        maximum=0.98,
+        0.8, text="Share of a picture that the next one shows.", minimum=0.0, maximum=0.98
     )
     side_overlap: float = parameter(
         0.6, text="Share of a picture that the next line shows.", minimum=0.0, maximum=0.98
     )
     tilt_deg: float = parameter(
-        35.0,
-        text="Angle of the camera's axis from straight down in crosshatch lines.",
-        unit="deg",
-        minimum=0.0,
-        maximum=75.0,
+        35.0, text="Camera tilt from down in crosshatch.", unit="deg", minimum=0.0, maximum=75.0
     )
     heading_deg: float = parameter(
-        0.0,
-        text="Direction of the lines, counter-clockwise from east.",
-        unit="deg",
-        minimum=-360.0,
-        maximum=360.0,
+        0.0, text="Of the lines, from east to north.", unit="deg", minimum=-360.0, maximum=360.0
     )
 
 

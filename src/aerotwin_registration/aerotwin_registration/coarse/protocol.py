@@ -12,11 +12,7 @@ class CoarseProtocol:
     """Parameters of a coarse alignment; tuned on seeds 0 to 9 of four kinds of places."""
 
     cell_m: float = parameter(
-        0.0,
-        text="edge of the coarse search's cells; 0 = max_offset / 20, more for large clouds",
-        unit="m",
-        minimum=0.0,
-        maximum=100.0,
+        0.0, text="edge of coarse cells; 0 = by the offset", unit="m", minimum=0.0, maximum=100.0
     )
     n_points: int = parameter(
         2500, text="points of the source that take part", minimum=100, maximum=1_000_000
@@ -31,17 +27,10 @@ class CoarseProtocol:
         0.5, text="share of the source that must lie on the target", minimum=0.0, maximum=1.0
     )
     max_tilt_deg: float = parameter(
-        15.0,
-        text="an answer that leans more is refused",
-        unit="deg",
-        minimum=0.0,
-        maximum=90.0,
+        15.0, text="largest accepted tilt", unit="deg", minimum=0.0, maximum=90.0
     )
     min_margin: float = parameter(
-        2.5,
-        text="how far the best place must lead the runner-up, in standard errors of the lead",
-        minimum=0.0,
-        maximum=1e3,
+        2.5, text="lead over the runner-up, in standard errors", minimum=0.0, maximum=1e3
     )
     min_lead: float = parameter(
         0.05, text="the same lead as a share of the best score", minimum=0.0, maximum=1.0

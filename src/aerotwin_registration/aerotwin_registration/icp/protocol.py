@@ -19,11 +19,7 @@ class IcpProtocol:
     )
     with_scale: bool = parameter(False, text="also find the scale of the source, Sim(3)")
     voxel_m: float = parameter(
-        0.0,
-        text="down-sampling of source and target before (0 = none)",
-        unit="m",
-        minimum=0.0,
-        maximum=1e3,
+        0.0, text="down-sampling of both clouds (0 = none)", unit="m", minimum=0.0, maximum=1e3
     )
     radius_m: float = parameter(
         1.0, text="farthest pair that counts", unit="m", minimum=1e-6, maximum=1e3
@@ -33,10 +29,7 @@ class IcpProtocol:
     )
     max_iterations: int = parameter(1500, text="most iterations", minimum=1, maximum=100_000)
     n_neighbours: int = parameter(
-        10,
-        text="neighbours of a point that its surface normal is fitted to",
-        minimum=4,
-        maximum=200,
+        10, text="neighbours that a surface normal is fitted to", minimum=4, maximum=200
     )
     robust_kernel: str = parameter(
         "none", text="how large residuals lose weight", choices=ROBUST_KERNELS
@@ -60,16 +53,10 @@ class IcpProtocol:
         0.5, text="a larger change of log(scale) is drift", minimum=0.0, maximum=10.0
     )
     min_explained: float = parameter(
-        0.18,
-        text="a smaller share, in any direction, of pairs that lie on each other is a failure",
-        minimum=0.0,
-        maximum=1.0,
+        0.18, text="least share of pairs on each other, per direction", minimum=0.0, maximum=1.0
     )
     max_rival_lead: float = parameter(
-        0.05,
-        text="another answer that explains so many more points is a failure (1 = none sought)",
-        minimum=0.0,
-        maximum=1.0,
+        0.05, text="lead of another answer that fails (1 = none sought)", minimum=0.0, maximum=1.0
     )
 
 
