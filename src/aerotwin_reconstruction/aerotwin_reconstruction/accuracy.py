@@ -19,12 +19,9 @@ from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
 from aerotwin_worlds import World
 
-NEAR_M = 0.3
-"""A true point is reconstructed if a point of the cloud is nearer than this."""
-STRIPS_M = (15.0, 25.0)
-"""To both sides of the route's middle; the first is the evaluated strip."""
-SPACING_M = 0.25
-"""Between the sampled points of the true surface."""
+NEAR_M = 0.3  # A true point is reconstructed if a point of the cloud is nearer than this
+STRIPS_M = (15.0, 25.0)  # to both sides of the route's middle; the first is the evaluated strip
+SPACING_M = 0.25  # between the sampled points of the true surface
 BEFORE_M = 0.05  # what stands less before a place is the place itself
 _CELLS, _PER_CELL = 10_000, 32  # of the floor
 

@@ -15,10 +15,8 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_registration.clouds import Cloud, without_invalid
 
 CLOUD_TYPE = "sensor_msgs/msg/PointCloud2"
-MAX_POINTS = 200_000_000
-"""Largest number of merged points: 4.8 GB."""
-MAX_POSE_GAP_S = 0.5
-"""Longest gap between poses to interpolate: five periods of a 10 Hz lidar."""
+MAX_POINTS = 200_000_000  # largest number of merged points: 4.8 GB
+MAX_POSE_GAP_S = 0.5  # longest gap between poses to interpolate: five periods of a 10 Hz lidar
 
 
 def cloud_topics(bag: BagReader) -> tuple[str, ...]:

@@ -54,8 +54,7 @@ class LasContent:
 
 _BYTES_PER_POINT = 100
 """Integers of the file, coordinates as float64, and both once more while they are joined."""
-_LAZ_RATIO = 4
-"""LAZ packs points by so much, and not points of nothing alone."""
+_LAZ_RATIO = 4  # LAZ packs points by so much, and not points of nothing alone
 
 
 def read_las_here(path: Path) -> LasContent:

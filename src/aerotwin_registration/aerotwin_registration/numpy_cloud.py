@@ -12,8 +12,7 @@ from aerotwin_core.foreign_text import listed
 from aerotwin_core.numpy_files import ERRORS, NpzFile, check_npy
 
 _NAMES = ("points", "xyz", "pc", "cloud")
-_COPIES = 4
-"""As they lie in the file, as float64, in one table, and what is compared to check it."""
+_COPIES = 4  # as they lie in the file, as float64, in one table, and what is compared to check it
 
 
 def read_numpy_cloud(path: Path) -> dict[str, np.ndarray]:

@@ -16,8 +16,7 @@ _MAX_POINTS = 500_000_000
 _MAX_COUNT = 65_536
 # LZF packs at most 264 bytes into three.
 _MAX_RATIO = 90
-_COPIES = 5
-"""As it is unpacked, and as float64 in columns and in one table."""
+_COPIES = 5  # as it is unpacked, and as float64 in columns and in one table
 
 
 def read_pcd(path: Path) -> dict[str, np.ndarray]:

@@ -6,8 +6,7 @@ import numpy as np
 
 from aerotwin_core.threads import run_ranges
 
-_BITS = 21
-"""Of each coordinate in a key on the curve; three make 63."""
+_BITS = 21  # of each coordinate in a key on the curve; three make 63
 
 
 class PointTree:

@@ -13,16 +13,12 @@ from numba import float64, int64, uint64, void
 
 from aerotwin_core.kernel_cache import njit
 
-WIDTH = 8
-"""Points of a leaf, and children of a box."""
+WIDTH = 8  # points of a leaf, and children of a box
 _STACK = WIDTH * 12
 _TREE = (float64[:, ::1], float64[:, ::1], int64[::1])
-N_NEAR = 6
-"""Neighbours that `tracked_pairs` stores of a point."""
-N_SUMS = 19
-"""Number of sums of `tracked_pairs`."""
-NONE, HUBER, CAUCHY, TUKEY = range(4)
-"""Kinds of robust weight."""
+N_NEAR = 6  # neighbours that `tracked_pairs` stores of a point
+N_SUMS = 19  # number of sums of `tracked_pairs`
+NONE, HUBER, CAUCHY, TUKEY = range(4)  # kinds of robust weight
 
 
 @njit(uint64(uint64), cache=True, nogil=True)

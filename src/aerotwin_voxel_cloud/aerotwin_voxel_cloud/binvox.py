@@ -23,8 +23,7 @@ from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
 from aerotwin_voxel_cloud.voxelisation import bricks_in_use, grid_of_slabs
 
 MAX_FILE_BYTES = 2_000_000_000
-_BYTES_PER_BRICK = 192
-"""Of 512 cells as bits in a slab, among those in use, and in the grid."""
+_BYTES_PER_BRICK = 192  # of 512 cells as bits in a slab, among those in use, and in the grid
 # The runs of so many slabs are buffered before they are written.
 _SLABS_AT_ONCE = 32
 _RUNS_AT_ONCE = 1_000_000

@@ -52,8 +52,7 @@ METRES_PER_UNIT = {
 _LARGEST_EXTENT_M = 1e5
 # Ten times round the Earth in millimetres read as metres; doubles still resolve 0.1 mm.
 _FARTHEST_M = 4e11
-_BYTES_PER_CENTRE = 84
-"""Three int32 of a cell, and three float64 of its centre in three steps."""
+_BYTES_PER_CENTRE = 84  # three int32 of a cell, and three float64 of its centre in three steps
 # Degrees of longitude and latitude: a place of 10 km spans a tenth of a degree.
 _LARGEST_DEGREES = 0.2
 

@@ -40,14 +40,11 @@ from aerotwin_dense_localization.alignment.parameters import AlignmentParameters
 from aerotwin_dense_localization.alignment.pyramid import camera_levels, depth_levels, grey_levels
 
 _FIRST_SIGMA_DN, _FIRST_SIGMA_M = 10.0, 0.05
-_SCALE_STRIDE = 7
-"""Every n-th residual is used for the scale; not a divisor of usual widths."""
+_SCALE_STRIDE = 7  # every n-th residual is used for the scale; not a divisor of usual widths
 _MIN_PIXELS = 200
-_LENGTHENED_PX = 0.3
-"""Steps are lengthened up to here: beyond, the path is not straight."""
+_LENGTHENED_PX = 0.3  # steps are lengthened up to here: beyond, the path is not straight
 _STILL_PX = 1e-6
-_N_SHIFTED = 300
-"""Points used for the shift of an image."""
+_N_SHIFTED = 300  # points used for the shift of an image
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,8 +9,7 @@ import numpy as np
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.alignment.kernels import N_UNKNOWNS
 
-_LONGEST = 5.0
-"""Largest factor by which a step is lengthened."""
+_LONGEST = 5.0  # largest factor by which a step is lengthened
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

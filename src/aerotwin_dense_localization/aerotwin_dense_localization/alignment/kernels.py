@@ -13,8 +13,7 @@ from numba import boolean, float32, float64, int64, void
 from aerotwin_core.kernel_cache import njit
 
 F = np.float32
-N_UNKNOWNS = 8
-"""Six of the motion, gain and offset."""
+N_UNKNOWNS = 8  # six of the motion, gain and offset
 _RUN = 256
 _LEAST_KNOWN = 2
 """Of four pixels that become one: views of a map have holes, which would eat the small images."""

@@ -8,8 +8,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.threads import default_thread_count, run_tasks, split_range
 from aerotwin_dense_localization.alignment.kernels import halve, halve_depth
 
-MAX_STEP = 0.05
-"""Depths of 2 x 2 pixels that differ by more than this share are of two surfaces."""
+MAX_STEP = 0.05  # depths of 2 x 2 pixels that differ by more than this share are of two surfaces
 _SMALLEST_PX = 16
 
 

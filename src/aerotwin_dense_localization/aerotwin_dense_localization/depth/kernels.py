@@ -11,10 +11,8 @@ from aerotwin_core.kernel_cache import njit
 
 F = np.float32
 N_STEPS = 4
-FARTHEST_PX = F(1.0)
-"""A disparity that its patch changes by more is wrong."""
-DONE_PX = F(0.02)
-"""Steps shrink by an order each: what is left is far below the noise."""
+FARTHEST_PX = F(1.0)  # A disparity that its patch changes by more is wrong
+DONE_PX = F(0.02)  # steps shrink by an order each: what is left is far below the noise
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")

@@ -30,8 +30,7 @@ from aerotwin_dense_localization.localization.strapdown import (
 from aerotwin_stereo_odometry.covariance import compose_covariance
 
 _POSE = np.r_[P, TURN]
-_OF_POSE = np.ix_(_POSE, _POSE)
-"""Indices of the errors of a pose in the error state."""
+_OF_POSE = np.ix_(_POSE, _POSE)  # indices of the errors of a pose in the error state
 _LARGEST = np.repeat([200.0, 2000.0], 3)
 """Beyond the range of inertial sensors for vehicles: 4000 deg/s and 32 g, three to six times."""
 

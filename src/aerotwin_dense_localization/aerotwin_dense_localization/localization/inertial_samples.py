@@ -10,8 +10,7 @@ import numpy as np
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import from_seconds, to_seconds
 
-N_RETAINED = 5000
-"""5 s at 1 kHz."""
+N_RETAINED = 5000  # 5 s at 1 kHz
 _NOT_SET = -1.0
 
 

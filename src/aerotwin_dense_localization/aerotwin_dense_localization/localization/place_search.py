@@ -14,8 +14,7 @@ from aerotwin_dense_localization.alignment.pyramid import camera_levels, grey_le
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatParameters, SplatRasteriser
 
-_LEVELS = 4
-"""Halves the camera's image three times."""
+_LEVELS = 4  # halves the camera's image three times
 _MIDDLE = 0.6
 """The middle of an image covers this share of a view's width at most: the rest is room to move."""
 _NEAREST = 0.2

@@ -13,13 +13,11 @@ from aerotwin_core.frames import FloatArray, invert_transform, make_transform, t
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
 
-_STEP_M = 0.05
-"""Distance between the poses at which overlap is computed."""
+_STEP_M = 0.05  # distance between the poses at which overlap is computed
 _PROBE = PinholeCamera(width=64, height=64, fx=100.0, fy=100.0, cx=31.5, cy=31.5)
 """Views the wall from behind the path."""
 _PROBE_BACK_M, _PROBE_HALF_PX = 6.0, 12
-_NEAR_SHARE = 0.2
-"""Share of the wall in front of the camera that may be nearer than the stand-off."""
+_NEAR_SHARE = 0.2  # share of the wall in front of the camera that may be nearer than the stand-off
 
 
 def raster_path(

@@ -13,11 +13,9 @@ from aerotwin_dense_localization.mapping.parameters import MapParameters
 from aerotwin_dense_localization.mapping.surface import SplatSurface
 from aerotwin_dense_localization.splats import SplatCloud
 
-_BLOCK = 1024
-"""Splats that are tested together: a square of their grid, so mostly near each other."""
+_BLOCK = 1024  # splats that are tested together: a square of their grid, so mostly near each other
 
-RIM_PX = 3
-"""Splats are wider by what a pixel averages: those beside the image may reach into it."""
+RIM_PX = 3  # splats are wider by what a pixel averages: those beside the image may reach into it
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

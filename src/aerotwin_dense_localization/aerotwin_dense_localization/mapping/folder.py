@@ -50,10 +50,8 @@ _RANGES: dict[str, tuple[float, float]] = {
 }  # fmt: skip
 """Wider than any map: within them no splat becomes infinite."""
 _FOCAL_PX, _FARTHEST_M, _LOOSE = (0.1, 1e6), 1e8, 1e-3
-_POINT_BYTES = 48
-"""Of all arrays of a point."""
-_PIXEL_BYTES = 8
-"""Of a point's number in an image."""
+_POINT_BYTES = 48  # of all arrays of a point
+_PIXEL_BYTES = 8  # of a point's number in an image
 
 
 class DenseMapError(UserError):

@@ -10,8 +10,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.luma import LUMA_REC601
 
-_GRID = 12
-"""Points per edge of an image by which overlap is found."""
+_GRID = 12  # points per edge of an image by which overlap is found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

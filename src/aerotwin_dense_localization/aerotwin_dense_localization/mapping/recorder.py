@@ -19,8 +19,7 @@ from aerotwin_dense_localization.mapping.links import KeyframeLink, agree_poses,
 from aerotwin_dense_localization.mapping.map_builder import SplatMapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
 
-N_RECENT = 60
-"""Number of last key-frames a pair is compared with."""
+N_RECENT = 60  # number of last key-frames a pair is compared with
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,7 @@ from aerotwin_core.ros.conversions import message_from_transform, pose_message, 
 from aerotwin_dense_localization.localization import BodyEstimate, ImageLocalization, Status
 from aerotwin_dense_localization.mapping import StereoKeyframe
 
-PREVIEW_STEP_PX = 8
-"""Of a key-frame every n-th pixel of a row and of a column is shown."""
+PREVIEW_STEP_PX = 8  # of a key-frame every n-th pixel of a row and of a column is shown
 _LEVELS = {Status.RELOCALIZED: DiagnosticStatus.WARN, Status.LOST: DiagnosticStatus.ERROR}
 
 

@@ -31,8 +31,7 @@ from aerotwin_dense_localization.splats.parameters import SplatParameters
 
 _TABLE_SIZE = 1025
 _RECORD = 10
-_BANDS = 2
-"""For each thread: where one half of the picture is empty, both work on the other."""
+_BANDS = 2  # for each thread: where one half of the picture is empty, both work on the other
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

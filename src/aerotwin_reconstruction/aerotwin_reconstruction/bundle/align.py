@@ -37,8 +37,7 @@ _COARSE_PX = (30.0, 5.0)
 _SETTLED_COARSELY = 0.02
 _FIXED = 1e-6
 _NEIGHBOURS_AT_FIRST = 2
-Report = Callable[[str, float], object]
-"""Progress callback: the stage, and its completed share."""
+Report = Callable[[str, float], object]  # progress callback: the stage, and its completed share
 
 
 @dataclass(frozen=True, kw_only=True)

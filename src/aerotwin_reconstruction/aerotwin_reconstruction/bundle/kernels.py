@@ -13,8 +13,7 @@ from aerotwin_core.kernel_cache import njit
 
 N_POSE, N_LENS = 6, 5
 N_UNKNOWNS = N_POSE + N_LENS
-BEHIND_PX = 1e4
-"""Residual of a point behind a picture."""
+BEHIND_PX = 1e4  # residual of a point behind a picture
 _NEAREST = 1e-3
 
 _SIGNATURE = (

@@ -16,10 +16,8 @@ from scipy.ndimage import map_coordinates
 
 N_WAVES = 128
 """Enough that one draw looks like its ensemble; the covariance is exact for any number."""
-INVERSE_ERROR_M = 1e-9
-"""Largest step of the last iteration of the inverse [m]."""
-LOOK_UP_ERROR = 1e-5
-"""Of the interpolation in dense clouds, as a share of the RMS."""
+INVERSE_ERROR_M = 1e-9  # largest step of the last iteration of the inverse [m]
+LOOK_UP_ERROR = 1e-5  # of the interpolation in dense clouds, as a share of the RMS
 _LATTICE_SHARE = 1.0 / 16.0
 _PADDING = 16  # nodes: the rim's influence on a cubic spline falls by 0.27 per node
 _MAX_ITERATIONS = 60

@@ -20,8 +20,7 @@ from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
 from aerotwin_worlds import World
 
-LEAST_CORRELATION = 0.78
-"""Of a mark with its ideal picture, whatever its contrast."""
+LEAST_CORRELATION = 0.78  # of a mark with its ideal picture, whatever its contrast
 LEAST_CONTRAST = 0.4
 """Of a mark, against black and white: spots of a lawn are alike in shape, never in contrast."""
 _FEWEST_TEXELS = 6.0

@@ -19,14 +19,10 @@ GNSS_PRESETS = {
 """rtk: fixed carrier-phase solutions with the antenna's motion, 2 cm across and twice that up.
 standalone: code solutions of one flight, an offset common to all of its pictures (ionosphere,
 orbits: ICAO Annex 10, GPS SPS, 95 % 9 m) and the scatter of a filtered receiver."""
-MISSED_M = 0.4
-"""Deviation of a flight from its plan without simulation, in each axis [m]."""
-REACH_M = 5.0
-"""Largest distance from a position at which it counts as reached [m]."""
-LEFT_M = 0.3
-"""Increase of the distance that means departure; a hover drifts less."""
-AIMED_DEG = 5.0
-"""Yaw error above which the vehicle is still turning."""
+MISSED_M = 0.4  # deviation of a flight from its plan without simulation, in each axis [m]
+REACH_M = 5.0  # largest distance from a position at which it counts as reached [m]
+LEFT_M = 0.3  # increase of the distance that means departure; a hover drifts less
+AIMED_DEG = 5.0  # yaw error above which the vehicle is still turning
 _BETWEEN_S = 2.0
 
 

@@ -28,15 +28,11 @@ from aerotwin_registration.coarse.verdict import (
 )
 from aerotwin_registration.icp import AlignmentTarget, IcpProtocol, align
 
-SHIFTS_TO_ONE_SIDE = 10
-"""Cells of the coarse search between no offset and the largest."""
-CELLS_IN_RADIUS = 15
-"""Cells in the source's radius: large clouds have larger cells."""
-FINE = 1.0 / 3.0
-"""Cells of the refinement, in coarse cells."""
+SHIFTS_TO_ONE_SIDE = 10  # cells of the coarse search between no offset and the largest
+CELLS_IN_RADIUS = 15  # cells in the source's radius: large clouds have larger cells
+FINE = 1.0 / 3.0  # cells of the refinement, in coarse cells
 _ROUNDING = 1e-9
-_MAX_GROWTH = 1.0
-"""Largest logarithm of the scale between an ICP and the searched scale."""
+_MAX_GROWTH = 1.0  # largest logarithm of the scale between an ICP and the searched scale
 _SURROUNDINGS = 9
 _LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
 """Weight of flat ground: low in the search, enough in the refinement to find the height."""

@@ -9,10 +9,8 @@ from scipy.ndimage import uniform_filter
 
 from aerotwin_core.voxels import voxel_downsample
 
-MAX_NODES = 24_000_000
-"""Nodes of a field; beyond, the cells are too small for the area."""
-_RARE = 0.05
-"""Share of occupied cells in a layer from which on a hit counts fully."""
+MAX_NODES = 24_000_000  # nodes of a field; beyond, the cells are too small for the area
+_RARE = 0.05  # share of occupied cells in a layer from which on a hit counts fully
 
 
 @dataclass(frozen=True, kw_only=True)

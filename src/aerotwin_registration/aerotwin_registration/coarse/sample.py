@@ -9,8 +9,7 @@ import numpy as np
 from aerotwin_core.rms import rms
 from aerotwin_core.voxels import voxel_downsample
 
-_FAR = 0.995
-"""Share of the points that count for the reach: single outliers do not."""
+_FAR = 0.995  # share of the points that count for the reach: single outliers do not
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,10 @@ from scipy.ndimage import maximum_filter
 
 from aerotwin_registration.coarse.field import Field
 
-N_PEAKS = 6
-"""Peaks retained of each yaw and window."""
+N_PEAKS = 6  # peaks retained of each yaw and window
 N_PARTS = 8
 _N_THREADS = min(len(os.sched_getaffinity(0)), N_PARTS)
-N_HALVINGS = 6
-"""Refinement ends at 1/64 of a coarse step."""
+N_HALVINGS = 6  # refinement ends at 1/64 of a coarse step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,15 +18,12 @@ from aerotwin_registration.coarse.sample import Sample
 from aerotwin_registration.coarse.sliding import sliding_along
 from aerotwin_registration.icp import Registration
 
-BLOCK_CELLS = 4
-"""Edge of a block, in coarse cells."""
-SLIDE_CELLS = 2.0
-"""Displacement along a motion that the surface hardly constrains, in coarse cells."""
+BLOCK_CELLS = 4  # edge of a block, in coarse cells
+SLIDE_CELLS = 2.0  # displacement along a motion that the surface hardly constrains, in coarse cells
 SLIDE_MARGIN = 3.5
 """Standard errors by which a moved place must be worse. Of two or four places that are named before
 any is tried no share of the score is asked: the few trees along a road are a small one."""
-APART_CELLS = 1.0
-"""RMS displacement above which two poses are distinct, in coarse cells."""
+APART_CELLS = 1.0  # RMS displacement above which two poses are distinct, in coarse cells
 _WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin)"
 
 

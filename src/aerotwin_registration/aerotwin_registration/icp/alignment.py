@@ -20,8 +20,7 @@ from aerotwin_registration.icp.steps import Steps
 from aerotwin_registration.icp.surface import AlignmentTarget
 from aerotwin_registration.neighbours import PairTracker
 
-_SHORT = 1e-3
-"""Share of the radius below which an unshortened Gauss-Newton step counts as settled."""
+_SHORT = 1e-3  # share of the radius below which an unshortened Gauss-Newton step counts as settled
 
 
 def align(

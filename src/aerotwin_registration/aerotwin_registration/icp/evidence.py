@@ -20,8 +20,7 @@ from aerotwin_registration.observability import OpenDirection, open_directions
 
 LARGEST_RESIDUAL = 2.0
 """Largest distance of a point on a surface, in units of both surfaces' roughness."""
-LEAST_COSINE = 0.8
-"""Of the angle between the normals of an explained pair."""
+LEAST_COSINE = 0.8  # of the angle between the normals of an explained pair
 SPACING_SHARE = 0.1
 """Of the clouds' spacing, within which a surface is not known however smooth it is."""
 _REGULAR = 1e-6

@@ -14,12 +14,9 @@ from numba import float64, int64, void
 from aerotwin_core.kernel_cache import njit
 from aerotwin_registration.tree_kernels import robust_weight
 
-POINT_TO_PLANE, GICP = 1, 2
-"""Kinds of residual of `normal_equations`."""
-GICP_EPSILON = 1e-3
-"""Variance across a surface, along it 1 (Segal et al. 2009, III-B)."""
-N_UNKNOWNS = 7
-"""Shift, rotation vector, log of scale."""
+POINT_TO_PLANE, GICP = 1, 2  # kinds of residual of `normal_equations`
+GICP_EPSILON = 1e-3  # variance across a surface, along it 1 (Segal et al. 2009, III-B).
+N_UNKNOWNS = 7  # shift, rotation vector, log of scale
 
 
 @njit(cache=True, nogil=True)

@@ -19,11 +19,9 @@ from aerotwin_registration.icp.steps import Steps
 from aerotwin_registration.icp.surface import AlignmentTarget
 from aerotwin_registration.neighbours import PairTracker
 
-N_POINTS = 800
-"""Of the source that a rival is found with."""
+N_POINTS = 800  # of the source that a rival is found with
 N_ITERATIONS = 12
-SHIFT_RADII = 2.0
-"""Distance of the starts, in search radii."""
+SHIFT_RADII = 2.0  # distance of the starts, in search radii
 TURN_DEG = 15.0
 FAR_SPACINGS = 2.0
 """A rival that moves the points by less, in units of the clouds' spacing, is the same solution."""

@@ -8,10 +8,8 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import transform_points
 from aerotwin_core.rigid_motion import rotation_svd
 
-LARGEST_GROWTH = 2.0
-"""Of one fit: pairs of nearest points that need more are invalid."""
-_NO_SPREAD = 1e-12
-"""Variance of coincident points, as a share of their mean square: rounding."""
+LARGEST_GROWTH = 2.0  # of one fit: pairs of nearest points that need more are invalid
+_NO_SPREAD = 1e-12  # variance of coincident points, as a share of their mean square: rounding
 
 
 def fit_rigid(source: np.ndarray, target: np.ndarray) -> np.ndarray:

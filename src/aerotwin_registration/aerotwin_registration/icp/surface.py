@@ -11,8 +11,7 @@ from aerotwin_core.threads import run_ranges
 from aerotwin_core.voxels import voxel_downsample
 from aerotwin_registration.point_tree import PointTree
 
-N_SAMPLES = 3000
-"""Sampled points for a statistic of the whole cloud."""
+N_SAMPLES = 3000  # sampled points for a statistic of the whole cloud
 N_NEIGHBOURS_JUDGED = 20
 """With fewer, the normals along the rings of a lidar are too noisy to reject an alignment."""
 
