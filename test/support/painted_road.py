@@ -10,7 +10,7 @@ import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
-from aerotwin_reconstruction.folder import write_world
+from aerotwin_reconstruction.reconstruction import write_world
 from aerotwin_scenarios.teach_repeat import survey_marks
 from aerotwin_teach_repeat.teaching import RouteFile, save_route
 from aerotwin_worlds import World

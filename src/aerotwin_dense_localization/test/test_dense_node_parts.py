@@ -20,12 +20,15 @@ from aerotwin_dense_localization.localization import (  # noqa: E402
     Status,
     body_covariance,
 )
-from aerotwin_dense_localization.ros.odometry_input import pose_of  # noqa: E402
 from aerotwin_dense_localization.ros.outputs import (  # noqa: E402
     preview_points,
     status_message,
 )
-from aerotwin_dense_localization.ros.pose_buffer import N_RETAINED, PoseBuffer  # noqa: E402
+from aerotwin_dense_localization.ros.pose_buffer import (  # noqa: E402
+    N_RETAINED,
+    PoseBuffer,
+    pose_of,
+)
 
 ROUNDING = 1e-9
 STEP_ERROR = 1e-6

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from aerotwin_core.frames import invert_transform
 from aerotwin_dense_localization.localization import InertialFilter, InertialParameters
-from aerotwin_dense_localization.localization.strapdown import (
+from aerotwin_dense_localization.localization.inertial import (
     ACCEL,
     GYRO,
     TURN,

@@ -18,9 +18,13 @@ from aerotwin_reconstruction.bundle.adjustment import (
     residuals,
     triangulate,
 )
-from aerotwin_reconstruction.bundle.features import PhotoFeatures, find_features
+from aerotwin_reconstruction.bundle.features import (
+    PhotoFeatures,
+    find_features,
+    match,
+    nearby_pairs,
+)
 from aerotwin_reconstruction.bundle.kernels import linearise, reduce_to_pictures, step_of_points
-from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
 from aerotwin_reconstruction.survey.flight import camera_rotation
 

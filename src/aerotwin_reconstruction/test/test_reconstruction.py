@@ -12,11 +12,11 @@ from scipy.spatial import cKDTree
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
+from aerotwin_reconstruction.accuracy import cloud_accuracy
 from aerotwin_reconstruction.bundle import BundleParameters
 from aerotwin_reconstruction.dense import DenseParameters
 from aerotwin_reconstruction.dense.fusion import DenseCloud
 from aerotwin_reconstruction.reconstruction import reconstruct
-from aerotwin_reconstruction.report import cloud_accuracy
 from aerotwin_reconstruction.surface import SurfaceParameters
 from aerotwin_reconstruction.survey import (
     ExifGnssNoise,

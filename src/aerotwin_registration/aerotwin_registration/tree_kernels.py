@@ -9,7 +9,7 @@ The tree needs no pointers: the children of node i are nodes 8 i to 8 i + 7 of t
 import math
 
 import numpy as np
-from numba import float64, int64, uint64, void
+from numba import float64, int64, uint64
 
 from aerotwin_core.kernel_cache import njit
 
@@ -19,9 +19,10 @@ _TREE = (float64[:, ::1], float64[:, ::1], int64[::1])
 N_NEAR = 6  # neighbours that `tracked_pairs` stores of a point
 N_SUMS = 19  # number of sums of `tracked_pairs`
 NONE, HUBER, CAUCHY, TUKEY = range(4)  # kinds of robust weight
+_OPTIONS = {"cache": True, "nogil": True}
 
 
-@njit(uint64(uint64), cache=True, nogil=True)
+@njit("u8(u8)", **_OPTIONS)
 def _spread(x):
     """Return the lower 21 bits of x with two zeros after each (Morton 1966)."""
     x = (x | (x << uint64(32))) & uint64(0x1F00000000FFFF)
@@ -31,9 +32,7 @@ def _spread(x):
     return (x | (x << uint64(2))) & uint64(0x1249249249249249)
 
 
-@njit(
-    void(int64, int64, float64[:, ::1], float64[::1], float64, int64[::1]), cache=True, nogil=True
-)
+@njit("void(i8, i8, f8[:, ::1], f8[::1], f8, i8[::1])", **_OPTIONS)
 def morton_keys(start, stop, points, lower, per_metre, keys):
     """Write the Z-curve key of each point of a range."""
     for i in range(start, stop):
@@ -43,7 +42,7 @@ def morton_keys(start, stop, points, lower, per_metre, keys):
         keys[i] = int64((x << uint64(2)) | (y << uint64(1)) | z)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gaps):
     """Sort the nearest points into `squared` and `found` (k,), which initially hold the limits.
 
@@ -88,7 +87,7 @@ def _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gap
             n += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _nearest_of(points, x, y, z, known):
     """Return the nearest of some points by index, and its squared distance; -1 is no point."""
     best, squared = int64(-1), math.inf
@@ -102,7 +101,7 @@ def _nearest_of(points, x, y, z, known):
     return best, squared
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _bound(points, x, y, z, known, limit):
     """Return a squared distance within which as many points lie as `known` (k,) lists."""
     bound = 0.0
@@ -117,9 +116,8 @@ def _bound(points, x, y, z, known, limit):
 
 
 @njit(
-    void(int64, int64, *_TREE, float64[:, ::1], float64, float64[:, ::1], int64[:, ::1]),
-    cache=True,
-    nogil=True,
+    "void(i8, i8, f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8, f8[:, ::1], i8[:, ::1])",
+    **_OPTIONS,
 )
 def nearest(start, stop, points, boxes, offsets, queries, limit, distances, indices):
     """Write distances and indices (q, k) of the nearest points to each query of a range.
@@ -140,7 +138,7 @@ def nearest(start, stop, points, boxes, offsets, queries, limit, distances, indi
             distances[q, j] = math.sqrt(squared[j]) if found[j] >= 0 else math.inf
 
 
-@njit(float64(int64, float64, float64), cache=True, nogil=True)
+@njit("f8(i8, f8, f8)", **_OPTIONS)
 def robust_weight(kind, residual, limit):
     """Return the weight of iteratively re-weighted least squares (Zhang 1997, table 1)."""
     if kind == HUBER:
@@ -154,25 +152,9 @@ def robust_weight(kind, residual, limit):
 
 
 @njit(
-    float64[::1](
-        int64,
-        int64,
-        *_TREE,
-        float64[:, ::1],
-        float64[:, ::1],
-        float64,
-        float64,
-        int64,
-        float64,
-        float64[:, ::1],
-        float64[::1],
-        float64[::1],
-        int64[:, ::1],
-        float64[:, ::1],
-        int64[::1],
-    ),
-    cache=True,
-    nogil=True,
+    "f8[::1](i8, i8, f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], f8, f8, i8, f8, "
+    "f8[:, ::1], f8[::1], f8[::1], i8[:, ::1], f8[:, ::1], i8[::1])",
+    **_OPTIONS,
 )
 def tracked_pairs(
     start, stop, points, boxes, offsets, source, S, radius, reach, robust, robust_m, anchors, leads,

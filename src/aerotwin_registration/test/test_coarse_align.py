@@ -12,8 +12,7 @@ from aerotwin_core.frames import invert_transform, make_transform, transform_poi
 from aerotwin_registration import ICP_PRESETS, CoarseProtocol, align, coarse_align
 from aerotwin_registration.coarse import kernels
 from aerotwin_registration.coarse.field import make_field
-from aerotwin_registration.coarse.sliding import sliding_along
-from aerotwin_registration.coarse.verdict import CoarseRegistration
+from aerotwin_registration.coarse.verdict import CoarseRegistration, sliding_along
 from aerotwin_registration.observability import OpenDirection
 
 BASIN_M, BASIN_DEG = 0.5, 2.0

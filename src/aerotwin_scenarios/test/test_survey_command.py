@@ -10,7 +10,7 @@ import pytest
 from aerotwin_core.cli import main
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_meshes import TexturedMesh
-from aerotwin_reconstruction.folder import write_world
+from aerotwin_reconstruction.reconstruction import write_world
 from aerotwin_reconstruction.survey import read_origin, read_photos, read_truth
 from aerotwin_teach_repeat.teaching import RouteFile, save_route
 

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the two camera_info of a stereo pair to the ideal pair and its rectified images."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.camera_messages import camera_from_info
-from aerotwin_stereo_odometry.ideal_camera import IdealCamera
-from aerotwin_stereo_odometry.rectification import Rectification
+from aerotwin_stereo_odometry.rectification import IdealCamera, Rectification
 
 SAME_PX = 0.01  # differences of P between the sides that no disparity notices
+MAX_WAITING = 20  # images of one side kept while the other side is late
 
 
 class PairCalibration:
@@ -86,3 +86,42 @@ def _rig(eyes: dict[str, tuple[PinholeCamera, float]]) -> StereoRig | None:
             f"baseline of {right_m - left_m:g} m; are left and right exchanged?"
         )
     return StereoRig(camera=left, baseline_m=right_m - left_m)
+
+
+class Pair(NamedTuple):
+    """Two images with the same stamp [ns]."""
+
+    stamp_ns: int
+    left: Any
+    right: Any
+
+
+class StereoPairing:
+    """Matches images by equal stamps, in order; counts unpaired images.
+
+    Single images older than a pair are dropped.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, dict[int, Any]] = {"left": {}, "right": {}}
+        self.n_single = 0
+
+    def add(self, side: str, stamp_ns: int, image) -> Pair | None:
+        """Add an image of a side, "left" or "right"; return the pair that it completes."""
+        other = self._waiting["right" if side == "left" else "left"]
+        mine = self._waiting[side]
+        if stamp_ns in other:
+            images = {side: image, ("right" if side == "left" else "left"): other.pop(stamp_ns)}
+            self._forget_older(stamp_ns)
+            return Pair(stamp_ns, images["left"], images["right"])
+        mine[stamp_ns] = image
+        while len(mine) > MAX_WAITING:
+            del mine[next(iter(mine))]
+            self.n_single += 1
+        return None
+
+    def _forget_older(self, stamp_ns):
+        for waiting in self._waiting.values():
+            for old in [stamp for stamp in waiting if stamp < stamp_ns]:
+                del waiting[old]
+                self.n_single += 1

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import BrownCamera
 from aerotwin_core.camera_messages import camera_info_message
-from aerotwin_stereo_odometry.ideal_camera import IdealCamera
+from aerotwin_stereo_odometry.rectification import IdealCamera
 
 LENS = BrownCamera(
     width=320, height=240, fx=200.0, fy=210.0, cx=158.0, cy=121.0, k1=-0.1, k2=0.01, p1=0.0,

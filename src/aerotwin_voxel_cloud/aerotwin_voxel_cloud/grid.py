@@ -113,7 +113,7 @@ class OccupancyGrid:
 
     def cells(self) -> np.ndarray:
         """Return the occupied cells (n, 3), int32, in the order of the grid."""
-        from aerotwin_voxel_cloud.brick_kernels import list_cells
+        from aerotwin_voxel_cloud.mesh_kernels import list_cells
 
         n_occupied = np.diff(self.slab_starts)
         slabs = np.repeat(np.arange(len(n_occupied), dtype=np.int64), n_occupied)

@@ -15,9 +15,8 @@ from aerotwin_voxel_cloud.binvox import read_binvox
 from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
 from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
 from aerotwin_voxel_cloud.map_input import ACCEPTED, SURFACE_ENDINGS, load_map
-from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface
-from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
+from aerotwin_voxel_cloud.voxelisation import OnDone, surface_points, voxelise
 
 POINT_KINDS = ("centres", "surface")
 # Relative difference below which two resolutions are equal.

@@ -10,15 +10,40 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.threads import default_thread_count, split_range
+from aerotwin_core.threads import default_thread_count, run_tasks, split_range
 from aerotwin_voxel_cloud.frame import FARTHEST_CELL, STEPS_PER_CELL, GridFrame, frame_of_bounds
 from aerotwin_voxel_cloud.grid import MAX_BRICKS, OccupancyGrid
-from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
 
+OnDone = Callable[[int], object]
 _NOTHING = np.empty((0, 4))
 _NO_RANKS = np.empty((0, 8), dtype=np.int64)
 _NO_IDS = np.empty(0, dtype=np.int64)
 _NO_BLOCKS = np.empty((0, 8), dtype=np.uint64)
+
+
+def run_slabs(
+    kernel: Callable[..., Any], tasks: Sequence[tuple], on_done: OnDone | None = None
+) -> list[Any]:
+    """Call ``kernel(*task)`` for every task over threads; return the results in order.
+
+    The kernel releases the interpreter lock and shares no output with other tasks. `on_done` is
+    called with 1 after each task, from its thread.
+    """
+    is_stopped = False
+
+    def run(*task: Any) -> Any:
+        if is_stopped:
+            return None
+        result = kernel(*task)
+        if on_done is not None:
+            on_done(1)
+        return result
+
+    try:
+        return run_tasks(run, tasks, default_thread_count())
+    except BaseException:  # the waiting tasks of the pool would still run after Ctrl-C
+        is_stopped = True
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)

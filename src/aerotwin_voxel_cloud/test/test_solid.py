@@ -10,8 +10,7 @@ from scipy.spatial import ConvexHull
 
 from aerotwin_core.errors import UserError
 from aerotwin_voxel_cloud import TriangleSurface, frame_of_box, read_binvox, voxelise, write_binvox
-from aerotwin_voxel_cloud.parts import parts_of
-from aerotwin_voxel_cloud.solid import voxelise_solid
+from aerotwin_voxel_cloud.solid import parts_of, voxelise_solid
 
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

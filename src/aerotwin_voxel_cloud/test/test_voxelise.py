@@ -10,7 +10,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_voxel_cloud import frame_of_bounds, frame_of_box, surface_points, voxelise
-from aerotwin_voxel_cloud import parallel as parallel_module
+from aerotwin_voxel_cloud import voxelisation as voxelisation_module
 
 STEP = 2.0**-28  # of the lattice on which corners are taken, in cells
 ROUNDING = 1e-9
@@ -169,7 +169,7 @@ def test_the_number_of_threads_does_not_show(monkeypatch):
     vertices, triangles = rng.uniform(0.0, 60.0, (300, 3)), np.arange(300).reshape(100, 3)
     results = []
     for n_threads in (1, 3):
-        monkeypatch.setattr(parallel_module, "default_thread_count", lambda n=n_threads: n)
+        monkeypatch.setattr(voxelisation_module, "default_thread_count", lambda n=n_threads: n)
         grid = voxelise(vertices, triangles, 1.0)
         results.append((grid.words, surface_points(vertices, triangles, grid)))
     assert all((one == other).all() for one, other in zip(*results))

@@ -8,7 +8,7 @@ Images are float32, (0, 0) is the centre of the upper left pixel, NaN is unknown
 import math
 
 import numpy as np
-from numba import boolean, float32, float64, int64, void
+from numba import float64
 
 from aerotwin_core.kernel_cache import njit
 
@@ -17,9 +17,10 @@ N_UNKNOWNS = 8  # six of the motion, gain and offset
 _RUN = 256
 _LEAST_KNOWN = 2
 """Of four pixels that become one: views of a map have holes, which would eat the small images."""
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(inline="always", **_OPTIONS)
 def _known(a, b, d, e):
     """Return the mean and the spread of the known values; NaN where there are too few."""
     total, n, low, high = F(0.0), 0, F(np.inf), F(-np.inf)
@@ -31,10 +32,7 @@ def _known(a, b, d, e):
     return (total / F(n) if n >= _LEAST_KNOWN else F(np.nan)), high - low
 
 
-@njit(
-    void(int64, int64, float32[:, ::1], float32[:, ::1]),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+@njit("void(i8, i8, f4[:, ::1], f4[:, ::1])", **_OPTIONS)
 def halve(top, bottom, image, half):
     """Write the means of 2 x 2 pixels; NaN where fewer than two of them are known."""
     for row in range(top, bottom):
@@ -45,10 +43,7 @@ def halve(top, bottom, image, half):
             half[row, column] = mean if mean == mean else _known(a, b, d, e)[0]
 
 
-@njit(
-    void(int64, int64, float32[:, ::1], float32, float32[:, ::1]),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+@njit("void(i8, i8, f4[:, ::1], f4, f4[:, ::1])", **_OPTIONS)
 def halve_depth(top, bottom, depth, max_step, half):
     """Write the means of 2 x 2 depths, as `halve`; NaN where their relative step is too large."""
     for row in range(top, bottom):
@@ -60,12 +55,10 @@ def halve_depth(top, bottom, depth, max_step, half):
 
 
 @njit(
-    int64(
-        float32[:, ::1], float32[:, ::1], float32[:, ::1], float64[:, ::1], int64, float64,
-        float64, float32[:, ::1], float32[::1], float32[:, ::1], float32[:, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    "i8(f4[:, ::1], f4[:, ::1], f4[:, ::1], f8[:, ::1], i8, f8, f8, f4[:, ::1], f4[::1], "
+    "f4[:, ::1], f4[:, ::1])",
+    **_OPTIONS,
+)
 def select_pixels(
     grey, depth, variance, K, stride, min_gradient, max_sigma, points, values, slopes, normals
 ):
@@ -113,12 +106,10 @@ def select_pixels(
 
 
 @njit(
-    int64(
-        int64, int64, float32[:, ::1], float32[::1], float64[:, ::1], float64[:, ::1],
-        float32[:, ::1], float64, float64, float32[::1],
-    ),
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
-)  # fmt: skip
+    "i8(i8, i8, f4[:, ::1], f4[::1], f8[:, ::1], f8[:, ::1], f4[:, ::1], f8, f8, f4[::1])",
+    fastmath={"contract"},
+    **_OPTIONS,
+)
 def find_residuals(start, stop, points, values, T, K, image, gain, offset, residuals):
     """Write image - (gain value + offset) of points seen from T (3, 4); return how many show.
 
@@ -155,12 +146,10 @@ def find_residuals(start, stop, points, values, T, K, image, gain, offset, resid
 
 
 @njit(
-    int64(
-        int64, int64, float32[:, ::1], float32[:, ::1], float64[:, ::1], float64[:, ::1],
-        float32[:, ::1], float32[::1],
-    ),
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
-)  # fmt: skip
+    "i8(i8, i8, f4[:, ::1], f4[:, ::1], f8[:, ::1], f8[:, ::1], f4[:, ::1], f4[::1])",
+    fastmath={"contract"},
+    **_OPTIONS,
+)
 def find_distances(start, stop, points, normals, T, K, depth, residuals):
     """Write the distance of the points' planes to the image's own depth [m]; NaN: not visible.
 
@@ -196,7 +185,7 @@ def find_distances(start, stop, points, normals, T, K, depth, residuals):
     return seen
 
 
-@njit(float64(float32[::1], int64, float64, float64), cache=True, nogil=True, error_model="numpy")
+@njit("f8(f4[::1], i8, f8, f8)", **_OPTIONS)
 def student_scale(residuals, stride, nu, sigma):
     """Return the scale of Student's t distribution of residuals, by fixed-point iteration.
 
@@ -220,12 +209,10 @@ def student_scale(residuals, stride, nu, sigma):
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[::1], float32[::1], float64, float64, float64,
-        boolean, float64[:, ::1], float64[::1], float64[::1],
-    ),
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"},
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[::1], f4[::1], f8, f8, f8, b1, f8[:, ::1], f8[::1], f8[::1])",
+    fastmath={"contract", "reassoc"},
+    **_OPTIONS,
+)
 def add_grey_equations(
     start, stop, slopes, values, residuals, gain, sigma, nu, is_gain_free, H, g, sums
 ):
@@ -280,13 +267,7 @@ def add_grey_equations(
                 H[j, k] += total
 
 
-@njit(
-    void(
-        int64, int64, float32[:, ::1], float32[:, ::1], float32[::1], float64, float64, float64,
-        float64[:, ::1], float64[::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+@njit("void(i8, i8, f4[:, ::1], f4[:, ::1], f4[::1], f8, f8, f8, f8[:, ::1], f8[::1])", **_OPTIONS)
 def add_depth_equations(start, stop, points, normals, residuals, sigma, nu, worth, H, g):
     """Add the equations of distances to planes, weighted by `worth`, to H and g."""
     row = np.empty(6)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Depth and its variance from stereo pairs."""
 
-from aerotwin_dense_localization.depth.parameters import StereoParameters
-from aerotwin_dense_localization.depth.stereo import DepthMap, StereoDepth
+from aerotwin_dense_localization.depth.stereo import DepthMap, StereoDepth, StereoParameters
 
 __all__ = ["DepthMap", "StereoDepth", "StereoParameters"]

@@ -5,7 +5,6 @@
 import math
 
 import numpy as np
-from numba import float32, float64, int64, void
 
 from aerotwin_core.kernel_cache import njit
 
@@ -13,9 +12,10 @@ F = np.float32
 N_STEPS = 4
 FARTHEST_PX = F(1.0)  # A disparity that its patch changes by more is wrong
 DONE_PX = F(0.02)  # steps shrink by an order each: what is left is far below the noise
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(inline="always", **_OPTIONS)
 def _cut_slopes(image, row, column, half, slopes):
     """Write the row slopes of a patch, minus their mean; return the sum of their squares."""
     mean = F(0.0)
@@ -33,7 +33,7 @@ def _cut_slopes(image, row, column, half, slopes):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(inline="always", **_OPTIONS)
 def _compared(left, right, row, column, d, half):
     """Return the variance of the difference of two patches [DN^2], and their correlation."""
     at = F(column) - d
@@ -61,12 +61,10 @@ def _compared(left, right, row, column, d, half):
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[:, ::1], float32[:, ::1], int64, float64, float64,
-        float32[:, ::1], float32[:, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"},
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[:, ::1], f4[:, ::1], i8, f8, f8, f4[:, ::1], f4[:, ::1])",
+    fastmath={"contract", "reassoc"},
+    **_OPTIONS,
+)
 def refine_disparities(
     top, bottom, left, right, disparity, half, noise, least, refined, sigma
 ):  # fmt: skip

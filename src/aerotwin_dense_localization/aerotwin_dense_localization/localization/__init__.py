@@ -4,14 +4,16 @@
 
 from aerotwin_dense_localization.localization.body_tracker import BodyTracker, body_covariance
 from aerotwin_dense_localization.localization.inertial import BodyEstimate, InertialFilter
-from aerotwin_dense_localization.localization.inertial_parameters import InertialParameters
 from aerotwin_dense_localization.localization.inertial_samples import reading_of
 from aerotwin_dense_localization.localization.localizer import (
     ImageLocalization,
     ImageLocalizer,
     Status,
 )
-from aerotwin_dense_localization.localization.parameters import LocalizationParameters
+from aerotwin_dense_localization.localization.parameters import (
+    InertialParameters,
+    LocalizationParameters,
+)
 from aerotwin_dense_localization.localization.scan_path import (
     follow_surface,
     raster_path,

@@ -10,6 +10,58 @@ from aerotwin_dense_localization.splats import SplatParameters
 
 
 @dataclass(frozen=True, kw_only=True)
+class InertialParameters:
+    """What an IMU is trusted with; noise is that of the ADIS16448, as the autopilot expects it."""
+
+    gyro_noise_rad_s_sqrt_hz: float = parameter(
+        3.5e-4, text="Gyroscope noise density.", unit="rad/s/sqrt(Hz)", minimum=1e-8, maximum=1.0
+    )
+    accel_noise_m_s2_sqrt_hz: float = parameter(
+        0.0041, text="Accelerometer noise.", unit="m/s^2/sqrt(Hz)", minimum=1e-6, maximum=10.0
+    )
+    gyro_bias_walk_rad_s2_sqrt_hz: float = parameter(
+        4.0e-5, text="Gyroscope bias walk.", unit="rad/s^2/sqrt(Hz)", minimum=0.0, maximum=1.0
+    )
+    accel_bias_walk_m_s3_sqrt_hz: float = parameter(
+        0.006, text="Accelerometer bias walk.", unit="m/s^3/sqrt(Hz)", minimum=0.0, maximum=10.0
+    )
+    gyro_bias_std_rad_s: float = parameter(
+        0.009, text="Initial gyroscope bias, 1 sigma.", unit="rad/s", minimum=0.0, maximum=1.0
+    )
+    accel_bias_std_m_s2: float = parameter(
+        0.21, text="Initial accelerometer bias, 1 sigma.", unit="m/s^2", minimum=0.0, maximum=10.0
+    )
+    speed_std_m_s: float = parameter(
+        2.0, text="Initial speed along an axis, 1 sigma.", unit="m/s", minimum=0.01, maximum=1000.0
+    )
+    pose_sigma_m: float = parameter(
+        0.003, text="Error of poses beyond their covariance.", unit="m", minimum=0.0, maximum=10.0
+    )
+    pose_sigma_deg: float = parameter(
+        0.05, text="The same of their turns.", unit="deg", minimum=0.0, maximum=30.0
+    )
+    gate_probability: float = parameter(
+        0.9999,
+        text="A pose is refused that is farther from where the IMU leads than so great a share of "
+        "sound ones (chi-square of 6 degrees of freedom).",
+        minimum=0.5,
+        maximum=1.0,
+    )
+    max_refused: int = parameter(
+        5, text="After so many refused poses in a row it begins anew.", minimum=0, maximum=1000
+    )
+    max_dead_reckoning_s: float = parameter(
+        2.0, text="Time without a pose that restarts.", unit="s", minimum=0.01, maximum=60.0
+    )
+    max_gap_s: float = parameter(
+        0.1, text="Gap between samples that restarts.", unit="s", minimum=1e-3, maximum=1.0
+    )
+    max_hold_s: float = parameter(
+        0.03, text="Longest hold of a sample until an image.", unit="s", minimum=0.0, maximum=1.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LocalizationParameters:
     """How a camera is localised against virtual key-frames."""
 

@@ -5,7 +5,7 @@
 import math
 
 import numpy as np
-from numba import float32, float64, int64, uint8, void
+from numba import float64
 
 from aerotwin_core.kernel_cache import njit
 
@@ -13,16 +13,14 @@ F = np.float32
 UNKNOWN, AGREES, NEW, FINER, REVEALED, SPURIOUS = range(6)
 """Class of a pixel of a key-frame relative to the map: without depth; known; not
 known; known, seen finer; another object than before; a wrong depth."""
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[:, ::1], float32[:, :, ::1], float32[:, ::1],
-        float32[:, ::1], float32[:, ::1], float32[:, :, ::1], float64, float64, float64, float64,
-        float64, float64, uint8[:, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[:, ::1], f4[:, :, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], "
+    "f4[:, :, ::1], f8, f8, f8, f8, f8, f8, u1[:, ::1])",
+    **_OPTIONS,
+)
 def classify_pixels(
     top, bottom, depth, variance, colour, map_depth, map_variance, map_weight, map_colour,
     focal_px, gate, slack, finer, alike, min_weight, kind,
@@ -59,13 +57,10 @@ def classify_pixels(
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[::1], float32[::1], float32[:, ::1], int64[::1],
-        float64[:, ::1], float64[:, ::1], float32[:, ::1], float32[:, ::1], float32[:, :, ::1],
-        uint8[:, ::1], float64, float64, uint8[::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[::1], f4[::1], f4[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], "
+    "f4[:, ::1], f4[:, ::1], f4[:, :, ::1], u1[:, ::1], f8, f8, u1[::1])",
+    **_OPTIONS,
+)
 def learn_points(
     start, stop, rays, depth, variance, colours, n_seen, T, K, key_depth, key_variance,
     key_colour, kind, gate, slack, is_retained,
@@ -119,12 +114,10 @@ def learn_points(
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[::1], float32[::1], float32[:, ::1],
-        float64[:, ::1], float64, float64, float64, float32[:, ::1], float32[:, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[::1], f4[::1], f4[:, ::1], f8[:, ::1], f8, f8, f8, f4[:, ::1], "
+    "f4[:, ::1])",
+    **_OPTIONS,
+)
 def make_splats(
     start, stop, rays, depth, variance, slopes, T, pixel, size, steepest, points, covariances
 ):
@@ -161,10 +154,7 @@ def make_splats(
                 n += 1
 
 
-@njit(
-    void(int64, int64, float32[:, ::1], float64, float64, float32[:, :, ::1]),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+@njit("void(i8, i8, f4[:, ::1], f8, f8, f4[:, :, ::1])", **_OPTIONS)
 def find_slopes(top, bottom, depth, fx, fy, slopes):
     """Write the slopes of the log of the depth per unit of x/z and y/z, from four neighbours.
 

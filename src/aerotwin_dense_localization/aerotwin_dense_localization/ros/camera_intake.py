@@ -17,7 +17,7 @@ from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import IMAGE_DEPTH, reliable
 from aerotwin_dense_localization.ros.mounting import Mounting
 from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
-from aerotwin_stereo_odometry.ideal_camera import IdealCamera
+from aerotwin_stereo_odometry.rectification import IdealCamera
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -39,13 +39,12 @@ from aerotwin_dense_localization.ros.body_localizer import BodyLocalizer
 from aerotwin_dense_localization.ros.camera_intake import CameraIntake, Picture
 from aerotwin_dense_localization.ros.imu_intake import ImuIntake
 from aerotwin_dense_localization.ros.node_parameters import NO_FILE, LocalizerNodeParameters
-from aerotwin_dense_localization.ros.odometry_input import pose_of
 from aerotwin_dense_localization.ros.outputs import (
     edge_message,
     odometry_message,
     status_message,
 )
-from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
+from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer, pose_of
 
 OK, WARN, ERROR = 0, 1, 2
 STATUS = QoSProfile(depth=IMAGE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)

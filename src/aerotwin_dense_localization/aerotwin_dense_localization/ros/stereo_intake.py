@@ -20,10 +20,8 @@ from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
 from aerotwin_dense_localization.ros.mounting import Mounting
 from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
-from aerotwin_dense_localization.ros.odometry_input import pose_of
-from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
-from aerotwin_stereo_odometry.pair_calibration import PairCalibration
-from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
+from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer, pose_of
+from aerotwin_stereo_odometry.pair_calibration import Pair, PairCalibration, StereoPairing
 
 MAX_PENDING = 10
 """Pairs queued until camera_info, mounting and pose are known: 6 MB each at 1280x800 in colour."""

@@ -3,7 +3,10 @@
 """Coloured points with covariances, and the images that a camera would take of them."""
 
 from aerotwin_dense_localization.splats.cloud import SplatCloud
-from aerotwin_dense_localization.splats.parameters import SplatParameters
-from aerotwin_dense_localization.splats.rasteriser import SplatRasteriser, SplatView
+from aerotwin_dense_localization.splats.rasteriser import (
+    SplatParameters,
+    SplatRasteriser,
+    SplatView,
+)
 
 __all__ = ["SplatCloud", "SplatParameters", "SplatRasteriser", "SplatView"]

@@ -9,7 +9,7 @@ bytes for any number of threads.
 import math
 
 import numpy as np
-from numba import float32, float64, int64, void
+from numba import float64
 
 from aerotwin_core.kernel_cache import njit
 
@@ -17,9 +17,10 @@ F = np.float32
 CORE = F(2.25)
 """Radial distance within which a splat hides what is behind: 1.5 sigma. With the low-pass of a
 pixel this always takes in the nearest pixel centre."""
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(inline="always", **_OPTIONS)
 def _spread_along(covariances, i, x, y, z):
     """Return the product of a covariance with a vector."""
     xy, xz, yz = covariances[i, 1], covariances[i, 2], covariances[i, 4]
@@ -31,12 +32,10 @@ def _spread_along(covariances, i, x, y, z):
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[:, ::1], float64[:, ::1], float64[:, ::1],
-        float32[:, :, :, ::1], float64[::1], float64, float64, float64, float64, float32[:, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[:, ::1], f8[:, ::1], f8[:, ::1], f4[:, :, :, ::1], f8[::1], f8, "
+    "f8, f8, f8, f4[:, ::1])",
+    **_OPTIONS,
+)
 def project_splats(
     start, stop, points, covariances, T, pixels, lens, centre, near, deepest, low_pass, cutoff,
     record,
@@ -102,7 +101,7 @@ def project_splats(
         record[i, 9] = reach_v
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(inline="always", **_OPTIONS)
 def _columns_of(record, row, limit, width):
     """Return the first and last column of an ellipse in a row; last before first: none."""
     dv = F(row) - record[1]
@@ -116,10 +115,7 @@ def _columns_of(record, row, limit, width):
     return max(int(first), 0), min(int(last), width - 1)
 
 
-@njit(
-    void(int64, int64, float32[:, ::1], float64, float32[:, ::1]),
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
-)  # fmt: skip
+@njit("void(i8, i8, f4[:, ::1], f8, f4[:, ::1])", fastmath={"contract"}, **_OPTIONS)
 def find_front(top, bottom, record, cutoff, front):
     """Write the depth of the nearest surface into the rows of a band; infinite where none is."""
     width = front.shape[1]
@@ -143,12 +139,10 @@ def find_front(top, bottom, record, cutoff, front):
 
 
 @njit(
-    void(
-        int64, int64, float32[:, ::1], float32[:, ::1], float32[::1], float64, float64, float64,
-        float32[:, ::1], float32[:, :, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
-)  # fmt: skip
+    "void(i8, i8, f4[:, ::1], f4[:, ::1], f4[::1], f8, f8, f8, f4[:, ::1], f4[:, :, ::1])",
+    fastmath={"contract"},
+    **_OPTIONS,
+)
 def sum_splats(top, bottom, record, colours, table, cutoff, front_m, front_sigmas, front, sums):
     """Sum the splats of the nearest surface into a band of rows, numerator and divisor of eq. (3).
 
@@ -189,12 +183,10 @@ def sum_splats(top, bottom, record, colours, table, cutoff, front_m, front_sigma
 
 
 @njit(
-    void(
-        int64, int64, float32[:, :, ::1], float64, float32[:, ::1], float32[:, :, ::1],
-        float32[:, ::1], float32[:, ::1], float32[:, ::1],
-    ),
-    cache=True, nogil=True, error_model="numpy",
-)  # fmt: skip
+    "void(i8, i8, f4[:, :, ::1], f8, f4[:, ::1], f4[:, :, ::1], f4[:, ::1], f4[:, ::1], "
+    "f4[:, ::1])",
+    **_OPTIONS,
+)
 def divide_sums(top, bottom, sums, min_weight, front, image, depth, weight, variance):
     """Write eq. (3), depth and its variance of a band; NaN and a weight of 0 where nothing is."""
     for row in range(top, bottom):

@@ -19,6 +19,7 @@ import numpy as np
 from aerotwin_core.camera import CameraModel, PinholeCamera
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.luma import LUMA_REC601
+from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count, run_ranges, run_tasks, split_range
 from aerotwin_dense_localization.splats.cloud import SplatCloud
 from aerotwin_dense_localization.splats.kernels import (
@@ -27,11 +28,53 @@ from aerotwin_dense_localization.splats.kernels import (
     project_splats,
     sum_splats,
 )
-from aerotwin_dense_localization.splats.parameters import SplatParameters
 
 _TABLE_SIZE = 1025
 _RECORD = 10
 _BANDS = 2  # for each thread: where one half of the picture is empty, both work on the other
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplatParameters:
+    """How splats become an image."""
+
+    decay: float = parameter(
+        1.5,
+        text=(
+            "Weight is exp(-decay r) of the radial distance r = d^T Q d of eq. (2). 0.5 is the "
+            "Gaussian; more keeps the middle of a splat its own where others reach over it."
+        ),
+        minimum=0.05,
+        maximum=10.0,
+    )
+    cutoff: float = parameter(
+        9.0, text="Squared reach of a splat in standard deviations.", minimum=1.0, maximum=36.0
+    )
+    low_pass_px2: float = parameter(
+        0.25, text="Variance added for a pixel's average.", unit="px^2", minimum=0.0, maximum=4.0
+    )
+    front_m: float = parameter(
+        0.05, text="Depth of the front surface's layer.", unit="m", minimum=0.0, maximum=10.0
+    )
+    front_sigmas: float = parameter(
+        3.0, text="Plus this many standard deviations of depth.", minimum=0.0, maximum=10.0
+    )
+    near_m: float = parameter(
+        0.1, text="Nearer than this nothing is drawn.", unit="m", minimum=1e-3, maximum=100.0
+    )
+    max_depth_sigma: float = parameter(
+        0.15,
+        text=(
+            "Splats that extend along the view by more than this share of their depth are not "
+            "drawn: a projection that is linear about their centre would smear them over views "
+            "that they are not in."
+        ),
+        minimum=0.001,
+        maximum=1.0,
+    )
+    min_weight: float = parameter(
+        1e-6, text="Sum of weights of a pixel with a surface.", minimum=0.0, maximum=1.0
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,8 +4,13 @@
 
 from aerotwin_reconstruction.bundle.adjustment import AdjustmentBlock, Priors, adjust, triangulate
 from aerotwin_reconstruction.bundle.align import PhotoAlignment, align_photos, known_before
-from aerotwin_reconstruction.bundle.features import PhotoFeatures, find_features, read_picture
-from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
+from aerotwin_reconstruction.bundle.features import (
+    PhotoFeatures,
+    find_features,
+    match,
+    nearby_pairs,
+    read_picture,
+)
 from aerotwin_reconstruction.bundle.parameters import BundleParameters
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
 

@@ -25,8 +25,13 @@ from aerotwin_reconstruction.bundle.adjustment import (
     residuals,
     triangulate,
 )
-from aerotwin_reconstruction.bundle.features import PhotoFeatures, find_features, read_picture
-from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
+from aerotwin_reconstruction.bundle.features import (
+    PhotoFeatures,
+    find_features,
+    match,
+    nearby_pairs,
+    read_picture,
+)
 from aerotwin_reconstruction.bundle.parameters import BundleParameters
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
 from aerotwin_reconstruction.survey.flight import camera_rotation

@@ -20,6 +20,7 @@ _SIGNATURE = (
     "void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], int64[::1], int64[::1],"
     " float64[:,::1], float64[:,::1], float64[:,:,::1], float64[:,:,::1])"
 )
+_OPTIONS = {"cache": True, "nogil": True}
 
 
 @njit(_SIGNATURE, cache=True, nogil=True)
@@ -65,7 +66,7 @@ def linearise(rotation, centre, lens, points, picture, point, pixels, residual, 
             J_picture[i, k, 10] = f * along * r2 * r2
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _add_square(J_a, J_b, weight, block):
     """Add weight J_a^T J_b of one observation to a block."""
     for a in range(block.shape[0]):
@@ -73,7 +74,7 @@ def _add_square(J_a, J_b, weight, block):
             block[a, b] += weight * (J_a[0, a] * J_b[0, b] + J_a[1, a] * J_b[1, b])
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _subtract_product(Y, W, block):
     """Subtract Y W^T, both with three columns, from a block."""
     for a in range(block.shape[0]):
@@ -82,10 +83,9 @@ def _subtract_product(Y, W, block):
 
 
 @njit(
-    "void(float64[:,:,::1], float64[:,:,::1], float64[:,::1], float64[::1], int64[::1], int64[::1],"
-    " int64, float64, float64[:,::1], float64[::1], float64[:,:,::1], float64[:,::1])",
-    cache=True,
-    nogil=True,
+    "void(f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1], i8[::1], i8[::1], i8, f8, "
+    "f8[:, ::1], f8[::1], f8[:, :, ::1], f8[:, ::1])",
+    **_OPTIONS,
 )
 def reduce_to_pictures(
     J_picture, J_point, residual, weight, picture, starts, n_pictures, damping, S, g, V_inverse, g_v
@@ -136,10 +136,9 @@ def reduce_to_pictures(
 
 
 @njit(
-    "void(float64[:,:,::1], float64[:,:,::1], float64[::1], int64[::1], int64[::1], float64[::1],"
-    " float64[:,:,::1], float64[:,::1], float64[:,::1])",
-    cache=True,
-    nogil=True,
+    "void(f8[:, :, ::1], f8[:, :, ::1], f8[::1], i8[::1], i8[::1], f8[::1], f8[:, :, ::1], "
+    "f8[:, ::1], f8[:, ::1])",
+    **_OPTIONS,
 )
 def step_of_points(J_picture, J_point, weight, picture, starts, step, V_inverse, g_v, out):
     """Write the step of each point (k, 3) that follows from that of pictures and lens (m,)."""

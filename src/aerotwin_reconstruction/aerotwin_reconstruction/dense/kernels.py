@@ -8,14 +8,10 @@ from aerotwin_core.kernel_cache import njit
 
 _STEP = 16.0  # disparities are in sixteenths of a pixel
 _SMOOTH_PX = 1.0  # neighbouring disparities that differ by more are not interpolated between
+_OPTIONS = {"cache": True, "nogil": True}
 
 
-@njit(
-    "void(int16[:,::1], float64[:,::1], float64[:,::1], float64, float64, float64[:,::1],"
-    " float32[:,::1])",
-    cache=True,
-    nogil=True,
-)
+@njit("void(i2[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8[:, ::1], f4[:, ::1])", **_OPTIONS)
 def inverse_depths(disparity, R_rect_optical, K_rect, lowest, baseline, K_inverse, out):
     """Write the inverse depth of every pixel of the reference (h, w) [1/m]; 0 where unknown.
 
@@ -45,9 +41,7 @@ def inverse_depths(disparity, R_rect_optical, K_rect, lowest, baseline, K_invers
             out[v, u] = (mean / _STEP + lowest) * z / (f * baseline)
 
 
-@njit(
-    "void(float32[:,:,::1], float64[::1], float64, int64, float32[:,::1])", cache=True, nogil=True
-)
+@njit("void(f4[:, :, ::1], f8[::1], f8, i8, f4[:, ::1])", **_OPTIONS)
 def agreed_depths(inverse, pixels_per_inverse, agreement_px, n_agreeing, out):
     """Write the depth (h, w) [m] that most neighbours agree on; 0 where too few do.
 
@@ -78,10 +72,9 @@ def agreed_depths(inverse, pixels_per_inverse, agreement_px, n_agreeing, out):
 
 
 @njit(
-    "void(float32[:,::1], float64[:,::1], float64[:,:,::1], float32[:,:,::1], float64[:,::1],"
-    " float64, int64, int64, uint8[:,::1])",
-    cache=True,
-    nogil=True,
+    "void(f4[:, ::1], f8[:, ::1], f8[:, :, ::1], f4[:, :, ::1], f8[:, ::1], f8, i8, i8, "
+    "u1[:, ::1])",
+    **_OPTIONS,
 )
 def confirm(depth, K_inverse, T_other_optical, others, K, tolerance, n_confirming, step, out):
     """Write which pixels (h, w) of a depth map other pictures confirm, 1 or 0.

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A surface over the ground: heights, a mesh of them, and the ortho picture on it."""
 
-from aerotwin_reconstruction.surface.heights import height_raster, surface_mesh
+from aerotwin_reconstruction.surface.heights import SurfaceParameters, height_raster, surface_mesh
 from aerotwin_reconstruction.surface.ortho import ortho_colours
-from aerotwin_reconstruction.surface.parameters import SurfaceParameters
 
 __all__ = ["SurfaceParameters", "height_raster", "ortho_colours", "surface_mesh"]

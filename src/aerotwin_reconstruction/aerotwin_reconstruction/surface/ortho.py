@@ -11,8 +11,7 @@ import numpy as np
 
 from aerotwin_reconstruction.bundle.align import PhotoAlignment, Report
 from aerotwin_reconstruction.dense.cloud import DepthMaps
-from aerotwin_reconstruction.surface.heights import filled_heights
-from aerotwin_reconstruction.surface.parameters import SurfaceParameters
+from aerotwin_reconstruction.surface.heights import SurfaceParameters, filled_heights
 from aerotwin_worlds.georaster import Raster
 from aerotwin_worlds.height_grid import MAX_TEXTURE_PX
 from aerotwin_worlds.holes import fill_holes

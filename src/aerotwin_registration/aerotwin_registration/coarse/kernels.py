@@ -12,7 +12,7 @@ from aerotwin_core.kernel_cache import njit
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
-@njit("void(float64[:, ::1], float64[::1], float64, float64, uint8[:, :, ::1])", **_OPTIONS)
+@njit("void(f8[:, ::1], f8[::1], f8, f8, u1[:, :, ::1])", **_OPTIONS)
 def splat(points, origin, cell, sigma, field):
     """Raise the field to 255 exp(-d^2 / (2 sigma^2)) within 2 sigma of each point.
 
@@ -32,7 +32,7 @@ def splat(points, origin, cell, sigma, field):
                             field[z, y, x] = value
 
 
-@njit("void(int32[:, ::1], uint8[:, :, ::1], int32[:, :, ::1])", **_OPTIONS)
+@njit("void(i4[:, ::1], u1[:, :, ::1], i4[:, :, ::1])", **_OPTIONS)
 def correlate(nodes, field, sums):
     """Add up the field over a cloud at every shift of a window.
 
@@ -53,7 +53,7 @@ def correlate(nodes, field, sums):
                     out[k] += row[k]
 
 
-@njit("float64(uint8[:, :, ::1], float64, float64, float64)", inline="always", **_OPTIONS)
+@njit("f8(u1[:, :, ::1], f8, f8, f8)", inline="always", **_OPTIONS)
 def _sample(field, x, y, z):
     """Return the field between nodes, linear in each axis; 0 outside."""
     nz, ny, nx = field.shape
@@ -68,7 +68,7 @@ def _sample(field, x, y, z):
     return (1.0 - w) * low + w * high
 
 
-@njit("float64(float64[:, ::1], float64[::1], uint8[:, :, ::1])", **_OPTIONS)
+@njit("f8(f8[:, ::1], f8[::1], u1[:, :, ::1])", **_OPTIONS)
 def score(points, pose, field):
     """Return the mean of the field, 0 to 1, over points moved by a pose.
 
@@ -83,7 +83,7 @@ def score(points, pose, field):
     return total / (255.0 * len(points))
 
 
-@njit("float64[::1](float64[:, ::1], float64[::1], uint8[:, :, ::1])", **_OPTIONS)
+@njit("f8[::1](f8[:, ::1], f8[::1], u1[:, :, ::1])", **_OPTIONS)
 def scores(points, pose, field):
     """Return the field, 0 to 1, at each point; arguments as those of `score`."""
     values = np.empty(len(points))
@@ -92,7 +92,7 @@ def scores(points, pose, field):
     return values
 
 
-@njit("void(float64[:, ::1], float64[:, ::1], float64[::1], int64, uint8[:, :, ::1])", **_OPTIONS)
+@njit("void(f8[:, ::1], f8[:, ::1], f8[::1], i8, u1[:, :, ::1])", **_OPTIONS)
 def climb(points, poses, steps, n_halvings, field):
     """Move each pose (x, y, z, yaw, scale) uphill, in place: pattern search with halved steps.
 

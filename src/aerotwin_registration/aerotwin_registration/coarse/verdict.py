@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.rms import rms_length
 from aerotwin_registration.coarse.field import Field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
 from aerotwin_registration.coarse.sample import Sample
-from aerotwin_registration.coarse.sliding import sliding_along
 from aerotwin_registration.icp import Registration
+from aerotwin_registration.observability import OpenDirection
 
 BLOCK_CELLS = 4  # edge of a block, in coarse cells
 SLIDE_CELLS = 2.0  # displacement along a motion that the surface hardly constrains, in coarse cells
@@ -232,3 +233,32 @@ def _chain(T: np.ndarray, scale: float, T_initial: np.ndarray) -> np.ndarray:
 def _named(T: np.ndarray) -> str:
     yaw = np.degrees(np.arctan2(T[1, 0], T[0, 0]))
     return f"yaw {yaw:.1f} deg at ({T[0, 3]:.1f}, {T[1, 3]:.1f}, {T[2, 3]:.1f}) m"
+
+
+def sliding_along(
+    points: np.ndarray,
+    directions: tuple[OpenDirection, ...],
+    step_m: float,
+    is_as_good: Callable[[np.ndarray], bool],
+) -> str:
+    """Return the first open motion along which the points fit as well elsewhere; "" if none.
+
+    An open direction is one of small steps: normals hardly constrain them. Over metres a wall at
+    the end of a road does, and then the pose is determined. A plane goes on. The source's `points`
+    (n, 3) are moved by `step_m` forward and backward; `is_as_good` judges the moved points.
+    """
+    for direction in directions:
+        for step in (-step_m, step_m):
+            if is_as_good(_slid(points, direction, step)):
+                return direction.text
+    return ""
+
+
+def _slid(points: np.ndarray, direction: OpenDirection, step_m: float) -> np.ndarray:
+    """Return points moved by a step along a direction, whose turns are in units of the radius."""
+    centre = points.mean(axis=0)
+    arms = points - centre
+    radius = max(rms_length(arms), 1e-12)
+    turn = Rotation.from_rotvec(step_m / radius * direction.rotation)
+    growth = np.exp(step_m / radius * direction.growth)
+    return centre + step_m * direction.translation + growth * turn.apply(arms)

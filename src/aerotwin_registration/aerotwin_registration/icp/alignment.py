@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aerotwin_registration.icp.diagnosis import failure, judged
-from aerotwin_registration.icp.iterate import Iterate
+from aerotwin_registration.icp.diagnosis import Iterate, failure, judged
 from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.result import Registration
 from aerotwin_registration.icp.similarity import split_scale

@@ -3,20 +3,34 @@
 """Whether an alignment is reliable, determined without ground truth."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aerotwin_registration.icp.evidence import Evidence, evidence_of
-from aerotwin_registration.icp.iterate import Iterate
 from aerotwin_registration.icp.protocol import IcpProtocol
 from aerotwin_registration.icp.result import Registration
 from aerotwin_registration.icp.rivals import best_rival
 from aerotwin_registration.icp.similarity import motion_of, split_scale
 from aerotwin_registration.icp.surface import AlignmentTarget
+from aerotwin_registration.neighbours import Pairs
 
 LEAST_VARIANCE = 1e-12
 """Of a residual [m^2]: clouds without noise are not known better than to a micrometre."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iterate:
+    """The last similarity S (4, 4), its pairs, and whether the loop had settled.
+
+    x_target = S @ x_source, both relative to the origins of their surfaces.
+    """
+
+    S: np.ndarray
+    pairs: Pairs
+    n_iterations: int
+    has_settled: bool
 
 
 def judged(

@@ -9,7 +9,6 @@ bit on any number of threads.
 import math
 
 import numpy as np
-from numba import float64, int64, void
 
 from aerotwin_core.kernel_cache import njit
 from aerotwin_registration.tree_kernels import robust_weight
@@ -17,9 +16,10 @@ from aerotwin_registration.tree_kernels import robust_weight
 POINT_TO_PLANE, GICP = 1, 2  # kinds of residual of `normal_equations`
 GICP_EPSILON = 1e-3  # variance across a surface, along it 1 (Segal et al. 2009, III-B).
 N_UNKNOWNS = 7  # shift, rotation vector, log of scale
+_OPTIONS = {"cache": True, "nogil": True}
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _jacobi(app, aqq, apq):
     """Return (cosine, sine, tangent) of the rotation that makes apq zero (Golub, 8.5.2)."""
     if apq == 0.0:
@@ -33,7 +33,7 @@ def _jacobi(app, aqq, apq):
     return c, t * c, t
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _smallest_axis(xx, xy, xz, yy, yz, zz):
     """Return the smallest eigenvalue of a symmetric 3x3 matrix and its unit eigenvector."""
     v00 = v11 = v22 = 1.0
@@ -67,11 +67,7 @@ def _smallest_axis(xx, xy, xz, yy, yz, zz):
     return zz, v02, v12, v22
 
 
-@njit(
-    void(int64, int64, float64[:, ::1], int64[::1], int64[:, ::1], float64[:, ::1], float64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit("void(i8, i8, f8[:, ::1], i8[::1], i8[:, ::1], f8[:, ::1], f8[::1])", **_OPTIONS)
 def surface_normals(start, stop, points, places, neighbours, normals, roughness):
     """Write unit normals and RMS distances to the plane of the neighbours of some points.
 
@@ -106,7 +102,7 @@ def surface_normals(start, stop, points, places, neighbours, normals, roughness)
         roughness[p] = math.sqrt(max(value, 0.0) / k)
 
 
-@njit(cache=True, nogil=True)
+@njit(**_OPTIONS)
 def _weight_matrix(kind, W, a, b):
     """Fill W (3, 3), in units in which a pure distance along the normal counts once.
 
@@ -134,22 +130,9 @@ def _weight_matrix(kind, W, a, b):
 
 
 @njit(
-    float64[:, ::1](
-        int64,
-        int64,
-        int64,
-        int64,
-        float64,
-        float64[:, ::1],
-        float64[:, ::1],
-        float64[:, ::1],
-        float64[:, ::1],
-        float64[:, ::1],
-        int64[::1],
-        float64[::1],
-    ),
-    cache=True,
-    nogil=True,
+    "f8[:, ::1](i8, i8, i8, i8, f8, f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], "
+    "i8[::1], f8[::1])",
+    **_OPTIONS,
 )
 def normal_equations(
     start, stop, method, robust, robust_m, moved, source_normals, R, target, normals, index, centre

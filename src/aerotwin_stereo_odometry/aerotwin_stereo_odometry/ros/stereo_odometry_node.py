@@ -5,6 +5,7 @@
 import sys
 import time
 from collections import deque
+from dataclasses import dataclass
 
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
@@ -13,6 +14,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from tf2_msgs.msg import TFMessage
 
+from aerotwin_core.parameters import parameter
 from aerotwin_core.ros.conversions import (
     array_from_image,
     cloud_from_points,
@@ -24,16 +26,36 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
 from aerotwin_stereo_odometry.odometry import StereoOdometry, StereoOdometryFrame
-from aerotwin_stereo_odometry.pair_calibration import PairCalibration
-from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
-from aerotwin_stereo_odometry.ros.diagnostics import Counters, Stopwatch, diagnostics_message
-from aerotwin_stereo_odometry.ros.node_parameters import StereoOdometryNodeParameters
-from aerotwin_stereo_odometry.ros.outputs import odometry_message, tf_message
+from aerotwin_stereo_odometry.pair_calibration import Pair, PairCalibration, StereoPairing
+from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
+from aerotwin_stereo_odometry.ros.outputs import (
+    Counters,
+    Stopwatch,
+    diagnostics_message,
+    odometry_message,
+    tf_message,
+)
 from aerotwin_stereo_odometry.warm_up import warm_up
 
 MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 IDLE_PERIOD_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class StereoOdometryNodeParameters(StereoOdometryParameters):
+    """The odometry's parameters and the node's."""
+
+    odom_frame: str = parameter("odom", text="Frame of poses and map.")
+    base_frame: str = parameter("base_link", text="Body frame, parent of the cameras.")
+    images_are_rectified: bool = parameter(
+        False,
+        text="Images are those of P already (image_rect remapped onto image_raw): D is not used.",
+    )
+    publish_tf: bool = parameter(True, text="Publish odom -> base_link on /tf.")
+    map_every_keyframes: int = parameter(
+        20, text="Keyframes between two maps; when images pause, the map follows.", minimum=1
+    )
 
 
 class StereoOdometryNode(ConfiguredNode):

@@ -29,9 +29,8 @@ from aerotwin_scenarios.dense_localization.recordings.recording import (
     CameraRecording,
     Reading,
 )
-from aerotwin_stereo_odometry.ideal_camera import IdealCamera
-from aerotwin_stereo_odometry.pair_calibration import PairCalibration
-from aerotwin_stereo_odometry.pairing import StereoPairing
+from aerotwin_stereo_odometry.pair_calibration import PairCalibration, StereoPairing
+from aerotwin_stereo_odometry.rectification import IdealCamera
 from aerotwin_trajectory_evaluation.slam_poses import read_poses
 
 ESTIMATES = ("/slam/odom", "/autopilot/odom")
