@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page per package of its public Python names: those of `__all__`, of its folders, too."""
 
+import ast
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,11 +33,13 @@ def public_modules(source: Path, package: str) -> Iterator[ModuleType]:
             yield importlib.import_module(name)
 
 
-def assigned(tree: Any) -> set[str]:
-    """Return the plain names that a module assigns."""
-    targets = [target for node in tree.body for target in getattr(node, "targets", ())]
-    targets += [node.target for node in tree.body if hasattr(node, "target")]
-    return {getattr(target, "id", "") for target in targets}
+def assigned(tree: ast.Module) -> set[str]:
+    """Return the names that a module assigns, in its conditions, too."""
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def section(module: ModuleType, described: set[str]) -> list[str]:

@@ -30,21 +30,4 @@ if TYPE_CHECKING:
         twin_section,
     )
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "RunFolder",
-    "SensingConditions",
-    "Study",
-    "StudyProtocol",
-    "StudyRun",
-    "TwinComparison",
-    "TwinProtocol",
-    "TwinSide",
-    "compare_twins",
-    "evaluate_study",
-    "load_study",
-    "open_run_folder",
-    "study_section",
-    "twin_section",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

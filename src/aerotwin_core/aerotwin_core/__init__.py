@@ -32,20 +32,7 @@ if TYPE_CHECKING:
     from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
     from aerotwin_core.trajectory import Trajectory
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)
 
 os.environ.setdefault("NUMBA_CACHE_DIR", "")
 os.environ.setdefault("SKIP_DEFAULT_XML_FILE", "1")
-
-__all__ = [
-    "BrownCamera",
-    "CameraModel",
-    "FisheyeCamera",
-    "GeodeticPoint",
-    "LocalTangentPlane",
-    "ParameterError",
-    "PinholeCamera",
-    "StereoRig",
-    "Trajectory",
-    "UserError",
-]

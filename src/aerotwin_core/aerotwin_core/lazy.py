@@ -8,28 +8,26 @@ imported before a name is used: the help of a command does not wait for SciPy an
     if TYPE_CHECKING:
         from aerotwin_worlds.world import World, world_record
     else:
-        __getattr__, __dir__ = lazy_exports(__name__)
-
-    __all__ = ["World", "world_record"]
+        __getattr__, __dir__, __all__ = lazy_exports(__name__)
 """
 
 import ast
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 
-def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names are under TYPE_CHECKING.
+def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package with names under TYPE_CHECKING.
 
     No public name may equal that of one of the package's modules: importing it would hide the name.
     """
+    places = _places_of_names(package)
 
     def import_name(name: str) -> Any:
-        if name not in (places := _places_of_names(package)):
+        if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, name_there = places[name]
         if module == package:
@@ -39,12 +37,11 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *_places_of_names(package)})
+        return sorted({*vars(sys.modules[package]), *places})
 
-    return import_name, names
+    return import_name, names, sorted(places)
 
 
-@cache
 def _places_of_names(package: str) -> dict[str, tuple[str, str]]:
     """Return module and name in it of each name imported under `if TYPE_CHECKING`."""
     spec = find_spec(package)

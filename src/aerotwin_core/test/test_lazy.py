@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from {name}.deep.far import Thing, thing_of as make
     from aerotwin_core.errors import UserError
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = ["Thing", "UserError", "make", "table"]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)
 """
 FAR = """
 class Thing:
@@ -63,7 +61,8 @@ def test_names_under_another_name_of_other_packages_and_modules_are_exported(pac
 
 
 def test_all_names_are_listed_and_a_star_imports_them(package):
-    assert {"Thing", "UserError", "make", "table"} <= set(dir(package))
+    assert package.__all__ == ["Thing", "UserError", "make", "table"]
+    assert set(package.__all__) <= set(dir(package))
     names = {}
     exec(f"from {package.__name__} import *", names)
     assert names["Thing"] is package.Thing and names["table"].ROWS == 3

@@ -8,43 +8,27 @@ Pegasus; `WaypointController` and `RelayController` fly in the simulator as
 `python:aerotwin_flight_control:Class`. The package knows no ROS and no estimator: it is fed truth.
 """
 
-from aerotwin_flight_control.allocation import Allocation
-from aerotwin_flight_control.controllers import (
-    RelayController,
-    RelayOptions,
-    WaypointController,
-    WaypointOptions,
-)
-from aerotwin_flight_control.flatness import FlatAttitude, attitude_of_motion
-from aerotwin_flight_control.geometric_controller import (
-    BodyState,
-    GeometricController,
-    GeometricParameters,
-)
-from aerotwin_flight_control.minimum_snap import MinimumSnap, MotionLimits, plan_minimum_snap
-from aerotwin_flight_control.reference import FlatState, Reference, Sequel, at_rest
-from aerotwin_flight_control.relay import RelayReference
-from aerotwin_flight_control.tracking import FlightOptions, TrackingController
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Allocation",
-    "BodyState",
-    "FlatAttitude",
-    "FlatState",
-    "FlightOptions",
-    "GeometricController",
-    "GeometricParameters",
-    "MinimumSnap",
-    "MotionLimits",
-    "Reference",
-    "RelayController",
-    "RelayOptions",
-    "RelayReference",
-    "Sequel",
-    "TrackingController",
-    "WaypointController",
-    "WaypointOptions",
-    "at_rest",
-    "attitude_of_motion",
-    "plan_minimum_snap",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_flight_control.allocation import Allocation
+    from aerotwin_flight_control.controllers import (
+        RelayController,
+        RelayOptions,
+        WaypointController,
+        WaypointOptions,
+    )
+    from aerotwin_flight_control.flatness import FlatAttitude, attitude_of_motion
+    from aerotwin_flight_control.geometric_controller import (
+        BodyState,
+        GeometricController,
+        GeometricParameters,
+    )
+    from aerotwin_flight_control.minimum_snap import MinimumSnap, MotionLimits, plan_minimum_snap
+    from aerotwin_flight_control.reference import FlatState, Reference, Sequel, at_rest
+    from aerotwin_flight_control.relay import RelayReference
+    from aerotwin_flight_control.tracking import FlightOptions, TrackingController
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -23,23 +23,4 @@ if TYPE_CHECKING:
     from aerotwin_map_evaluation.surface import SurfaceReference
     from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "PRESETS",
-    "CloudScores",
-    "MapEntropy",
-    "MapEvaluation",
-    "MapProtocol",
-    "MapReference",
-    "MapStatistics",
-    "SurfaceReference",
-    "VoxelDistances",
-    "evaluate_map",
-    "evaluate_without_reference",
-    "load_map_protocol",
-    "map_entropy",
-    "section",
-    "statistics_section",
-    "voxel_distances",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -13,8 +13,4 @@ from aerotwin_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from aerotwin_meshes.mesh import TexturedMesh
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "TexturedMesh",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

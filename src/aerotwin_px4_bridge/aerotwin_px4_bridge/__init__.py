@@ -8,62 +8,38 @@ stops it, `mission_client` flies it over the onboard UDP link. `messages`, `hil_
 ENU, FLU and SI.
 """
 
-from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
-from aerotwin_px4_bridge.commanders import Commander
-from aerotwin_px4_bridge.external_vision import VisionPose
-from aerotwin_px4_bridge.hil_socket import AutopilotLost
-from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
-from aerotwin_px4_bridge.messages import (
-    ActuatorControls,
-    FrameReader,
-    HilGps,
-    HilSensor,
-    pack_hil_actuator_controls,
-    pack_hil_gps,
-    pack_hil_sensor,
-    parse_hil_actuator_controls,
-    parse_hil_gps,
-    parse_hil_sensor,
-)
-from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
-from aerotwin_px4_bridge.mission_client import MissionClient
-from aerotwin_px4_bridge.onboard import OnboardLink
-from aerotwin_px4_bridge.process import (
-    AutopilotProcess,
-    embedded_process,
-    external_vision_parameters,
-    px4_process,
-    rotor_parameters,
-)
-from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ActuatorControls",
-    "AutopilotEstimate",
-    "AutopilotLost",
-    "AutopilotProcess",
-    "Commander",
-    "FrameReader",
-    "HilGps",
-    "HilLink",
-    "HilSensor",
-    "HilTimeouts",
-    "MissionClient",
-    "MissionPlan",
-    "OnboardLink",
-    "VisionPose",
-    "Waypoint",
-    "collect_ulogs",
-    "embedded_process",
-    "external_vision_parameters",
-    "hil_port",
-    "offboard_port",
-    "pack_hil_actuator_controls",
-    "pack_hil_gps",
-    "pack_hil_sensor",
-    "parse_hil_actuator_controls",
-    "parse_hil_gps",
-    "parse_hil_sensor",
-    "px4_process",
-    "rotor_parameters",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+    from aerotwin_px4_bridge.commanders import Commander
+    from aerotwin_px4_bridge.external_vision import VisionPose
+    from aerotwin_px4_bridge.hil_socket import AutopilotLost
+    from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
+    from aerotwin_px4_bridge.messages import (
+        ActuatorControls,
+        FrameReader,
+        HilGps,
+        HilSensor,
+        pack_hil_actuator_controls,
+        pack_hil_gps,
+        pack_hil_sensor,
+        parse_hil_actuator_controls,
+        parse_hil_gps,
+        parse_hil_sensor,
+    )
+    from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
+    from aerotwin_px4_bridge.mission_client import MissionClient
+    from aerotwin_px4_bridge.onboard import OnboardLink
+    from aerotwin_px4_bridge.process import (
+        AutopilotProcess,
+        embedded_process,
+        external_vision_parameters,
+        px4_process,
+        rotor_parameters,
+    )
+    from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -29,23 +29,4 @@ if TYPE_CHECKING:
         align,
     )
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "ICP_PRESETS",
-    "AlignmentTarget",
-    "Cloud",
-    "CoarseProtocol",
-    "CoarseRegistration",
-    "GnssAlignment",
-    "GnssProtocol",
-    "IcpProtocol",
-    "Registration",
-    "T_reference_estimate_from_origins",
-    "align",
-    "align_to_gnss",
-    "coarse_align",
-    "read_cloud",
-    "voxel_downsample",
-    "write_cloud",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

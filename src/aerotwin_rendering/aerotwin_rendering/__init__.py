@@ -15,12 +15,4 @@ if TYPE_CHECKING:
     from aerotwin_rendering.rasteriser import CameraView, Rasteriser, RenderedFrame
     from aerotwin_rendering.view import optical_pose
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "CameraView",
-    "Rasteriser",
-    "RenderedFrame",
-    "WorldQueries",
-    "optical_pose",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

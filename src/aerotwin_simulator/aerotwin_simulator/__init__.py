@@ -18,6 +18,4 @@ if TYPE_CHECKING:
     from aerotwin_simulator.recording import BagSink
     from aerotwin_simulator.simulation import Simulation
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = ["BagSink", "InertialVehicle", "Simulation", "SimulatorParameters"]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

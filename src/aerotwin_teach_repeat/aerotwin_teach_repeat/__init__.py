@@ -14,6 +14,4 @@ from aerotwin_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from aerotwin_teach_repeat.route_graph import Edge, RouteGraph, RouteGraphWriter, Submap, Vertex
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = ["Edge", "RouteGraph", "RouteGraphWriter", "Submap", "Vertex"]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

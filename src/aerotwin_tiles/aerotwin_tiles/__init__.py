@@ -17,13 +17,4 @@ if TYPE_CHECKING:
     from aerotwin_tiles.stream import TileStream
     from aerotwin_tiles.tile import TileError
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "LoadedTiles",
-    "RegionDescription",
-    "TileError",
-    "TileStream",
-    "TilesDescription",
-    "load_tiles",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

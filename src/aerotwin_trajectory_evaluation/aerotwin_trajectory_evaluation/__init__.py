@@ -47,41 +47,4 @@ if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.sections import section
     from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-
-__all__ = [
-    "ALIASES",
-    "MODES",
-    "PRESETS",
-    "TRAJECTORY_METRICS",
-    "Calibration",
-    "ChiSquareTest",
-    "FlightRecording",
-    "RecordedFlight",
-    "RecordedTrack",
-    "ResourceRecorder",
-    "ResourceUsage",
-    "StereoCamera",
-    "TrackOptions",
-    "TrajectoryAlignment",
-    "TrajectoryEvaluation",
-    "TrajectoryFile",
-    "TrajectoryProtocol",
-    "align_trajectories",
-    "compare_recorded",
-    "evaluate_trajectory",
-    "find_calibration",
-    "innovation_nis",
-    "load_trajectory",
-    "load_trajectory_protocol",
-    "make_track",
-    "pose_nees",
-    "read_recording",
-    "read_trajectory",
-    "recorded_section",
-    "resource_section",
-    "section",
-    "stereo_bound",
-    "write_tum",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

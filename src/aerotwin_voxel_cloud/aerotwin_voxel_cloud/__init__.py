@@ -18,21 +18,4 @@ if TYPE_CHECKING:
     from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface
     from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "GridFrame",
-    "MapInput",
-    "OccupancyGrid",
-    "TriangleSurface",
-    "frame_of_bounds",
-    "frame_of_box",
-    "grid_of_points",
-    "load_map",
-    "load_surface",
-    "point_means",
-    "read_binvox",
-    "surface_points",
-    "voxelise",
-    "write_binvox",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -25,20 +25,4 @@ if TYPE_CHECKING:
     from aerotwin_worlds.loading import find_world, known_worlds, load_world
     from aerotwin_worlds.world import World, world_record
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "CameraView",
-    "Frame",
-    "Rasteriser",
-    "RenderedFrame",
-    "TexturedMesh",
-    "View",
-    "World",
-    "WorldQueries",
-    "find_world",
-    "known_worlds",
-    "load_world",
-    "optical_pose",
-    "world_record",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

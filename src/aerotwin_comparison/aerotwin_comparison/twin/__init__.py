@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A twin: the same SLAM at the same place, simulated and real, against one model."""
 
-from aerotwin_comparison.twin.comparison import TwinComparison, compare_twins
-from aerotwin_comparison.twin.protocol import TwinProtocol, load_twin_protocol
-from aerotwin_comparison.twin.section import twin_section
-from aerotwin_comparison.twin.sides import SensingConditions, TwinSide, side_of_files, side_of_run
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "SensingConditions",
-    "TwinComparison",
-    "TwinProtocol",
-    "TwinSide",
-    "compare_twins",
-    "load_twin_protocol",
-    "side_of_files",
-    "side_of_run",
-    "twin_section",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_comparison.twin.comparison import TwinComparison, compare_twins
+    from aerotwin_comparison.twin.protocol import TwinProtocol, load_twin_protocol
+    from aerotwin_comparison.twin.section import twin_section
+    from aerotwin_comparison.twin.sides import (
+        SensingConditions,
+        TwinSide,
+        side_of_files,
+        side_of_run,
+    )
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

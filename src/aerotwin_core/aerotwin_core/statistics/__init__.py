@@ -9,47 +9,33 @@ failing to find a difference. Between methods the run is the unit (`compare_pair
 `compare_unpaired`, `holm`). All random draws are seeded.
 """
 
-from aerotwin_core.statistics.blocks import (
-    BlockSize,
-    blocks_in_space,
-    blocks_in_time,
-    choose_block_size,
-)
-from aerotwin_core.statistics.bootstrap import (
-    STATISTICS,
-    Interval,
-    Replicates,
-    block_bootstrap,
-    bootstrap_difference,
-    bootstrap_interval,
-)
-from aerotwin_core.statistics.equivalence import Equivalence, tost
-from aerotwin_core.statistics.significance import (
-    Comparison,
-    Quartiles,
-    compare_paired,
-    compare_unpaired,
-    holm,
-    quartiles,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "STATISTICS",
-    "BlockSize",
-    "Comparison",
-    "Equivalence",
-    "Interval",
-    "Quartiles",
-    "Replicates",
-    "block_bootstrap",
-    "blocks_in_space",
-    "blocks_in_time",
-    "bootstrap_difference",
-    "bootstrap_interval",
-    "choose_block_size",
-    "compare_paired",
-    "compare_unpaired",
-    "holm",
-    "quartiles",
-    "tost",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_core.statistics.blocks import (
+        BlockSize,
+        blocks_in_space,
+        blocks_in_time,
+        choose_block_size,
+    )
+    from aerotwin_core.statistics.bootstrap import (
+        STATISTICS,
+        Interval,
+        Replicates,
+        block_bootstrap,
+        bootstrap_difference,
+        bootstrap_interval,
+    )
+    from aerotwin_core.statistics.equivalence import Equivalence, tost
+    from aerotwin_core.statistics.significance import (
+        Comparison,
+        Quartiles,
+        compare_paired,
+        compare_unpaired,
+        holm,
+        quartiles,
+    )
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -22,27 +22,4 @@ if TYPE_CHECKING:
     from aerotwin_reconstruction.survey.pattern import PatternParameters, Shot, plan_shots
     from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag, write_photo
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "GNSS_PRESETS",
-    "CapturedShot",
-    "ExifGnssNoise",
-    "FlightLimits",
-    "FlownTrack",
-    "GimbalErrors",
-    "PatternParameters",
-    "Photo",
-    "PhotoTag",
-    "Shot",
-    "SurveyCamera",
-    "fly_shots",
-    "mission_text",
-    "plan_shots",
-    "read_origin",
-    "read_photo_tag",
-    "read_photos",
-    "read_truth",
-    "shots_of_flight",
-    "write_photo",
-]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -16,6 +16,4 @@ if TYPE_CHECKING:
     from aerotwin_scenarios.teach_repeat.record import RepeatRecord
     from aerotwin_scenarios.teach_repeat.study import RepeatStudy
 else:
-    __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = ["RepeatRecord", "RepeatStudy", "run_repeat", "run_repeats"]
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

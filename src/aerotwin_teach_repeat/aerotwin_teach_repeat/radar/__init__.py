@@ -7,21 +7,14 @@ level beam meets is projected into the plane, where turns of the radar are match
 roll and pitch are those of the submap's vertex.
 """
 
-from aerotwin_teach_repeat.radar.detection import DetectorParameters, Peaks, detect, peak_points
-from aerotwin_teach_repeat.radar.odometry import RadarOdometry, RadarOdometryParameters
-from aerotwin_teach_repeat.radar.planar import BeamView, PlanarMatcher, submap_matcher
-from aerotwin_teach_repeat.radar.protocol import RadarProtocol, radar_localizer
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "BeamView",
-    "DetectorParameters",
-    "Peaks",
-    "PlanarMatcher",
-    "RadarOdometry",
-    "RadarOdometryParameters",
-    "RadarProtocol",
-    "detect",
-    "peak_points",
-    "radar_localizer",
-    "submap_matcher",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.radar.detection import DetectorParameters, Peaks, detect, peak_points
+    from aerotwin_teach_repeat.radar.odometry import RadarOdometry, RadarOdometryParameters
+    from aerotwin_teach_repeat.radar.planar import BeamView, PlanarMatcher, submap_matcher
+    from aerotwin_teach_repeat.radar.protocol import RadarProtocol, radar_localizer
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

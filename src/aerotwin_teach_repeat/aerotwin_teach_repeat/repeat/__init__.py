@@ -6,24 +6,19 @@ The estimated pose is in `map`, the frame of the route graph, at the stamp of th
 computed for the time at which the vehicle responds to them.
 """
 
-from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
-from aerotwin_teach_repeat.repeat.pose_tracker import (
-    LocalizationFix,
-    Odometry,
-    PoseTracker,
-    RouteLocalizer,
-)
-from aerotwin_teach_repeat.repeat.repeater import Repeater
-from aerotwin_teach_repeat.repeat.step import RepeatState, RepeatStep, Transition
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "LocalizationFix",
-    "Odometry",
-    "PoseTracker",
-    "RepeatParameters",
-    "RepeatState",
-    "RepeatStep",
-    "Repeater",
-    "RouteLocalizer",
-    "Transition",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
+    from aerotwin_teach_repeat.repeat.pose_tracker import (
+        LocalizationFix,
+        Odometry,
+        PoseTracker,
+        RouteLocalizer,
+    )
+    from aerotwin_teach_repeat.repeat.repeater import Repeater
+    from aerotwin_teach_repeat.repeat.step import RepeatState, RepeatStep, Transition
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

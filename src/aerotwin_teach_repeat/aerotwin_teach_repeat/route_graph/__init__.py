@@ -6,42 +6,28 @@
 vertex's frame is the vehicle's base there, x forward, z up, on the ground between the wheels.
 """
 
-from aerotwin_teach_repeat.route_graph.crossings import (
-    CrossingProtocol,
-    find_crossings,
-    submap_overlap,
-)
-from aerotwin_teach_repeat.route_graph.graph import RouteGraph, rotation_angle
-from aerotwin_teach_repeat.route_graph.graph_writer import RouteGraphWriter
-from aerotwin_teach_repeat.route_graph.joining import branch, extend, merge, with_edges
-from aerotwin_teach_repeat.route_graph.submap_sources import MemorySubmaps
-from aerotwin_teach_repeat.route_graph.types import (
-    DamagedSubmapError,
-    Edge,
-    RouteGraphError,
-    Submap,
-    SubmapSource,
-    Vertex,
-    relative_pose,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CrossingProtocol",
-    "DamagedSubmapError",
-    "Edge",
-    "MemorySubmaps",
-    "RouteGraph",
-    "RouteGraphError",
-    "RouteGraphWriter",
-    "Submap",
-    "SubmapSource",
-    "Vertex",
-    "branch",
-    "extend",
-    "find_crossings",
-    "merge",
-    "relative_pose",
-    "rotation_angle",
-    "submap_overlap",
-    "with_edges",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.route_graph.crossings import (
+        CrossingProtocol,
+        find_crossings,
+        submap_overlap,
+    )
+    from aerotwin_teach_repeat.route_graph.graph import RouteGraph, rotation_angle
+    from aerotwin_teach_repeat.route_graph.graph_writer import RouteGraphWriter
+    from aerotwin_teach_repeat.route_graph.joining import branch, extend, merge, with_edges
+    from aerotwin_teach_repeat.route_graph.submap_sources import MemorySubmaps
+    from aerotwin_teach_repeat.route_graph.types import (
+        DamagedSubmapError,
+        Edge,
+        RouteGraphError,
+        Submap,
+        SubmapSource,
+        Vertex,
+        relative_pose,
+    )
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)
