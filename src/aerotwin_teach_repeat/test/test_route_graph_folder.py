@@ -205,7 +205,7 @@ def test_an_intact_submap_is_the_vertex_own(tmp_path):
     graph = graph_of(straight(9))
     submap, T_submap_vertex = graph.intact_submap(5)
     assert submap.vertex_id == 3
-    assert np.array_equal(T_submap_vertex, graph.T_submap_vertex(5))
+    assert np.array_equal(T_submap_vertex, graph.vertex(5).T_submap_vertex)
 
 
 @pytest.mark.parametrize("name", ["vertices.csv", "edges.csv", "submaps.csv"])

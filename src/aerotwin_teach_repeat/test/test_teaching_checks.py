@@ -196,8 +196,6 @@ def test_a_plain_holds_height_and_tilt_alone():
     assert np.isinf(found.sigma[0, [0, 1, 5]]).all()
     assert np.isfinite(found.sigma[0, [2, 3, 4]]).all()
     assert not found.is_constrained[0]
-    assert "a shift along" in found.open_motions[0]
-    assert "a turn about (+1.0 z)" in found.open_motions[0]
 
 
 def test_a_street_between_walls_leaves_the_way_along_free():

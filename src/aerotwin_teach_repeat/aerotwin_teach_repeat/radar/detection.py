@@ -59,10 +59,7 @@ class DetectorParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Peaks:
-    """Detected peaks, sorted by azimuth.
-
-    `azimuth` (n,) is the row of each, `range_m` its range [m], `level_db` its highest level [dB].
-    """
+    """Detected peaks, sorted by azimuth: row of each, range [m] and highest level [dB], (n,)."""
 
     azimuth: np.ndarray
     range_m: np.ndarray
@@ -81,11 +78,6 @@ def detect(levels: np.ndarray, bin_m: float, parameters: DetectorParameters | No
         Power in steps of `LEVEL_DB`; the middle of bin b is at (b + 0.5) `bin_m`.
     bin_m : float
         Length of a bin [m].
-
-    Raises
-    ------
-    ValueError
-        If the levels are not of that type or `bin_m` is not positive.
     """
     p = parameters or DetectorParameters()
     if levels.ndim != 2 or levels.dtype != np.uint8 or not bin_m > 0.0:

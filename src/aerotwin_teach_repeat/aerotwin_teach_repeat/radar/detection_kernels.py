@@ -18,18 +18,9 @@ from aerotwin_core.kernel_cache import njit
 def detect_peaks(levels, power, first, last, n_side, guard, factor, offset, n_strongest):
     """Return rows, bins (centre of mass, of bin b: b) and powers of the peaks, row by row.
 
-    Parameters
-    ----------
-    levels, power : (n, m) and (256,) arrays
-        Received levels, and the power of each level.
-    first, last : int
-        Range of bins that are tested, last exclusive.
-    n_side, guard : int
-        Cells averaged to each side, and those between them and the cell under test.
-    factor, offset : float
-        The threshold is factor times the mean, plus offset.
-    n_strongest : int
-        Peaks retained per row, by their highest power.
+    `power` (256,) is that of each level; bins from `first` to before `last` are tested against
+    `factor` times the mean of `n_side` cells to each side beyond `guard`, plus `offset`. The
+    `n_strongest` peaks per row are retained.
     """
     n_rows = levels.shape[0]
     rows = np.empty(n_rows * n_strongest, np.int64)

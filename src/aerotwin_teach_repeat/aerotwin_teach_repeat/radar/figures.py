@@ -16,16 +16,9 @@ def power_from_above(
 ) -> np.ndarray:
     """Return the level at each pixel (n, n) of a square about the radar [dB].
 
-    Rows go from the right of the radar to its left, columns from behind it to ahead; each pixel
-    has the level of the nearest cell.
-
-    Parameters
-    ----------
-    levels : (n_azimuths, n_bins) uint8 array
-    azimuths : (n_azimuths,) array
-        Directions from x towards y, in equal steps over the whole turn [rad].
-    bin_m, radius_m : float
-        Length of a bin, and half of the square's side [m].
+    Rows go from the right of the radar to its left, columns from behind it to ahead. `levels` are
+    (n_azimuths, n_bins) uint8, `azimuths` their directions from x towards y in equal steps over the
+    whole turn [rad]; a bin is `bin_m` long, half of the square's side is `radius_m` [m].
     """
     line = ((np.arange(n) + 0.5) / n * 2.0 - 1.0) * radius_m
     x, y = np.meshgrid(line, line)
@@ -43,18 +36,9 @@ def turn_picture(
 ) -> str:  # fmt: skip
     """Draw a turn: power on the left, peaks over the map on the right, the robot faces right.
 
-    Parameters
-    ----------
-    power_db : (n, n) array
-        As from `power_from_above`.
-    points, is_on_map : (m, 2) array, (m,) bool array
-        Peaks [m], and which of them lie on the map.
-    flat_map : (k, 2) array
-        The part of the map that the beam meets [m].
-    radius_m : float
-        Half of the side of both pictures [m].
-    name : str
-        Unique on the page.
+    `power_db` (n, n) is that of `power_from_above`, `points` (m, 2) are the peaks, `is_on_map` (m,)
+    those that lie on the map, `flat_map` (k, 2) is the part of the map that the beam meets and
+    `radius_m` half of the side of both pictures [m]; `name` is unique on the page.
     """
     figure = new_figure(WIDE_IN, _HEIGHT_IN)
     extent = (-radius_m, radius_m, -radius_m, radius_m)

@@ -84,20 +84,9 @@ def without_doppler(
 ) -> np.ndarray:
     """Return points (n, 3) of a moving radar as seen by one at rest.
 
-    Parameters
-    ----------
-    points_base : (n, 3) array
-        Each in the base's frame at its own time [m].
-    twist : (6,) array
-        Linear and angular velocity of the base [m/s, rad/s].
-    p_base_radar : (3,) array
-        Position of the radar [m].
-    shift_s : float
-        Range that it reads short per closing speed [s].
-
-    References
-    ----------
-    Burnett et al. 2021, RA-L 6, 771-778 (arXiv 2011.03512): range + beta (v . u).
+    The points are in the base's frame, each at its own time, `twist` (6,) is the base's, and
+    `p_base_radar` (3,) the radar's position [m, m/s, rad/s]. The radar reads ranges short by
+    `shift_s` per closing speed [s]: range + beta (v . u) (Burnett et al. 2021, RA-L 6, 771-778).
     """
     away = np.asarray(points_base, np.float64) - p_base_radar
     away[:, 2] = 0.0

@@ -29,6 +29,7 @@ RADAR_MATCHING = LocalizationProtocol(
 steps. Residuals and their variance were tuned on the campus with seeds 0 to 2."""
 _HELD = 1e6
 """Information that keeps the solver's matrix regular out of the plane [1/m^2, 1/rad^2]."""
+_N_NEAREST = 12  # points that a normal is fitted to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +43,18 @@ class BeamView:
         1.8, text="its width between half powers, upright", unit="deg", minimum=0.1, maximum=60.0
     )
     margin_m: float = parameter(
-        0.3, text="what is added to it above and below: the spacing of the map", unit="m",
-        minimum=0.0, maximum=5.0,
-    )  # fmt: skip
+        0.3, text="margin above and below: the map's spacing", unit="m", minimum=0.0, maximum=5.0
+    )
     steepest_normal: float = parameter(
-        0.5, text="largest upright part of a normal: what is flatter counts as ground",
-        minimum=0.0, maximum=1.0,
+        0.5, text="flatter surfaces, with a larger z of the normal, are ground", minimum=0.0,
+        maximum=1.0,
     )  # fmt: skip
     cell_m: float = parameter(
         0.2, text="points of a cell of the plane become one", unit="m", minimum=0.02, maximum=5.0
     )
     ground_m: float = parameter(
-        0.1, text="deviation of the height and, over 2 m, of the tilt of the ground from that at "
-        "the submap", unit="m", minimum=1e-4, maximum=5.0,
+        0.1, text="deviation of the ground's height, and of its tilt over 2 m", unit="m",
+        minimum=1e-4, maximum=5.0,
     )  # fmt: skip
 
     @property
@@ -67,13 +67,9 @@ class BeamView:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the part of a map met by the beam, in the plane: points, normals, weights (m,).
 
-        `points` and `normals` (n, 3) are in the frame of a vehicle on the ground [m].
-
-        Notes
-        -----
-        Directions without sign are averaged at twice their angle (Mardia and Jupp 2000,
-        Directional Statistics, section 1.2); the length of that mean is the weight: 1 on a wall,
-        less at a corner or round a trunk.
+        `points` and `normals` (n, 3) are in the frame of a vehicle on the ground [m]. Directions
+        without sign are averaged at twice their angle (Mardia and Jupp 2000, Directional
+        Statistics, 1.2); the length of that mean is the weight: 1 on a wall, less at a corner.
         """
         reach = np.hypot(points[:, 0], points[:, 1])
         half = self.margin_m + reach * np.tan(np.radians(0.5 * self.beam_deg))
@@ -141,7 +137,7 @@ class PlanarMatcher:
 def submap_matcher(
     protocol: LocalizationProtocol, view: BeamView
 ) -> Callable[[Submap], PlanarMatcher]:
-    """Return a factory of submap matchers, as `localization.Localizer` expects."""
+    """Return a factory of submap matchers, as `localization.SubmapLocalizer` expects."""
 
     def make(submap: Submap) -> PlanarMatcher:
         flat = view.flat_map(submap.points, submap.normals)
@@ -150,16 +146,15 @@ def submap_matcher(
     return make
 
 
-def line_normals(
-    points: np.ndarray, radius_m: float, n_nearest: int = 12
-) -> tuple[np.ndarray, np.ndarray]:
+def line_normals(points: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
     """Return normals (n, 3) in the plane and weights (n,) of points (n, 3) along lines.
 
     The normal is the axis of least spread of the nearest points; the weight is 1 - sqrt(l1 / l2) of
     their two spreads: 1 on a line, 0 without a line or with fewer than three points.
     """
     xy = np.asarray(points[:, :2], np.float64)
-    far, near = cKDTree(xy).query(xy, k=min(n_nearest, len(xy)), distance_upper_bound=radius_m)
+    k = min(_N_NEAREST, len(xy))
+    far, near = cKDTree(xy).query(xy, k=k, distance_upper_bound=radius_m)
     is_near = np.isfinite(far)
     count = is_near.sum(axis=1)
     around = np.where(is_near[..., None], xy[np.minimum(near, len(xy) - 1)], 0.0)

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
         find_crossings,
         submap_overlap,
     )
-    from aerotwin_teach_repeat.route_graph.graph import RouteGraph, rotation_angle
-    from aerotwin_teach_repeat.route_graph.graph_writer import RouteGraphWriter
+    from aerotwin_teach_repeat.route_graph.graph import (
+        RouteGraph,
+        RouteGraphWriter,
+        rotation_angle,
+    )
     from aerotwin_teach_repeat.route_graph.joining import branch, extend, merge, with_edges
-    from aerotwin_teach_repeat.route_graph.submap_sources import MemorySubmaps
     from aerotwin_teach_repeat.route_graph.types import (
         DamagedSubmapError,
         Edge,
+        MemorySubmaps,
         RouteGraphError,
         Submap,
         SubmapSource,

@@ -16,28 +16,16 @@ from aerotwin_teach_repeat.route_graph.types import Edge, relative_pose
 
 @dataclass(frozen=True, kw_only=True)
 class CrossingProtocol:
-    """When two vertices of taught paths count as the same location.
-
-    The angle between them does not matter: crossing paths share their surroundings, which a lidar
-    sees all round.
-    """
+    """When two vertices of taught paths count as the same location, at any angle between them."""
 
     distance_m: float = parameter(
         3.0, text="Vertices farther apart are not joined.", unit="m", minimum=0.1, maximum=50.0
     )
     along_m: float = parameter(
-        15.0,
-        text="Vertices nearer than this along one path are neighbours, no crossing.",
-        unit="m",
-        minimum=1.0,
-        maximum=1000.0,
+        15.0, text="Nearer along one path is no crossing.", unit="m", minimum=1.0, maximum=1000.0
     )
     apart_m: float = parameter(
-        10.0,
-        text="Where two paths run side by side, an edge every so far.",
-        unit="m",
-        minimum=0.1,
-        maximum=1000.0,
+        10.0, text="Spacing of edges of parallel paths.", unit="m", minimum=0.1, maximum=1000.0
     )
     min_overlap: float = parameter(
         0.4, text="Share of the smaller submap that both show.", minimum=0.0, maximum=1.0
@@ -50,18 +38,14 @@ class CrossingProtocol:
 def find_crossings(graph: RouteGraph, protocol: CrossingProtocol | None = None) -> tuple[Edge, ...]:
     """Return the spatial edges that a graph lacks: closed loops, crossings, parallel paths.
 
-    The nearest pairs come first; the edges are to be added to `graph.edges`. T_from_to is that of
-    the vertices' poses: exact with the poses of a virtual teach; with those of a driven teach it
-    carries the drift between the two passes, which aligning the two submaps can remove.
+    The nearest pairs come first. T_from_to is that of the vertices' poses: with those of a driven
+    teach it carries the drift between the two passes, which aligning the submaps can remove.
     """
     protocol = CrossingProtocol() if protocol is None else protocol
     runs, along_m = _along(graph)
     ids, poses = np.array(graph.ids), graph.poses_map()
-    joined = [
-        (graph.ids.index(e.from_id), graph.ids.index(e.to_id))
-        for e in graph.edges
-        if e.kind == "spatial"
-    ]
+    places = {vertex_id: k for k, vertex_id in enumerate(graph.ids)}
+    joined = [(places[e.from_id], places[e.to_id]) for e in graph.edges if e.kind == "spatial"]
     found = []
     for i, j in _candidates(poses[:, :3, 3], runs, along_m, protocol):
         is_known = any(
@@ -74,18 +58,17 @@ def find_crossings(graph: RouteGraph, protocol: CrossingProtocol | None = None) 
             continue
         joined.append((i, j))
         T_from_to = relative_pose(poses[i], poses[j])
-        found.append(
-            Edge(from_id=int(ids[i]), to_id=int(ids[j]), T_from_to=T_from_to, kind="spatial")
-        )
+        edge = Edge(from_id=int(ids[i]), to_id=int(ids[j]), T_from_to=T_from_to, kind="spatial")
+        found.append(edge)
     return tuple(found)
 
 
 def submap_overlap(
     points_a: np.ndarray, points_b: np.ndarray, T_a_b: FloatArray, cell_m: float
 ) -> float:
-    """Return the fraction of the smaller cloud's cells that both clouds occupy.
+    """Return the fraction of the smaller cloud's cells that both (n, 3), (m, 3) occupy.
 
-    `points_a` (n, 3) and `points_b` (m, 3) are in their own frames, `cell_m` is a cell's edge [m].
+    Each cloud is in its own frame, `cell_m` is a cell's edge [m].
     """
     cells_a = _cells(points_a, cell_m)
     cells_b = _cells(transform_points(T_a_b, points_b), cell_m)

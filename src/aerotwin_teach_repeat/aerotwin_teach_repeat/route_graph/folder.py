@@ -51,17 +51,8 @@ _SHORTEST_QUATERNION = 1e-6
 class Manifest:
     """Content of `manifest.json`.
 
-    Attributes
-    ----------
-    frame : str
-        Name of the frame of all poses.
-    submap_format : {"npz", "ply"}
-    is_finished : bool
-        False while it is written, and permanently if the writer was killed.
-    sha256 : dict
-        Of the tables by file name, once finished.
-    about : dict
-        Metadata of the teach.
+    `submap_format` is "npz" or "ply". `is_finished` is False while the graph is written, and for
+    good if the writer was killed; once finished, `sha256` holds the checksums of the tables.
     """
 
     frame: str = "map"
@@ -88,18 +79,9 @@ class FolderContent:
 
 
 def read_folder(folder: Path) -> FolderContent:
-    """Return the content of a route graph's folder.
-
-    Raises
-    ------
-    RouteGraphError
-        If it is no route graph, or a table is missing, damaged or not what was written.
-    """
+    """Return the content; `RouteGraphError` if it is no route graph or a table is damaged."""
     manifest = read_manifest(folder)
-    records = {
-        record.vertex_id: record
-        for record in _rows(folder, SUBMAPS, manifest, lambda w: SubmapRecord.from_cells(w))
-    }
+    records = {r.vertex_id: r for r in _rows(folder, SUBMAPS, manifest, SubmapRecord.from_cells)}
     vertices = _rows(folder, VERTICES, manifest, _vertex)
     edges = _rows(folder, EDGES, manifest, _edge)
     problems = []
@@ -153,7 +135,7 @@ def _checked_manifest(content: dict[str, Any], path: Path) -> Manifest:
 
 
 def pose_cells(T: FloatArray) -> list[str]:
-    """Return x y z qx qy qz qw of a transform, with all digits."""
+    """Return x y z qx qy qz qw, with all digits."""
     p, q = pose_from_transform(T)
     return [repr(float(value)) for value in (*p, *q)]
 
@@ -238,15 +220,12 @@ def _lines(path: Path, manifest: Manifest) -> list[str]:
 def _without_loose_ends(
     vertices: list[Vertex], edges: list[Edge], held: set[int]
 ) -> tuple[list[Vertex], list[Edge], str]:
-    """Drop vertices and edges that refer to something unfinished."""
+    """Return vertices and edges without those that refer to something unfinished, and a note."""
     complete = [vertex for vertex in vertices if vertex.submap_id in held]
     ids = {vertex.id for vertex in complete}
     complete = [vertex for vertex in complete if vertex.submap_id in ids]
     ids = {vertex.id for vertex in complete}
     whole = [edge for edge in edges if edge.from_id in ids and edge.to_id in ids]
     n = len(vertices) - len(complete) + len(edges) - len(whole)
-    return (
-        complete,
-        whole,
-        f", {n} lines that refer to something unfinished are left out" if n else "",
-    )
+    note = f", {n} lines that refer to something unfinished are left out" if n else ""
+    return complete, whole, note

@@ -24,7 +24,7 @@ from aerotwin_teach_repeat.route_graph.types import (
     Vertex,
     relative_pose,
 )
-from aerotwin_teach_repeat.route_graph.writer import save_graph
+from aerotwin_teach_repeat.route_graph.writer import FolderWriter, replaced_folder
 
 N_RETAINED = 8
 """Submaps cached in memory: a few metres of route to both sides of the robot."""
@@ -38,12 +38,8 @@ class RouteGraph:
 
     Immutable. `frame` names the frame of all poses: that of the cloud in which it was taught; of a
     driven teach, that of its odometry. `about` is JSON metadata of the teach, `problems` are those
-    found while loading, as text.
-
-    Raises
-    ------
-    RouteGraphError
-        If ids repeat, an edge or a vertex names a missing one, or there is no vertex.
+    found while loading, as text. `RouteGraphError` if ids repeat, an edge or a vertex names a
+    missing one, or there is no vertex.
     """
 
     def __init__(
@@ -67,13 +63,7 @@ class RouteGraph:
 
     @classmethod
     def load(cls, folder: str | Path) -> "RouteGraph":
-        """Return the graph of a folder; its submaps are read on demand.
-
-        Raises
-        ------
-        RouteGraphError
-            If it is no route graph, or its poses or edges are damaged.
-        """
+        """Return the graph of a folder, its submaps on demand; `RouteGraphError` if damaged."""
         content = read_folder(Path(folder))
         return cls(
             content.vertices,
@@ -88,8 +78,24 @@ class RouteGraph:
         """Write the graph as a folder; an existing route graph is replaced only when done.
 
         `submap_format` is "npz" or "ply"; `on_submap` is called after each submap.
+
+        Raises
+        ------
+        RouteGraphError
+            If the path holds something that is no route graph, or a submap is damaged.
         """
-        save_graph(self, Path(folder), submap_format=submap_format, on_submap=on_submap)
+        with (
+            replaced_folder(Path(folder)) as new,
+            FolderWriter(
+                new, frame=self.frame, submap_format=submap_format, about=self.about
+            ) as writer,
+        ):
+            writer.add_submaps(self._source, self.submap_ids, on_submap)
+            for vertex in self.vertices:
+                writer.add_vertex(vertex)
+            for edge in self.edges:
+                writer.add_edge(edge)
+            writer.complete()
 
     def __len__(self) -> int:
         return len(self.vertices)
@@ -124,19 +130,10 @@ class RouteGraph:
             return self._poses.copy()
         return self._poses[[self._place(vertex_id) for vertex_id in ids]]
 
-    def T_submap_vertex(self, vertex_id: int) -> FloatArray:
-        """Return the pose of a vertex in the frame of its submap."""
-        return self.vertex(vertex_id).T_submap_vertex
-
     def submap(self, vertex_id: int) -> Submap:
-        """Return the submap that a vertex uses, verified against its checksum.
+        """Return the submap that a vertex uses; `DamagedSubmapError` if its file is not as written.
 
-        A damaged file is not read again.
-
-        Raises
-        ------
-        DamagedSubmapError
-            If its file is missing or not as written; see `intact_submap`.
+        A damaged file is not read again; see `intact_submap`.
         """
         submap_id = self.vertex(vertex_id).submap_id
         if submap_id in self._retained:
@@ -161,11 +158,7 @@ class RouteGraph:
         """Return the submap of a vertex, or the nearest intact one, and T_submap_vertex.
 
         A neighbour's submap covers the same surroundings; the damage is listed in `problems`.
-
-        Raises
-        ------
-        DamagedSubmapError
-            If no submap within `within_m` of the vertex is intact.
+        `DamagedSubmapError` if no submap within `within_m` of the vertex is intact.
         """
         vertex = self.vertex(vertex_id)
         try:
@@ -182,13 +175,6 @@ class RouteGraph:
             f"{first_error}; no other submap within {within_m:g} m of vertex {vertex_id} is whole: "
             "teach this stretch again"
         ) from first_error
-
-    def neighbours(self, vertex_id: int) -> tuple[int, ...]:
-        """Return the ids joined to a vertex by an edge of either direction."""
-        self._place(vertex_id)
-        found = [e.to_id for e in self.edges if e.from_id == vertex_id]
-        found += [e.from_id for e in self.edges if e.to_id == vertex_id]
-        return tuple(dict.fromkeys(found))
 
     @cached_property
     def runs(self) -> tuple[tuple[int, ...], ...]:
@@ -220,14 +206,10 @@ class RouteGraph:
     def route(self, start_id: int, goal_id: int, via: Sequence[int] = ()) -> list[int]:
         """Return the ids of the shortest path over edges, through `via` in order.
 
-        Raises
-        ------
-        RouteGraphError
-            If an id is unknown, or no edges lead there.
+        `RouteGraphError` if an id is unknown, or no edges lead there.
         """
-        stops = [start_id, *via, goal_id]
         way = [start_id]
-        for a, b in pairwise(stops):
+        for a, b in pairwise([start_id, *via, goal_id]):
             way += self._shortest(a, b)[1:]
         return way
 
@@ -271,15 +253,13 @@ class RouteGraph:
 
     @cached_property
     def _lengths(self) -> coo_array:
-        n, rows = len(self.vertices), [self._places[e.from_id] for e in self.edges]
-        columns = [self._places[e.to_id] for e in self.edges]
-        lengths = [max(e.length_m, _SHORTEST_M) for e in self.edges]
         # Of several edges between two vertices the shortest counts; a sparse matrix would sum them.
         shortest: dict[tuple[int, int], float] = {}
-        for row, column, length in zip(rows, columns, lengths, strict=True):
-            pair = (min(row, column), max(row, column))
+        for edge in self.edges:
+            ends = self._places[edge.from_id], self._places[edge.to_id]
+            pair, length = (min(ends), max(ends)), max(edge.length_m, _SHORTEST_M)
             shortest[pair] = min(length, shortest.get(pair, np.inf))
-        pairs = np.array(list(shortest), dtype=np.int64).reshape(-1, 2)
+        pairs, n = np.array(list(shortest), dtype=np.int64).reshape(-1, 2), len(self.vertices)
         return coo_array((list(shortest.values()), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
 
     def _shortest(self, start_id: int, goal_id: int) -> list[int]:
@@ -331,6 +311,23 @@ class RouteGraph:
                 raise RouteGraphError(
                     f"vertex {vertex.id}: its submap {vertex.submap_id} is not in the graph"
                 )
+
+
+class RouteGraphWriter(FolderWriter):
+    """A `FolderWriter`, with its parameters, that returns the finished graph.
+
+    Examples
+    --------
+    >>> with RouteGraphWriter("taught") as writer:  # doctest: +SKIP
+    ...     writer.add_submap(submap)
+    ...     writer.add_vertex(vertex)
+    ...     graph = writer.finish()
+    """
+
+    def finish(self) -> RouteGraph:
+        """Close the tables, write their checksums and return the graph as written."""
+        self.complete()
+        return RouteGraph.load(self.folder)
 
 
 def rotation_angle(R: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joined graphs: two merged, one extended at its end, one branching off."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from aerotwin_core.frames import FloatArray
 from aerotwin_teach_repeat.route_graph.crossings import CrossingProtocol, find_crossings
 from aerotwin_teach_repeat.route_graph.graph import RouteGraph
-from aerotwin_teach_repeat.route_graph.submap_sources import RenumberedSubmaps
 from aerotwin_teach_repeat.route_graph.types import (
     Edge,
     EdgeKind,
     RouteGraphError,
+    Submap,
+    SubmapSource,
     relative_pose,
     rigid,
 )
@@ -46,12 +47,7 @@ def merge(
 
     The second's vertices get new ids above those of the first. `T_first_second` (4, 4) is the frame
     of the second in that of the first, by default identity; `protocol` sets the criteria for
-    meeting.
-
-    Raises
-    ------
-    RouteGraphError
-        If they meet nowhere: no robot could go from one to the other.
+    meeting. `RouteGraphError` if they meet nowhere: no robot could go from one to the other.
     """
     both = _side_by_side(first, second, T_first_second)
     new_ids = set(both.ids[len(first) :])
@@ -75,31 +71,19 @@ def extend(
 ) -> RouteGraph:
     """Return the first graph, its path continued by that of the second.
 
-    A temporal edge leads from the end of the first's last run to the start of the second's first.
-
-    Raises
-    ------
-    RouteGraphError
-        If the two are farther apart than `MAX_GAP_M`.
+    A temporal edge leads from the end of the first's last run to the start of the second's first;
+    `RouteGraphError` if they are farther apart than `MAX_GAP_M`.
     """
     return _linked(first, second, first.runs[-1][-1], "temporal", T_first_second)
 
 
 def branch(
-    first: RouteGraph,
-    second: RouteGraph,
-    at_id: int,
-    *,
-    T_first_second: FloatArray | None = None,
+    first: RouteGraph, second: RouteGraph, at_id: int, *, T_first_second: FloatArray | None = None
 ) -> RouteGraph:
     """Return the first graph with the second branching off at one of its vertices.
 
-    A spatial edge leads from that vertex to the start of the second's first run.
-
-    Raises
-    ------
-    RouteGraphError
-        If there is no such vertex, or the two are farther apart than `MAX_GAP_M`.
+    A spatial edge leads from that vertex to the start of the second's first run;
+    `RouteGraphError` if there is no such vertex, or they are farther apart than `MAX_GAP_M`.
     """
     first.vertex(at_id)
     return _linked(first, second, at_id, "spatial", T_first_second)
@@ -144,12 +128,8 @@ def _side_by_side(
         replace(edge, from_id=edge.from_id + shift, to_id=edge.to_id + shift)
         for edge in second.edges
     ]
-    submaps = RenumberedSubmaps(
-        [
-            (first.submaps, {i: i for i in first.ids}),
-            (second.submaps, {i: i + shift for i in second.ids}),
-        ]
-    )
+    same, shifted = {i: i for i in first.ids}, {i: i + shift for i in second.ids}
+    submaps = RenumberedSubmaps([(first.submaps, same), (second.submaps, shifted)])
     return RouteGraph(
         (*first.vertices, *vertices),
         (*first.edges, *edges),
@@ -163,3 +143,28 @@ def _side_by_side(
 def _nearest_gap_m(both: RouteGraph, n_first: int) -> float:
     p = both.poses_map()[:, :3, 3]
     return min(float(np.linalg.norm(p[n_first:] - q, axis=1).min()) for q in p[:n_first])
+
+
+class RenumberedSubmaps:
+    """The submaps of several sources under their ids in a joined graph.
+
+    `parts` are (SubmapSource, mapping from old to new ids); ids not in the mapping are left out.
+    """
+
+    def __init__(self, parts: Iterable[tuple[SubmapSource, Mapping[int, int]]]) -> None:
+        self._places = {
+            new: (source, old)
+            for source, ids in parts
+            for old, new in ids.items()
+            if old in source.ids
+        }
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Ids of the vertices that have a submap."""
+        return frozenset(self._places)
+
+    def load(self, vertex_id: int) -> Submap:
+        """Return a submap under its new id."""
+        source, old = self._places[vertex_id]
+        return replace(source.load(old), vertex_id=vertex_id)

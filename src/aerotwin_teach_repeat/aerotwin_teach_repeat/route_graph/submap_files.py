@@ -48,16 +48,16 @@ class SubmapRecord:
     sha256: str
 
     @classmethod
-    def from_cells(cls, words: Sequence[str]) -> "SubmapRecord":
+    def from_cells(cls, cells: Sequence[str]) -> "SubmapRecord":
         """Return the record of a line's cells; ValueError if they are not numbers."""
-        vertex_id, n_points, n_bytes = (int(token) for token in words[:3])
+        vertex_id, n_points, n_bytes = (int(cell) for cell in cells[:3])
         if vertex_id < 0:
             raise ValueError(f"an id must not be negative, got {vertex_id}")
-        return cls(vertex_id=vertex_id, n_points=n_points, n_bytes=n_bytes, sha256=words[3])
+        return cls(vertex_id=vertex_id, n_points=n_points, n_bytes=n_bytes, sha256=cells[3])
 
-    def words(self) -> list[str]:
+    def cells(self) -> list[str]:
         """Return the cells of the line."""
-        return [str(self.vertex_id), str(self.n_points), str(self.n_bytes), self.sha256]
+        return [str(value) for value in vars(self).values()]
 
 
 class FolderSubmaps:

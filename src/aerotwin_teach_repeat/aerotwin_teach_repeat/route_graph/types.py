@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elements of a route graph: vertices, edges and submaps, checked on construction."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -43,11 +44,6 @@ class Vertex:
     T_submap_vertex : (4, 4) array
         Pose of this vertex in the frame of that vertex: inv(T_map_submap) T_map_vertex. Fisker's
         eq. 2.4 is the inverse of what its own convention says; this is the right one.
-
-    Raises
-    ------
-    RouteGraphError
-        If an id is negative or a pose is not finite and rigid.
     """
 
     id: int
@@ -103,11 +99,7 @@ class Submap:
     """The points (m, 3) around a vertex, in its frame, as float32 [m].
 
     `normals` (m, 3) float32 are unit normals of the surface at the points, sign arbitrary.
-
-    Raises
-    ------
-    RouteGraphError
-        If shapes differ, there are no points, or something is NaN, infinite or not of unit length.
+    `RouteGraphError` if shapes differ, there are no points, or values are not valid.
     """
 
     vertex_id: int
@@ -145,14 +137,24 @@ class SubmapSource(Protocol):
         """Return one submap; `DamagedSubmapError` if its data are damaged."""
 
 
-def rigid(T_a_b: np.ndarray, where: str) -> FloatArray:
-    """Return a transform as (4, 4) float64.
+class MemorySubmaps:
+    """Submaps held in memory."""
 
-    Raises
-    ------
-    RouteGraphError
-        If it is not finite, not 4x4, or not a rotation with a translation.
-    """
+    def __init__(self, submaps: Iterable[Submap]) -> None:
+        self._submaps = {submap.vertex_id: submap for submap in submaps}
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Ids of the vertices that have a submap."""
+        return frozenset(self._submaps)
+
+    def load(self, vertex_id: int) -> Submap:
+        """Return a submap."""
+        return self._submaps[vertex_id]
+
+
+def rigid(T_a_b: np.ndarray, where: str) -> FloatArray:
+    """Return a transform as (4, 4) float64; `RouteGraphError` if it is not finite and rigid."""
     T = np.asarray(T_a_b, dtype=np.float64)
     if T.shape != (4, 4):
         raise RouteGraphError(f"{where} must be a 4x4 transform, got shape {T.shape}")

@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Writers of the folder: one that is safe against crashes, and one that replaces a whole folder."""
+"""Writer of the folder that is safe against crashes, and the replacement of a whole folder."""
 
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, Any, Self
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_teach_repeat.route_graph.folder import (
@@ -38,34 +37,6 @@ from aerotwin_teach_repeat.route_graph.types import (
 )
 
 
-class GraphContent(Protocol):
-    """The parts of a route graph that are written to its folder."""
-
-    @property
-    def frame(self) -> str:
-        """Name of the frame of all poses."""
-
-    @property
-    def about(self) -> Mapping[str, Any]:
-        """Metadata of the teach."""
-
-    @property
-    def vertices(self) -> Iterable[Vertex]:
-        """In the order of the file."""
-
-    @property
-    def edges(self) -> Iterable[Edge]:
-        """In the order of the file."""
-
-    @property
-    def submaps(self) -> SubmapSource:
-        """Source of the submaps."""
-
-    @property
-    def submap_ids(self) -> Iterable[int]:
-        """Ids of the vertices that hold a submap."""
-
-
 class FolderWriter:
     """Writes the folder of a route graph incrementally; what was added is persistent.
 
@@ -81,11 +52,6 @@ class FolderWriter:
     submap_format : {"npz", "ply"}
     about : mapping, optional
         JSON metadata of the teach.
-
-    Raises
-    ------
-    RouteGraphError
-        If the folder already holds something else, or nothing to continue.
     """
 
     def __init__(
@@ -169,16 +135,11 @@ class FolderWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _note(self, record: SubmapRecord) -> None:
-        self._append(SUBMAPS, ",".join(record.words()) + "\n")
+        self._append(SUBMAPS, ",".join(record.cells()) + "\n")
         self._submaps.add(record.vertex_id)
 
     def _append(self, name: str, line: str) -> None:
@@ -203,36 +164,24 @@ class FolderWriter:
         lines = {
             VERTICES: [",".join(vertex_cells(vertex)) for vertex in content.vertices],
             EDGES: [",".join(edge_cells(edge)) for edge in content.edges],
-            SUBMAPS: [",".join(record.words()) for record in content.submaps.records],
+            SUBMAPS: [",".join(record.cells()) for record in content.submaps.records],
         }
         tables = {name: "\n".join([",".join(COLUMNS[name]), *lines[name], ""]) for name in TABLES}
         return {POSES: "".join(map(tum_line, content.vertices)), **tables}
 
 
-def save_graph(
-    graph: GraphContent,
-    folder: Path,
-    *,
-    submap_format: str = "npz",
-    on_submap: Callable[[], None] | None = None,
-) -> None:
-    """Write a whole graph to a temporary folder and rename it: the old one remains until then.
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder that takes the place of a route graph's once it can be read back.
 
-    Raises
-    ------
-    RouteGraphError
-        If the path holds something that is no route graph, or a submap is damaged.
+    The old folder remains until then; `RouteGraphError` if there is something else.
     """
     if folder.exists() and any(folder.iterdir() if folder.is_dir() else [folder]):
         read_manifest(folder)  # only a route graph may be replaced
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
     old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     try:
-        with FolderWriter(
-            new, frame=graph.frame, submap_format=submap_format, about=graph.about
-        ) as writer:
-            _write_all(graph, writer, on_submap)
-            writer.complete()
+        yield new
         read_folder(new)  # a folder that cannot be read back replaces nothing
         if folder.exists():
             folder.rename(old)
@@ -240,13 +189,3 @@ def save_graph(
     finally:
         shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
-
-
-def _write_all(
-    graph: GraphContent, writer: FolderWriter, on_submap: Callable[[], None] | None
-) -> None:
-    writer.add_submaps(graph.submaps, graph.submap_ids, on_submap)
-    for vertex in graph.vertices:
-        writer.add_vertex(vertex)
-    for edge in graph.edges:
-        writer.add_edge(edge)

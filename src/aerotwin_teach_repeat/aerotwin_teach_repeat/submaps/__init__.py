@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Submaps: the part of a cloud around each vertex of a path, as a robot there uses it."""
 
-from aerotwin_teach_repeat.submaps.cropping import CroppedSubmaps, crop_submaps
+from aerotwin_teach_repeat.submaps.cropping import (
+    CroppedSubmaps,
+    crop_submaps,
+    submap_holders,
+    visible_from,
+)
 from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud
-from aerotwin_teach_repeat.submaps.placing import submap_holders
 from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
-from aerotwin_teach_repeat.submaps.visibility import visible_from
 
 __all__ = [
     "CroppedSubmaps",

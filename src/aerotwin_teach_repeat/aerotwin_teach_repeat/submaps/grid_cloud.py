@@ -22,14 +22,8 @@ MAX_COLUMNS = 50_000_000
 class GridCloud:
     """Points and normals in the order of their columns: rows of y, in each the cells of x.
 
-    Attributes
-    ----------
-    points_map, normals_map : (n, 3) arrays
-        Positions [m], and unit normals (float32).
-    starts : (ny, nx + 1) int64 array
-        Index of the first point of each column; the last entry of a row is the row's end.
-    low_m : (2,) array
-        Corner of the grid [m].
+    `starts` (ny, nx + 1) is the index of the first point of each column, and at last the row's end;
+    `low_m` (2,) is the corner of the grid [m]. Normals are float32.
     """
 
     points_map: FloatArray
@@ -46,21 +40,11 @@ class GridCloud:
         near_map: np.ndarray | None = None,
         protocol: SubmapProtocol,
     ) -> "GridCloud":
-        """Return a cloud thinned to voxels, with normals, sorted.
+        """Return a cloud (n, 3) thinned to voxels, with normals, sorted [m].
 
-        Parameters
-        ----------
-        points_map : (n, 3) array
-            Finite [m].
-        normals_map : (n, 3) array, optional
-            Unit normals, of any sign; by default fitted to the thinned points.
-        near_map : (k, 3) array, optional
-            Retain only points that submaps at these positions can hold [m].
-
-        Raises
-        ------
-        UserError
-            If the points are empty, not finite, or none is near those positions.
+        `normals_map` (n, 3) are unit normals of any sign, by default fitted to the thinned points.
+        Of the points only those are retained that submaps at `near_map` (k, 3) can hold, if set;
+        `UserError` if the points are empty, not finite, or none is near those positions.
         """
         points = _checked(points_map)
         if near_map is not None:

@@ -12,54 +12,33 @@ class SubmapProtocol:
     """Positions and contents of submaps.
 
     Distance and angle are those of VTR3's lidar pipeline, radius and height band those of the
-    VirT&R wrapper (its comments say 40 m "for paper"); its voxels of 0.7-0.9 m were for clouds of
-    a radiance field, 0.3 m is the map voxel of VTR3 itself.
+    VirT&R wrapper (its comments say 40 m "for paper"), 0.3 m is the map voxel of VTR3.
     """
 
     distance_m: float = parameter(
-        1.5,
-        text="A new submap farther than this from the last one's vertex.",
-        unit="m",
-        minimum=0.1,
-        maximum=100.0,
+        1.5, text="Distance from one submap to the next.", unit="m", minimum=0.1, maximum=100.0
     )
     angle_deg: float = parameter(
-        30.0,
-        text="Or turned by more than this against it, about whatever axis.",
-        unit="deg",
-        minimum=1.0,
-        maximum=180.0,
+        30.0, text="Or beyond this rotation about any axis.", unit="deg", minimum=1.0, maximum=180.0
     )
     radius_m: float = parameter(
-        40.0,
-        text="Reach of a submap, across the vertex's z axis.",
-        unit="m",
-        minimum=1.0,
-        maximum=200.0,
+        40.0, text="Reach across the vertex's z axis.", unit="m", minimum=1.0, maximum=200.0
     )
     below_m: float = parameter(
         5.0, text="How far down it reaches from the vertex.", unit="m", minimum=0.0, maximum=100.0
     )
     above_m: float = parameter(15.0, text="How far up.", unit="m", minimum=0.1, maximum=200.0)
     voxel_m: float = parameter(
-        0.3,
-        text="One point, the mean, per voxel of this edge.",
-        unit="m",
-        minimum=0.02,
-        maximum=5.0,
+        0.3, text="The mean point of each voxel of this edge.", unit="m", minimum=0.02, maximum=5.0
     )
     n_neighbours: int = parameter(
         10, text="Points that a normal is fitted to.", minimum=4, maximum=100
     )
     only_visible: bool = parameter(
-        False, text="Leave out what a lidar at the vertex could not see for what stands before it."
+        False, text="Leave out what is hidden from a lidar at the vertex by what stands before it."
     )
     lidar_height_m: float = parameter(
-        1.0,
-        text="Height of that lidar above the vertex.",
-        unit="m",
-        minimum=0.0,
-        maximum=10.0,
+        1.0, text="Height of that lidar above the vertex.", unit="m", minimum=0.0, maximum=10.0
     )
     lidar_lower_deg: float = parameter(
         -90.0, text="Lowest elevation it sees.", unit="deg", minimum=-90.0, maximum=90.0

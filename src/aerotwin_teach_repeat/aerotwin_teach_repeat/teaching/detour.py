@@ -43,11 +43,7 @@ def way_around(
     avoid points (m, 3) higher than a step and lower than the vehicle, and holes of the cloud if
     possible, the one with least sway and offset is chosen (dynamic programming). Both ends stay;
     those of a loop, which are one position, move together and no farther than necessary.
-
-    Raises
-    ------
-    UserError
-        If there is no path within reach.
+    `UserError` if there is no path within reach.
     """
     vehicle = VehicleOutline() if vehicle is None else vehicle
     line = smooth_waypoints(waypoints_m, is_closed=is_closed, parameters=path)
@@ -91,9 +87,9 @@ def _room(points_map: np.ndarray, grid: GroundGrid, vehicle: VehicleOutline) -> 
 
 
 def _room_beside_holes(grid: GroundGrid, vehicle: VehicleOutline) -> FloatArray:
-    """Return the distance of every cell to the nearest hole, as `_room`: wheels may touch its rim.
+    """Return the distance of every cell to the nearest hole, which may contain any obstacle [m].
 
-    A hole of the cloud may contain any obstacle.
+    As `_room`, but wheels may touch a hole's rim.
     """
     unseen_m = distance_transform_edt(~grid.is_measured) * grid.cell_m
     return _distance(unseen_m > vehicle.min_clearance_m + _ROOM_M, grid)
@@ -119,10 +115,9 @@ def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: f
 
 
 def _cheapest(extra: np.ndarray, offsets: np.ndarray, step_m: float, end: int) -> np.ndarray | None:
-    """Return the index of the offset at each station (stations,), None if there is no path.
+    """Return the index of the offset at each station, None if there is no path between `end`s.
 
-    `extra` is the cost of a move besides sway and offset, infinite where it is blocked; `end` is
-    the offset of both ends.
+    `extra` is the cost of a move besides sway and offset, infinite where it is blocked.
     """
     change = offsets[:, None] - offsets[None, :]
     price = _SWAY * change**2 + _STRAY * offsets[None, :] ** 2

@@ -7,7 +7,7 @@ end, positions passed twice are matched to each other; the edges found make the 
 consistent. `map` is the frame of the odometry: the base at the first scan.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -77,14 +77,9 @@ class DriveTeachParameters:
 
 
 class DriveTeacher:
-    """Records a route from scans, one after the other.
+    """Records a route from scans, one after the other, into the folder of a route graph.
 
-    `folder` is that of the route graph, new or empty.
-
-    Raises
-    ------
-    RouteGraphError
-        If the folder already has content.
+    The folder is new or empty; `RouteGraphError` if not.
     """
 
     def __init__(
@@ -110,8 +105,7 @@ class DriveTeacher:
     ) -> ScanOdometryFrame:
         """Add a scan, as `ScanOdometry.add`; a scan that is not accepted makes no vertex."""
         frame = self.odometry.add(points_base, times_s, stamp_ns, wheel_twist)
-        last = self._last
-        p = self.parameters
+        last, p = self._last, self.parameters
         if frame.accepted and (
             last is None or _is_far(last.T_map_vertex, frame.T_odom_base, p.vertex_m, p.vertex_deg)
         ):
@@ -121,10 +115,7 @@ class DriveTeacher:
     def finish(self) -> RouteGraph:
         """Close loops, optimise the path, and return the graph as written.
 
-        Raises
-        ------
-        RouteGraphError
-            If no scan was accepted.
+        `RouteGraphError` if no scan was accepted.
         """
         graph = self._writer.finish()
         closed = closed_loops(graph, self.parameters)
@@ -137,28 +128,25 @@ class DriveTeacher:
         self._writer.close()
 
     def _add_vertex(self, frame: ScanOdometryFrame) -> None:
-        holder = self._holder
-        p = self.parameters.submaps
-        is_held = holder is not None and not _is_far(
-            holder.T_map_vertex, frame.T_odom_base, p.distance_m, p.angle_deg
-        )
-        new_id = self._n_vertices
-        T_holder = holder.T_map_vertex if holder is not None and is_held else frame.T_odom_base
+        p, holder, new_id = self.parameters.submaps, self._holder, self._n_vertices
+        T = frame.T_odom_base
+        if holder is not None and _is_far(holder.T_map_vertex, T, p.distance_m, p.angle_deg):
+            holder = None
         vertex = Vertex(
             id=new_id,
             stamp_ns=frame.stamp_ns,
-            T_map_vertex=frame.T_odom_base,
-            submap_id=holder.id if holder is not None and is_held else new_id,
-            T_submap_vertex=relative_pose(T_holder, frame.T_odom_base),
+            T_map_vertex=T,
+            submap_id=new_id if holder is None else holder.id,
+            T_submap_vertex=relative_pose(T if holder is None else holder.T_map_vertex, T),
         )
         if vertex.holds_submap:
             self._writer.add_submap(self._submap(new_id, frame.T_odom_base))
             self._holder = vertex
         self._writer.add_vertex(vertex)
         if self._last is not None:
-            T = relative_pose(self._last.T_map_vertex, vertex.T_map_vertex)
+            T_last_new = relative_pose(self._last.T_map_vertex, T)
             self._writer.add_edge(
-                Edge(from_id=self._last.id, to_id=new_id, T_from_to=T, kind="temporal")
+                Edge(from_id=self._last.id, to_id=new_id, T_from_to=T_last_new, kind="temporal")
             )
         self._last, self._n_vertices = vertex, new_id + 1
 
@@ -196,11 +184,9 @@ def closed_loops(graph: RouteGraph, parameters: DriveTeachParameters) -> RouteGr
     ]
     agreed = agreed_poses(poses, constraints)
     vertices = [
-        Vertex(
-            id=vertex.id,
-            stamp_ns=vertex.stamp_ns,
+        replace(
+            vertex,
             T_map_vertex=T,
-            submap_id=vertex.submap_id,
             T_submap_vertex=relative_pose(agreed[places[vertex.submap_id]], T),
         )
         for vertex, T in zip(graph.vertices, agreed, strict=True)
@@ -236,10 +222,9 @@ def _closing(graph: RouteGraph, i: int, j: int, p: DriveTeachParameters) -> Edge
     a, b = graph.vertices[i], graph.vertices[j]
     T_a_b = relative_pose(a.T_map_vertex, b.T_map_vertex)
     T_start = a.T_submap_vertex @ T_a_b @ invert_transform(b.T_submap_vertex)
-    protocol = LocalizationProtocol()
     target, source = graph.submap(a.id), graph.submap(b.id)
+    protocol, choices = LocalizationProtocol(), RelocalizationProtocol()
     matcher = ScanMatcher(target.points, target.normals, protocol)
-    choices = RelocalizationProtocol()
     search = PoseSearch(source.points, choices, protocol.max_range_m)
     starts = search.candidates(
         target.points, T_start, shift_m=min(p.loop_m, choices.shift_m), turn_deg=15.0

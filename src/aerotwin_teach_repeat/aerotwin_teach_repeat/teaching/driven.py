@@ -21,12 +21,8 @@ def read_driven(source: str | Path) -> Trajectory:
     """Return the trajectory of a TUM file or of a topic of a bag.
 
     `source` is `FILE.tum` (or .txt; `seconds x y z qx qy qz qw`), `BAG`, or `BAG:TOPIC` with
-    Odometry, PoseStamped, TransformStamped or Path; without topic, the bag's only one.
-
-    Raises
-    ------
-    UserError
-        If there is no such file or topic, or it is damaged.
+    Odometry, PoseStamped, TransformStamped or Path; without topic, the bag's only one. `UserError`
+    if there is no such file or topic, or it is damaged.
     """
     path, _, topic = str(source).partition(":")
     if Path(path).is_file() and Path(path).suffix.lower() in (".tum", ".txt"):
@@ -45,12 +41,8 @@ def along_path(T_map_base: FloatArray, spacing_m: float) -> tuple[FloatArray, Fl
     """Return driven poses (n, 4, 4) resampled at a spacing, and their horizontal path lengths [m].
 
     Linear in position and spherical in attitude between the input poses. Where the vehicle stood or
-    turned on the spot, the last pose of that position counts.
-
-    Raises
-    ------
-    UserError
-        If the poses are not finite, or the path has no length.
+    turned on the spot, the last pose of that position counts. `UserError` if the poses are not
+    finite, or the path has no length.
     """
     poses = np.asarray(T_map_base, dtype=np.float64)
     if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():

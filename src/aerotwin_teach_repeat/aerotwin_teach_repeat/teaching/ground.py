@@ -26,48 +26,30 @@ class GroundParameters:
         0.25, text="Edge of a cell of heights.", unit="m", minimum=0.05, maximum=5.0
     )
     percentile: float = parameter(
-        10.0,
-        text="Of the heights in a cell, the one above which its ground begins: what hangs over "
-        "the ground counts for nothing, and single points below it neither.",
-        unit="%",
-        minimum=0.0,
+        10.0, text="Percentile of a cell's heights above which its ground begins: neither what "
+        "hangs over the ground nor single points below it count.", unit="%", minimum=0.0,
         maximum=50.0,
-    )
+    )  # fmt: skip
     layer_m: float = parameter(
-        0.2,
-        text="The ground is the median of the heights this far above that.",
-        unit="m",
-        minimum=0.01,
-        maximum=2.0,
-    )
+        0.2, text="The ground is the median of the heights this far above that.", unit="m",
+        minimum=0.01, maximum=2.0,
+    )  # fmt: skip
     max_hole_m: float = parameter(
-        1.0,
-        text="Cells without points take the height of the nearest one up to this far.",
-        unit="m",
-        minimum=0.0,
-        maximum=20.0,
-    )
+        1.0, text="Cells without points take the nearest height within this.", unit="m",
+        minimum=0.0, maximum=20.0,
+    )  # fmt: skip
     footprint_m: float = parameter(
-        0.8,
-        text="Half width of the square that the vehicle's attitude is fitted to.",
-        unit="m",
-        minimum=0.1,
-        maximum=5.0,
-    )
+        0.8, text="Half width of the square that the attitude is fitted to.", unit="m",
+        minimum=0.1, maximum=5.0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroundGrid:
-    """Heights of the ground.
+    """Heights (ny, nx) of the ground, NaN where unknown [m].
 
-    Attributes
-    ----------
-    height_m : (ny, nx) array
-        Of each cell; NaN where unknown [m].
-    is_measured : (ny, nx) bool array
-        Cells with points of the cloud, in contrast to holes that were filled.
-    low_m : (2,) array
-        Corner of the first cell [m].
+    `is_measured` (ny, nx) are the cells with points of the cloud, in contrast to holes that were
+    filled; `low_m` (2,) is the corner of the first cell [m].
     """
 
     height_m: FloatArray

@@ -15,7 +15,7 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.rms import rms_length
-from aerotwin_registration.observability import FREE_INFORMATION, open_directions
+from aerotwin_registration.observability import FREE_INFORMATION
 from aerotwin_teach_repeat.route_graph import RouteGraph, Submap
 from aerotwin_teach_repeat.submaps import SubmapProtocol, visible_from
 
@@ -34,18 +34,11 @@ class LocalisabilityProtocol:
         2000, text="Pairs of points that a match rests on.", minimum=10, maximum=1_000_000
     )
     noise_m: float = parameter(
-        0.05,
-        text="Distance between a scan and the submap's surface, of noise and of both clouds' "
-        "roughness.",
-        unit="m",
-        minimum=0.001,
-        maximum=1.0,
-    )
+        0.05, text="Deviation of a scan from the submap's surface: noise and roughness of both.",
+        unit="m", minimum=0.001, maximum=1.0,
+    )  # fmt: skip
     correlated_pairs: float = parameter(
-        25.0,
-        text="Neighbouring pairs that err alike and count as one.",
-        minimum=1.0,
-        maximum=10_000.0,
+        25.0, text="Neighbouring pairs that err alike and count as one.", minimum=1.0, maximum=1e4
     )
     only_visible: bool = parameter(
         True, text="Count only what a lidar at the vertex could see of the submap."
@@ -65,15 +58,12 @@ class Localisability:
     weakest : (n,) array
         Smallest eigenvalue of the information, rotations in units of the points' RMS radius:
         0 = an unconstrained motion, 1 = all normals oppose it.
-    open_motions : tuple of str
-        For each submap the free motions as text; "" if there are none.
     """
 
     vertex_ids: np.ndarray
     p_map: np.ndarray
     sigma: np.ndarray
     weakest: np.ndarray
-    open_motions: tuple[str, ...]
 
     @property
     def is_constrained(self) -> np.ndarray:
@@ -83,18 +73,14 @@ class Localisability:
     def metrics(self) -> dict[str, Any]:
         """Return the metrics as plain values; a free motion has no finite sigma and is left out."""
         finite = self.sigma[np.isfinite(self.sigma).all(axis=1)]
+        medians = np.median(finite, axis=0).tolist() if len(finite) else []
         worst = int(np.argmin(self.weakest))
         return {
             "n_submaps": len(self.weakest),
             "constrained_share": float(self.is_constrained.mean()),
             "weakest": float(self.weakest[worst]),
             "weakest_vertex": int(self.vertex_ids[worst]),
-            "median_sigma": {
-                name: float(value)
-                for name, value in zip(MOTIONS, np.median(finite, axis=0), strict=True)
-            }
-            if len(finite)
-            else {},
+            "median_sigma": dict(zip(MOTIONS, medians)),
         }
 
 
@@ -113,32 +99,26 @@ def localisability(
     protocol = LocalisabilityProtocol() if protocol is None else protocol
     view = SubmapProtocol() if submaps is None else submaps
     ids = graph.submap_ids
-    sigma, weakest, tokens = np.empty((len(ids), 6)), np.empty(len(ids)), []
+    sigma, weakest = np.empty((len(ids), 6)), np.empty(len(ids))
     for k, vertex_id in enumerate(ids):
-        sigma[k], weakest[k], text = _predict(graph.submap(vertex_id), protocol, view)
-        tokens.append(text)
+        sigma[k], weakest[k] = _predict(graph.submap(vertex_id), protocol, view)
         if on_submap is not None:
             on_submap()
-    return Localisability(
-        vertex_ids=np.array(ids),
-        p_map=graph.poses_map(ids)[:, :3, 3],
-        sigma=sigma,
-        weakest=weakest,
-        open_motions=tuple(tokens),
-    )
+    p_map = graph.poses_map(ids)[:, :3, 3]
+    return Localisability(vertex_ids=np.array(ids), p_map=p_map, sigma=sigma, weakest=weakest)
 
 
 def _predict(
     submap: Submap, protocol: LocalisabilityProtocol, view: SubmapProtocol
-) -> tuple[np.ndarray, float, str]:
-    """Return sigma (6,), the smallest eigenvalue of the information, and free motions as text."""
+) -> tuple[np.ndarray, float]:
+    """Return sigma (6,) and the smallest eigenvalue of the information."""
     near = np.einsum("ij,ij->i", submap.points, submap.points) < protocol.range_m**2
     points, normals = submap.points[near], submap.normals[near]
     if protocol.only_visible:
         seen = visible_from(points, normals, view)
         points, normals = points[seen], normals[seen]
     if len(points) < 6:
-        return np.full(6, np.inf), 0.0, "everything: there are hardly any points"
+        return np.full(6, np.inf), 0.0
     points, normals = points.astype(np.float64), normals.astype(np.float64)
     arm = max(rms_length(points), 1e-6)
     rows = np.hstack([normals, np.cross(points, normals) / arm])
@@ -148,5 +128,4 @@ def _predict(
     variance = scale * np.sum(vectors**2 / np.maximum(values, 1e-12), axis=1)
     # Directions with more than a tenth of a free motion are unconstrained.
     variance[(np.abs(vectors[:, free]) > 0.1).any(axis=1)] = np.inf
-    text = ", ".join(one.text for one in open_directions(rows))
-    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), text
+    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0))

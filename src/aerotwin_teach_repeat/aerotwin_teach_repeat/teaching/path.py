@@ -18,6 +18,8 @@ LONGEST_M = 100_000.0
 """A longer path is no route of a ground vehicle, and would exhaust the memory."""
 _WIDER = 1.15
 _CURVATURE_SLACK = 1.001  # of the bound, for the rounding of resampling the curve
+_SPAN = 5
+"""Steps to both sides over which curvature is measured: over one, rounding would dominate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,26 +27,16 @@ class PathParameters:
     """Parameters of the path through way-points."""
 
     spacing_m: float = parameter(
-        0.3,
-        text="Distance of neighbouring vertices (VTR3's keyframes).",
-        unit="m",
-        minimum=0.02,
-        maximum=5.0,
+        0.3, text="Distance of vertices (VTR3's keyframes).", unit="m", minimum=0.02, maximum=5.0
     )
     min_radius_m: float = parameter(
-        2.0,
-        text="Smallest radius of a turn; a unicycle at 1 m/s and 0.5 rad/s turns on 2 m.",
-        unit="m",
-        minimum=0.1,
-        maximum=100.0,
-    )
+        2.0, text="Smallest radius of a turn; a unicycle at 1 m/s and 0.5 rad/s turns on 2 m.",
+        unit="m", minimum=0.1, maximum=100.0,
+    )  # fmt: skip
     max_deviation_m: float = parameter(
-        1.0,
-        text="How far the path may pass from a way-point for the sake of that.",
-        unit="m",
-        minimum=0.0,
-        maximum=100.0,
-    )
+        1.0, text="Farthest that the path may pass from a way-point for that.", unit="m",
+        minimum=0.0, maximum=100.0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,12 +47,8 @@ class SmoothPath:
     ----------
     points_m, s_m : (n, 2) and (n,) arrays
         Evenly spaced positions, and their path lengths [m].
-    heading : (n,) array
-        Counter-clockwise from x, unwrapped [rad].
-    curvature : (n,) array
-        Positive to the left [1/m].
-    deviation_m : float
-        Largest distance of a way-point from the path [m].
+    heading, curvature : (n,) arrays
+        Counter-clockwise from x, unwrapped [rad]; positive to the left [1/m].
     """
 
     points_m: FloatArray
@@ -68,7 +56,6 @@ class SmoothPath:
     heading: FloatArray
     curvature: FloatArray
     is_closed: bool
-    deviation_m: float
 
     @property
     def length_m(self) -> float:
@@ -84,24 +71,20 @@ def smooth_waypoints(
     A cubic spline through the way-points; if it turns too sharply, it is smoothed along itself with
     increasingly wide Gaussians until it does not. Heights are ignored. The ends of an open path are
     fixed; a closed one need not repeat the first way-point and is as smooth there as elsewhere.
-
-    Raises
-    ------
-    UserError
-        If there are too few way-points, or the path would pass too far from one.
+    `UserError` if there are too few way-points, or the path would pass too far from one.
     """
     parameters = PathParameters() if parameters is None else parameters
     corners = _checked(waypoints_m, is_closed)
-    line = _spline(corners, is_closed)
-    bound = 1.0 / parameters.min_radius_m
-    sigma_m = 0.0
-    curve = line
-    while _sharpest(curve, is_closed) > bound * _CURVATURE_SLACK:
+    curve = line = _spline(corners, is_closed)
+    sharpest = 1.0 / parameters.min_radius_m * _CURVATURE_SLACK
+    worst, deviation, sigma_m = *_deviation(curve, corners), 0.0
+    while (
+        np.abs(_bends(curve, is_closed)[1]).max() > sharpest
+        and deviation <= parameters.max_deviation_m
+    ):
         sigma_m = max(sigma_m * _WIDER, parameters.min_radius_m / 10.0)
         curve = _even(_blurred(line, sigma_m / FINE_M, is_closed))
-        if _deviation(curve, corners)[1] > parameters.max_deviation_m:
-            break
-    worst, deviation = _deviation(curve, corners)
+        worst, deviation = _deviation(curve, corners)
     if deviation > parameters.max_deviation_m:
         raise UserError(
             f"way-point {worst} at ({corners[worst, 0]:.2f}, {corners[worst, 1]:.2f}) m: a path "
@@ -109,7 +92,16 @@ def smooth_waypoints(
             f"{parameters.max_deviation_m:g} m; widen the turn there, or change min_radius_m or "
             "max_deviation_m"
         )
-    return _cut(curve, is_closed, parameters.spacing_m, deviation)
+    s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
+    heading, curvature = _bends(curve, is_closed)
+    requested = np.linspace(0.0, s[-1], max(round(s[-1] / parameters.spacing_m), 1) + 1)
+    return SmoothPath(
+        points_m=np.column_stack([np.interp(requested, s, column) for column in curve.T]),
+        s_m=requested,
+        heading=np.interp(requested, s, heading),
+        curvature=np.interp(requested, s, curvature),
+        is_closed=is_closed,
+    )
 
 
 def _checked(waypoints_m: np.ndarray, is_closed: bool) -> FloatArray:
@@ -163,10 +155,7 @@ def _blurred(curve: FloatArray, sigma: float, is_closed: bool) -> FloatArray:
 
 
 def _bends(curve: FloatArray, is_closed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return heading and curvature at the points of an evenly sampled curve.
-
-    Differences span `_SPAN` steps to both sides: over one step, rounding would dominate.
-    """
+    """Return heading and curvature at the points of an evenly sampled curve."""
     k = min(_SPAN, (len(curve) - 1) // 2)
     if is_closed:
         body = curve[:-1]
@@ -179,17 +168,9 @@ def _bends(curve: FloatArray, is_closed: bool) -> tuple[FloatArray, FloatArray]:
         ahead, behind = line[2 * k :], line[: len(curve)]
     along, bend = (ahead - behind) / 2.0, ahead - 2.0 * curve + behind
     speed = np.linalg.norm(along, axis=1)
-    curvature = (along[:, 0] * bend[:, 1] - along[:, 1] * bend[:, 0]) / np.maximum(
-        speed, 1e-12
-    ) ** 3
+    across = along[:, 0] * bend[:, 1] - along[:, 1] * bend[:, 0]
+    curvature = across / np.maximum(speed, 1e-12) ** 3
     return np.unwrap(np.arctan2(along[:, 1], along[:, 0])), curvature
-
-
-_SPAN = 5
-
-
-def _sharpest(curve: FloatArray, is_closed: bool) -> float:
-    return float(np.abs(_bends(curve, is_closed)[1]).max())
 
 
 def _deviation(curve: FloatArray, corners: FloatArray) -> tuple[int, float]:
@@ -199,17 +180,3 @@ def _deviation(curve: FloatArray, corners: FloatArray) -> tuple[int, float]:
     gaps = cKDTree(curve).query(corners)[0]
     worst = int(np.argmax(gaps))
     return worst, float(gaps[worst])
-
-
-def _cut(curve: FloatArray, is_closed: bool, spacing_m: float, deviation: float) -> SmoothPath:
-    s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
-    heading, curvature = _bends(curve, is_closed)
-    requested = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
-    return SmoothPath(
-        points_m=np.column_stack([np.interp(requested, s, column) for column in curve.T]),
-        s_m=requested,
-        heading=np.interp(requested, s, heading),
-        curvature=np.interp(requested, s, curvature),
-        is_closed=is_closed,
-        deviation_m=deviation if deviation > FINE_M else 0.0,
-    )

@@ -66,14 +66,9 @@ def _draw_map(
     )
     axes.plot(*passage.p_map[:, :2].T, color="black", linewidth=4)
     drawn = axes.scatter(
-        *prediction.p_map[:, :2].T,
-        c=prediction.weakest,
-        cmap="viridis",
-        vmin=0.0,
-        s=9,
-        linewidths=0,
-        zorder=3,
-    )
+        *prediction.p_map[:, :2].T, c=prediction.weakest, cmap="viridis", vmin=0.0, s=9,
+        linewidths=0, zorder=3,
+    )  # fmt: skip
     figure.colorbar(drawn, ax=axes, label="weakest information (0 = a free motion)", shrink=0.7)
     bad = ~passage.is_passable
     if bad.any():
@@ -82,11 +77,8 @@ def _draw_map(
         places = [np.interp(markers_s_m, passage.s_m, column) for column in passage.p_map[:, :2].T]
         axes.scatter(*places, marker="x", color=ESTIMATE, s=40, zorder=5, label="markers")
     axes.scatter(*passage.p_map[0, :2], marker="^", color=ALIGNED, s=90, zorder=6, label="start")
-    axes.set_aspect("equal")
-    axes.set_xlim(low[0], high[0])
-    axes.set_ylim(low[1], high[1])
-    axes.set_xlabel("x [m]")
-    axes.set_ylabel("y [m]")
+    axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.grid(visible=False)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3)
 

@@ -55,13 +55,7 @@ class RouteFile:
         return np.array(self.waypoints_m, dtype=np.float64)
 
     def markers(self, length_m: float) -> FloatArray:
-        """Return the stations (m,) [m].
-
-        Raises
-        ------
-        UserError
-            If one lies beyond the end of the path.
-        """
+        """Return the stations (m,) [m]; `UserError` if one lies beyond the end of the path."""
         stations = np.array(self.markers_s_m, dtype=np.float64)
         if len(stations) and stations[-1] > length_m:
             raise UserError(

@@ -20,6 +20,7 @@ from aerotwin_teach_repeat.route_graph import (
     relative_pose,
     with_edges,
 )
+from aerotwin_teach_repeat.route_graph.types import EdgeKind
 from aerotwin_teach_repeat.submaps import SubmapProtocol, crop_submaps, submap_holders
 from aerotwin_teach_repeat.teaching.driven import along_path
 from aerotwin_teach_repeat.teaching.ground import GroundGrid, GroundParameters, poses_on_ground
@@ -34,11 +35,7 @@ class TeachParameters:
     """Parameters of a virtual teach."""
 
     speed_m_s: float = parameter(
-        1.0,
-        text="Of the virtual drive: it gives the vertices their stamps.",
-        unit="m/s",
-        minimum=0.01,
-        maximum=50.0,
+        1.0, text="Of the virtual drive, for the stamps.", unit="m/s", minimum=0.01, maximum=50.0
     )
     path: PathParameters = field(default_factory=PathParameters)
     ground: GroundParameters = field(default_factory=GroundParameters)
@@ -81,10 +78,8 @@ def teach_route(
     points_map : (n, 3) array
         The reconstruction, or samples of a world [m].
     waypoints_or_poses : (k, 2), (k, 3) or (k, 4, 4) array
-        Way-points, which are joined by a smooth path on the ground of the cloud; or T_map_base as
-        driven, which are resampled evenly but otherwise unchanged.
-    is_closed : bool
-        Whether way-points are a loop.
+        Way-points, a loop if `is_closed`, which are joined by a smooth path on the ground of the
+        cloud; or T_map_base as driven, which are resampled evenly but otherwise unchanged.
     normals_map : (n, 3) array, optional
         Unit normals; fitted by default.
     about : mapping, optional
@@ -142,47 +137,33 @@ def graph_of_path(
     poses = path.poses_map
     holders = submap_holders(poses, parameters.submaps)
     ids = np.unique(holders)
-    submaps = crop_submaps(
-        points_map, normals_map, poses[ids], parameters.submaps, ids=ids.tolist()
-    )
     graph = RouteGraph(
-        _vertices(path, holders, parameters.speed_m_s),
+        [
+            Vertex(
+                id=k,
+                stamp_ns=round(path.s_m[k] / parameters.speed_m_s * 1e9),
+                T_map_vertex=poses[k],
+                submap_id=int(holders[k]),
+                T_submap_vertex=relative_pose(poses[holders[k]], poses[k]),
+            )
+            for k in range(len(poses))
+        ],
         _edges(path),
-        submaps,
+        crop_submaps(points_map, normals_map, poses[ids], parameters.submaps, ids=ids.tolist()),
         about={"teach": "virtual", "is_closed": path.is_closed, **(about or {})},
     )
     return with_edges(graph, find_crossings(graph, parameters.crossings))
 
 
-def _vertices(path: VirtualPath, holders: np.ndarray, speed_m_s: float) -> list[Vertex]:
-    poses = path.poses_map
-    return [
-        Vertex(
-            id=k,
-            stamp_ns=round(path.s_m[k] / speed_m_s * 1e9),
-            T_map_vertex=poses[k],
-            submap_id=int(holders[k]),
-            T_submap_vertex=relative_pose(poses[holders[k]], poses[k]),
-        )
-        for k in range(len(poses))
-    ]
-
-
 def _edges(path: VirtualPath) -> list[Edge]:
     poses, last = path.poses_map, len(path.poses_map) - 1
-    edges = [
-        Edge(
-            from_id=k,
-            to_id=k + 1,
-            T_from_to=relative_pose(poses[k], poses[k + 1]),
-            kind="temporal",
-        )
-        for k in range(last)
-    ]
+    pairs: list[tuple[int, int, EdgeKind]] = [(k, k + 1, "temporal") for k in range(last)]
     if path.is_closed and last > 1:
-        T_from_to = relative_pose(poses[last], poses[0])
-        edges.append(Edge(from_id=last, to_id=0, T_from_to=T_from_to, kind="spatial"))
-    return edges
+        pairs.append((last, 0, "spatial"))
+    return [
+        Edge(from_id=a, to_id=b, T_from_to=relative_pose(poses[a], poses[b]), kind=kind)
+        for a, b, kind in pairs
+    ]
 
 
 def _refuse_gaps(poses: FloatArray, path_m: FloatArray, s_m: FloatArray) -> None:

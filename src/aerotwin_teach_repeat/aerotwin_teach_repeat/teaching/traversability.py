@@ -34,12 +34,9 @@ class VehicleOutline:
         25.0, text="Steepest ground in any direction.", unit="deg", minimum=1.0, maximum=60.0
     )
     max_step_m: float = parameter(
-        0.2,
-        text="Highest step under the outline; what sticks out more is an obstacle.",
-        unit="m",
-        minimum=0.01,
+        0.2, text="Highest step under the outline, and lowest obstacle.", unit="m", minimum=0.01,
         maximum=2.0,
-    )
+    )  # fmt: skip
     min_clearance_m: float = parameter(
         0.2, text="Free room to both sides.", unit="m", minimum=0.0, maximum=SIDE_M
     )
@@ -80,10 +77,9 @@ class Traversability:
     ----------
     s_m, p_map : (n,) and (n, 3) arrays
         Path length and position [m].
-    slope_deg : (n,) array
-        Of the ground, in its steepest direction.
-    step_m : (n,) array
-        Largest difference of neighbouring heights under the outline, without the slope's share.
+    slope_deg, step_m : (n,) arrays
+        Slope of the ground in its steepest direction, and largest difference of neighbouring
+        heights under the outline, without the slope's share.
     clearance_m : (n,) array
         Free room beside the outline, on the narrower side; negative if something is inside,
         at most `SIDE_M`.
@@ -129,31 +125,18 @@ class Traversability:
             "max_step_m": float(self.step_m.max()),
             "min_clearance_m": float(self.clearance_m.min()),
             "obstructions": [
-                {
-                    "what": one.what,
-                    "from_m": one.from_m,
-                    "to_m": one.to_m,
-                    "worst": one.worst,
-                    "limit": one.limit,
-                    "unit": one.unit,
-                }
+                {name: value for name, value in vars(one).items() if name != "p_map"}
                 for one in self.obstructions
             ],
         }
 
     def _criteria(self) -> list[tuple[str, FloatArray, FloatArray, float, str]]:
         """Return name, excess over the limit, values, limit and unit of each criterion."""
-        v = self.vehicle
+        v, room = self.vehicle, self.clearance_m
         return [
             ("slope", self.slope_deg - v.max_slope_deg, self.slope_deg, v.max_slope_deg, "deg"),
             ("step", self.step_m - v.max_step_m, self.step_m, v.max_step_m, "m"),
-            (
-                "clearance",
-                v.min_clearance_m - self.clearance_m,
-                self.clearance_m,
-                v.min_clearance_m,
-                "m",
-            ),
+            ("clearance", v.min_clearance_m - room, room, v.min_clearance_m, "m"),
         ]
 
 
@@ -166,19 +149,9 @@ def traversability(
 ) -> Traversability:
     """Return the demands of a path through a cloud on a vehicle.
 
-    Parameters
-    ----------
-    poses_map : (n, 4, 4) array
-        T_map_base of a vehicle on the ground.
-    s_m : (n,) array
-        Along the path [m].
-    points_map : (m, 3) array
-        The cloud, from which `ground` was made [m].
-
-    Notes
-    -----
-    Twigs, wires and high grass count as obstacles where the cloud shows them; the cloud of a survey
-    from the air may show neither them nor the walls below a canopy.
+    `poses_map` (n, 4, 4) are T_map_base of a vehicle on the ground, `s_m` (n,) their path lengths,
+    `points_map` (m, 3) the cloud from which `ground` was made [m]. Twigs, wires and high grass
+    count as obstacles where the cloud shows them.
     """
     vehicle = VehicleOutline() if vehicle is None else vehicle
     return Traversability(

@@ -32,10 +32,7 @@ _ROUNDED = 1e-3
 def read_relative_transforms(path: str | Path) -> tuple[np.ndarray, FloatArray]:
     """Return stamps (n,) [ns] and T_map_vertex (n, 4, 4) of a wrapper's CSV.
 
-    Raises
-    ------
-    UserError
-        If a line is damaged or holds no rigid transform.
+    `UserError` if a line is damaged or holds no rigid transform.
     """
     path = Path(path)
     try:
