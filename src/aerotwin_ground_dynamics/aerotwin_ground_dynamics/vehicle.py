@@ -98,6 +98,11 @@ class GroundVehicle:
         return WheelOdometry(T_odom_base=planar_pose(*self._odom), twist=self._wheels)
 
     @property
+    def ground(self) -> Ground:
+        """The terrain under the vehicle."""
+        return self._ground
+
+    @property
     def slip(self) -> Slip:
         """True slip, which no sensor measures."""
         return self._slip
