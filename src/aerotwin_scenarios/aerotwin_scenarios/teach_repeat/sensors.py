@@ -30,11 +30,10 @@ from aerotwin_teach_repeat.radar import (
     peak_points,
     radar_localizer,
 )
-from aerotwin_teach_repeat.repeat import Odometry, RouteLocalizer
 from aerotwin_teach_repeat.route_graph import RouteGraph
 
-Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, RouteLocalizer]]
-"""Makes odometry and localiser, as the protocols of `aerotwin_teach_repeat.repeat`."""
+Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[ScanOdometry, SubmapLocalizer]]
+"""Makes odometry and localiser."""
 
 
 class RobotSensor(Protocol):
@@ -55,7 +54,7 @@ class RobotSensor(Protocol):
 
     def senses(
         self, graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
-    ) -> tuple[Odometry, RouteLocalizer]:
+    ) -> tuple[ScanOdometry, SubmapLocalizer]:
         """Return odometry and localiser, which are under test."""
 
 

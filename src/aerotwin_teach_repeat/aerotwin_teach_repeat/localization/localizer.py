@@ -15,7 +15,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_teach_repeat.localization.covariance import positive_part, turned
 from aerotwin_teach_repeat.localization.matcher import (
     UNKNOWN_VARIANCE,
     ScanMapMatcher,
@@ -49,18 +48,15 @@ class ScanLocalization:
 
     Attributes
     ----------
-    stamp_ns : int
-        Time of the scan [ns].
     T_map_base : (4, 4) array
         Pose in the frame of the route; where not accepted, the prediction of odometry.
     vertex_id, T_vertex_base : int, (4, 4) array
         The nearest vertex of the route, and the pose in its frame.
     covariance : (6, 6) array
         Of position, then rotation vector, in map axes [m, rad].
-    matched_ratio : float
-        Fraction of the scan that lies on the submap.
-    rmse_m : float
-        Of the pairs, along the normals [m]; NaN without a match.
+    matched_ratio, rmse_m : float
+        Fraction of the scan that lies on the submap, and RMSE of the pairs along the normals [m];
+        NaN without a match.
     accepted, reason : bool, str
         Whether the scan was localised, and why or why not.
     correction_m : float
@@ -84,14 +80,7 @@ class SubmapLocalizer:
 
     It starts at the route's first vertex, with the deviations `start_m` and `start_deg`.
     `route_ids` are in driving order and may repeat; `make_matcher` makes the matcher of a submap,
-    by default from its 3-D points and normals.
-
-    Raises
-    ------
-    ValueError
-        If the route is empty.
-    DamagedSubmapError
-        If none of its submaps can be read.
+    by default from its 3-D points and normals. `DamagedSubmapError` if no submap can be read.
     """
 
     def __init__(
@@ -111,7 +100,9 @@ class SubmapLocalizer:
         self._check_submaps()
         steps = np.linalg.norm(np.diff(self._poses[:, :3, 3], axis=0), axis=1)
         self._along_m = np.append(0.0, np.cumsum(steps))
-        self._make_matcher = make_matcher or self._scan_matcher
+        self._make_matcher = make_matcher or (
+            lambda submap: ScanMatcher(submap.points, submap.normals, self.protocol)
+        )
         self._matchers: OrderedDict[int, ScanMapMatcher] = OrderedDict()
         self._T_odom_base: FloatArray | None = None
         self._odom_covariance = np.zeros((6, 6))
@@ -138,17 +129,9 @@ class SubmapLocalizer:
     ) -> None:
         """Restart at a vertex of the route.
 
-        Parameters
-        ----------
-        T_vertex_base : (4, 4) array, optional
-            Pose in the vertex's frame; identity by default.
-        covariance : (6, 6) array, optional
-            As `ScanLocalization.covariance`; by default from `start_m` and `start_deg`.
-
-        Raises
-        ------
-        ValueError
-            If the vertex is not on the route.
+        `T_vertex_base` (4, 4) is the pose in the vertex's frame, identity by default; `covariance`
+        (6, 6) is as `ScanLocalization.covariance`, by default from `start_m` and `start_deg`.
+        `ValueError` if the vertex is not on the route.
         """
         if vertex_id not in self.route_ids:
             raise ValueError(f"vertex {vertex_id} is not on the route; name one that is")
@@ -167,14 +150,9 @@ class SubmapLocalizer:
     ) -> ScanLocalization:
         """Localise a scan near the pose predicted by odometry.
 
-        Parameters
-        ----------
-        points_base : (n, 3) array
-            The deskewed scan, in the base's frame at the stamp [m].
-        T_odom_base : (4, 4) array
-            Odometry at the stamp.
-        odom_covariance : (6, 6) array, optional
-            Of odometry, accumulated since its start, as `OdometryFrame.covariance`.
+        `points_base` (n, 3) is the deskewed scan, in the base's frame at the stamp [m],
+        `T_odom_base` (4, 4) odometry at the stamp, and `odom_covariance` (6, 6) is accumulated
+        since its start, as `ScanOdometryFrame.covariance`.
         """
         self._predict(np.asarray(T_odom_base, dtype=np.float64), odom_covariance)
         self._follow()
@@ -188,7 +166,7 @@ class SubmapLocalizer:
         problem = self._problem(match, correction)
         if not problem:
             self._T_map_base = T_map_base
-            self._covariance = turned(match.covariance, T_map_submap[:3, :3])
+            self._covariance = _turned(match.covariance, T_map_submap[:3, :3])
             self._follow()
         return self._localization(stamp_ns, match, problem, float(np.linalg.norm(correction[:3])))
 
@@ -206,14 +184,13 @@ class SubmapLocalizer:
                 damage = damage or str(error)
                 continue
             T = invert_transform(T_map_submap) @ self._poses[at]
-            places = search.candidates(
-                matcher.points, T, shift_m=self.relocalization.shift_m + _FAR
-            )
-            found += [(c.share, at, c) for c in places]
+            reach_m = self.relocalization.shift_m + _FAR
+            found += [
+                (c.share, at, c) for c in search.candidates(matcher.points, T, shift_m=reach_m)
+            ]
         if not found:
-            return self._localization(
-                stamp_ns, None, f"no submap of the route can be read: {damage}"
-            )
+            problem = f"no submap of the route can be read: {damage}"
+            return self._localization(stamp_ns, None, problem)
         found.sort(key=lambda item: -item[0])
         return self._best_of(points_base, found[: self.relocalization.n_candidates], stamp_ns)
 
@@ -247,7 +224,7 @@ class SubmapLocalizer:
             return self._localization(stamp_ns, best, best.reason)
         T_map_base, _, at, T_map_submap = places[0]
         self._at, self._T_map_base = at, T_map_base
-        self._covariance = turned(best.covariance, T_map_submap[:3, :3])
+        self._covariance = _turned(best.covariance, T_map_submap[:3, :3])
         self._T_odom_base = None
         self._follow()
         return self._localization(stamp_ns, best, "")
@@ -255,7 +232,7 @@ class SubmapLocalizer:
     def _matched(self, matcher, T_map_submap, points_base) -> ScanMatch:
         T_submap_map = invert_transform(T_map_submap)
         T_start = T_submap_map @ self._T_map_base
-        prior = turned(_no_surer(self._covariance), T_submap_map[:3, :3])
+        prior = _turned(_no_surer(self._covariance), T_submap_map[:3, :3])
         L = np.linalg.inv(prior)
         shift = float(np.sqrt(np.linalg.eigvalsh(prior[:2, :2])[-1]))
         turn = float(np.degrees(np.sqrt(prior[5, 5])))
@@ -270,10 +247,8 @@ class SubmapLocalizer:
             turn_deg=min(_SEARCHED_DEVIATIONS * turn, 180.0),
         )
         other = best_match(matcher, points_base, starts)
-        is_better = other is not None and (other.accepted, other.close_ratio) > (
-            match.accepted,
-            match.close_ratio,
-        )
+        rank = (match.accepted, match.close_ratio)
+        is_better = other is not None and (other.accepted, other.close_ratio) > rank
         return other if other is not None and is_better else match
 
     def _problem(self, match: ScanMatch, correction: FloatArray) -> str:
@@ -304,8 +279,8 @@ class SubmapLocalizer:
             self._covariance = self._covariance + np.diag(np.repeat(np.square(drift), 3))
             if odom_covariance is not None:
                 R = self._T_map_base[:3, :3] @ T_odom_base[:3, :3].T
-                grown = turned(odom_covariance - self._odom_covariance, R)
-                self._covariance = self._covariance + positive_part(grown)
+                grown = _turned(odom_covariance - self._odom_covariance, R)
+                self._covariance = self._covariance + _positive_part(grown)
         self._T_odom_base = T_odom_base
         if odom_covariance is not None:
             self._odom_covariance = np.array(odom_covariance, dtype=np.float64)
@@ -316,9 +291,6 @@ class SubmapLocalizer:
         window = np.flatnonzero(np.abs(s - s[self._at]) <= self.protocol.window_m)
         gaps = self._poses[window, :3, 3] - self._T_map_base[:3, 3]
         self._at = int(window[np.argmin(np.einsum("ij,ij->i", gaps, gaps))])
-
-    def _scan_matcher(self, submap: Submap) -> ScanMatcher:
-        return ScanMatcher(submap.points, submap.normals, self.protocol)
 
     def _submap(self, at: int) -> tuple[ScanMapMatcher, FloatArray]:
         """Return the matcher of a vertex of the route, and T_map_submap."""
@@ -377,3 +349,15 @@ def _difference(T_a: FloatArray, T_b: FloatArray) -> FloatArray:
 
 def _no_surer(covariance: FloatArray) -> FloatArray:
     return covariance + np.diag(np.repeat([_LEAST_M**2, np.radians(_LEAST_DEG) ** 2], 3))
+
+
+def _turned(covariance: FloatArray, R: FloatArray) -> FloatArray:
+    """Return the covariance (6, 6) of a pose in other axes; R maps vectors to them."""
+    B = np.kron(np.eye(2), R)
+    return B @ covariance @ B.T
+
+
+def _positive_part(covariance: FloatArray) -> FloatArray:
+    """Return a symmetric matrix without its negative part."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T

@@ -53,8 +53,7 @@ class ScanMatch:
     accepted, reason : bool, str
         Whether the pose may be used, and why or why not.
     open_directions : tuple of OpenDirection
-        Motions that the surface does not constrain, only the prior; rotations are about the
-        source's origin.
+        Motions that only the prior constrains; rotations are about the source's origin.
     """
 
     T_target_source: FloatArray
@@ -132,21 +131,11 @@ class ScanMatcher:
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
     ) -> ScanMatch:
-        """Match a scan to the map.
+        """Match a scan (n, 3) in its frame (source) to the map, deskewed; NaN are ignored [m].
 
-        Parameters
-        ----------
-        points : (n, 3) array
-            The deskewed scan in its frame (source) [m]; NaN are ignored.
-        T_target_source : (4, 4) array
-            Initial pose, and mean of the prior.
-        prior_information : (6, 6) array, optional
-            Inverse covariance of the prior, as `ScanMatch.covariance`; none by default.
-
-        Raises
-        ------
-        ValueError
-            If a shape is wrong or the initial pose is not finite.
+        `T_target_source` (4, 4) is the initial pose, and mean of the prior, of which
+        `prior_information` (6, 6) is the inverse covariance, as `ScanMatch.covariance`; none by
+        default. `ValueError` if a shape is wrong or the initial pose is not finite.
         """
         T_prior = _checked(T_target_source, (4, 4), "T_target_source")
         L = np.zeros((6, 6)) if prior_information is None else prior_information
@@ -180,7 +169,10 @@ class ScanMatcher:
         variance = float(stats[icp.SUM_SQUARED] / weight) if n_pairs else float("nan")
         known = H / (p.covariance_factor * max(variance, _LEAST_VARIANCE)) if n_pairs else 0.0 * H
         facts: dict[str, Any] = {
-            "T_target_source": np.vstack([_rigid(T), [0.0, 0.0, 0.0, 1.0]]),
+            "T_target_source": np.vstack(
+                # The rotation is orthonormalised after many small ones.
+                [np.column_stack([nearest_rotation(T[:, :3]), T[:, 3]]), [0.0, 0.0, 0.0, 1.0]]
+            ),
             "covariance": inverse_information(known + L),
             "matched_ratio": float(n_pairs / max(n_points, 1)),
             # Few standing points are no evidence.
@@ -191,7 +183,13 @@ class ScanMatcher:
             "rmse_m": float(np.sqrt(variance)),
             "n_points": n_points,
             "n_iterations": int(stats[icp.N_ITERATIONS]),
-            "converged": _has_settled(stats, p),
+            # Alternating pairs may keep the last step from reaching zero.
+            "converged": bool(
+                stats[icp.HAS_SETTLED]
+                or (
+                    stats[icp.SHIFT] <= p.settled_m and stats[icp.TURN] <= np.radians(p.settled_deg)
+                )
+            ),
         }
         open_ones = opened(H) if n_pairs else ()
         problem = next(_problems(p, facts, T, prior, n_pairs, open_ones, L), "")
@@ -205,12 +203,6 @@ class ScanMatcher:
         )
 
 
-def _has_settled(stats: FloatArray, p: LocalizationProtocol) -> bool:
-    """Return whether the last step was small: alternating pairs may keep it from reaching zero."""
-    is_small = stats[icp.SHIFT] <= p.settled_m and stats[icp.TURN] <= np.radians(p.settled_deg)
-    return bool(stats[icp.HAS_SETTLED] or is_small)
-
-
 def thinned(points: np.ndarray, protocol: LocalizationProtocol) -> np.ndarray:
     """Return the points of a scan (n, 3) that are used for matching, as float32."""
     from aerotwin_teach_repeat.localization.grid_kernels import thin
@@ -219,9 +211,14 @@ def thinned(points: np.ndarray, protocol: LocalizationProtocol) -> np.ndarray:
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"points must have shape (n, 3), got {points.shape}")
     retained = thin(points, protocol.voxel_m, protocol.min_range_m, protocol.max_range_m)
-    if len(retained) > protocol.max_points:
-        retained = retained[np.linspace(0, len(retained) - 1, protocol.max_points).astype(np.int64)]
-    return points[retained]
+    return points[evenly_chosen(retained, protocol.max_points)]
+
+
+def evenly_chosen(indices: np.ndarray, most: int) -> np.ndarray:
+    """Return the indices, or so many of them in even steps."""
+    if len(indices) <= most:
+        return indices
+    return indices[np.linspace(0, len(indices) - 1, most).astype(np.int64)]
 
 
 def inverse_information(information: FloatArray) -> FloatArray:
@@ -272,11 +269,6 @@ def _problems(p, facts, T, prior, n_pairs, open_ones, L) -> Iterator[str]:
     if open_ones and not L.any():
         listed = " and ".join(d.text for d in open_ones)
         yield f"the surface leaves open: {listed}; give a prior"
-
-
-def _rigid(T: FloatArray) -> FloatArray:
-    """Return T (3, 4) with its rotation orthonormalised after many small rotations."""
-    return np.column_stack([nearest_rotation(T[:, :3]), T[:, 3]])
 
 
 def _checked(array: np.ndarray, shape: tuple[int, ...], name: str) -> FloatArray:

@@ -86,8 +86,6 @@ class ScanOdometryFrame:
         Of position, then rotation vector, in odom axes [m, rad]: accumulated over keyframes.
     points_base : (n, 3) float32 array
         The scan, thinned and deskewed, in the base's frame at the stamp [m].
-    matched_ratio : float
-        Fraction of the scan that lies on the map.
     accepted, reason : bool, str
         Whether the scan was matched, and why or why not.
     """
@@ -97,7 +95,6 @@ class ScanOdometryFrame:
     twist: FloatArray
     covariance: FloatArray
     points_base: np.ndarray
-    matched_ratio: float
     accepted: bool
     reason: str
 
@@ -155,11 +152,6 @@ class ScanOdometry:
             Later than that of the previous scan [ns].
         wheel_twist : (2,) or (6,) array, optional
             From the wheels: forward speed and yaw rate, or a whole twist [m/s, rad/s].
-
-        Raises
-        ------
-        ValueError
-            If a shape is wrong or the stamp does not increase.
         """
         if self._last is not None and stamp_ns <= self._last.stamp_ns:
             raise ValueError(f"stamp_ns must increase, got {stamp_ns} after {self._last.stamp_ns}")
@@ -203,7 +195,6 @@ class ScanOdometry:
             twist=known,
             covariance=covariance,
             points_base=deskewed(points, times, known),
-            matched_ratio=float(is_usable),
             accepted=is_usable,
             reason=f"the first scan of a map is {begins}" if is_usable else few,
         )
@@ -226,16 +217,9 @@ class ScanOdometry:
             change, twist = T_begin_end(found - twist, longest), found
             if np.linalg.norm(change[:3, 3]) <= _AGAIN_M:
                 break
-        return self._frame(still, match, T_start, twist, deviations, stamp_ns)
-
-    def _frame(
-        self, still, match: ScanMatch, T_start, twist, deviations, stamp_ns
-    ) -> ScanOdometryFrame:
-        last, keyframe = self._last, self._keyframe
-        assert last is not None and keyframe is not None
-        dt = 1e-9 * (stamp_ns - last.stamp_ns)
+        assert self._keyframe is not None
         if match.accepted:
-            T, covariance = match.T_target_source, keyframe.covariance + match.covariance
+            T, covariance = match.T_target_source, self._keyframe.covariance + match.covariance
             twist = twist_between(last.T_odom_base, T, dt) if last.accepted else twist
         else:
             T = T_start
@@ -246,7 +230,6 @@ class ScanOdometry:
             twist=twist,
             covariance=covariance,
             points_base=still,
-            matched_ratio=match.matched_ratio,
             accepted=match.accepted,
             reason=match.reason,
         )

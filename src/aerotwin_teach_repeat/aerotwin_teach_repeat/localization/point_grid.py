@@ -12,23 +12,11 @@ MIN_NEIGHBOURS = 6
 
 
 class PointGrid:
-    """A point cloud in cells.
+    """A point cloud (m, 3) in cells of an edge, in any frame [m].
 
-    Parameters
-    ----------
-    points : (m, 3) array
-        Any frame [m], finite.
-    normals : (m, 3) array, optional
-        Unit, sign arbitrary; none by default.
-    weights : (m,) array, optional
-        Confidence of each normal, 0 to 1; 1 by default, 0 where a normal is zero.
-    cell_m : float
-        Edge of a cell [m].
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a number is NaN or infinite, or the cloud is too wide for the cells.
+    `normals` (m, 3) are unit, sign arbitrary, none by default; `weights` (m,) their confidence, 0
+    to 1, by default 1, or 0 where a normal is zero. `ValueError` if shapes disagree, a number is
+    not finite, or the cloud is too wide for the cells.
     """
 
     def __init__(

@@ -13,8 +13,8 @@ class LocalizationProtocol:
 
     Not from VTR3 are the number of points, the robust weight and its range, the steps below which
     the loop ends at once (VTR3: those of `settled_m` and `settled_deg`), the limits of a correction
-    (VTR3 allows 100 m) and the consistency with odometry. `range_m` was chosen on scans of a hall:
-    the residual motion distortion of a scan grows with range, and so do the errors of a map.
+    (VTR3 allows 100 m) and the consistency with odometry. The residual motion distortion of a scan
+    grows with range, as do the errors of a map: `range_m` was chosen on scans of a hall.
     """
 
     max_range_m: float = parameter(
@@ -28,10 +28,7 @@ class LocalizationProtocol:
         0.3, text="a scan keeps one point of each voxel", unit="m", minimum=0.01, maximum=10.0
     )
     max_points: int = parameter(
-        3000,
-        text="points of a scan that are matched, evenly chosen",
-        minimum=100,
-        maximum=1_000_000,
+        3000, text="points of a scan that are matched, evenly chosen", minimum=100, maximum=10**6
     )
     initial_steps: int = parameter(
         20, text="most steps of the first stage (VTR3: 4)", minimum=1, maximum=1000

@@ -4,8 +4,7 @@
 
 The vehicle stands on the ground that was driven, so height and tilt are those of the vertex; the
 search covers heading and a shift of a few metres (correlative matching: Olson 2009, ICRA). The
-candidates are then matched as any scan is, and the one with most points on the map's surface wins,
-unless another pose explains nearly as many.
+candidate with most points on the map's surface wins, unless another explains nearly as many.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.parameters import parameter
 from aerotwin_teach_repeat.localization import search_kernels as kernels
 from aerotwin_teach_repeat.localization.grid_kernels import thin
-from aerotwin_teach_repeat.localization.matcher import ScanMapMatcher, ScanMatch
+from aerotwin_teach_repeat.localization.matcher import ScanMapMatcher, ScanMatch, evenly_chosen
 
 _MARGIN_CELLS = 2
 _MAX_CELLS = 1 << 25
@@ -82,11 +81,7 @@ class PoseSearch:
         self.protocol = protocol
         points = np.ascontiguousarray(points, dtype=np.float32)
         retained = thin(points, protocol.point_voxel_m, 1.0, max_range_m)
-        if len(retained) > protocol.n_points:
-            retained = retained[
-                np.linspace(0, len(retained) - 1, protocol.n_points).astype(np.int64)
-            ]
-        self._points = points[retained]
+        self._points = points[evenly_chosen(retained, protocol.n_points)]
 
     def candidates(
         self,
@@ -142,10 +137,10 @@ class PoseSearch:
 
 
 def best_match(
-    matcher: ScanMapMatcher, points: np.ndarray, starts: list[Candidate], prior=None
+    matcher: ScanMapMatcher, points: np.ndarray, starts: list[Candidate]
 ) -> ScanMatch | None:
     """Return the match with most points on the surface from some initial poses, or None."""
-    matches = [matcher.match(points, c.T_target_source, prior) for c in starts]
+    matches = [matcher.match(points, c.T_target_source) for c in starts]
     return max(matches, key=lambda m: (m.accepted, m.close_ratio), default=None)
 
 

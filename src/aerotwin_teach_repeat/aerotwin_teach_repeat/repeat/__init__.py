@@ -12,12 +12,7 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
-    from aerotwin_teach_repeat.repeat.pose_tracker import (
-        LocalizationFix,
-        Odometry,
-        PoseTracker,
-        RouteLocalizer,
-    )
+    from aerotwin_teach_repeat.repeat.pose_tracker import LocalizationFix, PoseTracker
     from aerotwin_teach_repeat.repeat.repeater import Repeater
     from aerotwin_teach_repeat.repeat.step import RepeatState, RepeatStep, Transition
 else:

@@ -27,23 +27,18 @@ class RepeatParameters:
         minimum=0.05, maximum=10.0,
     )  # fmt: skip
     n_breaks: int = parameter(
-        3,
-        text="scans in a row that do not continue the way after which it counts as carried away",
-        minimum=1,
+        3, text="scans in a row that do not continue the way: it was carried away", minimum=1,
         maximum=1000,
-    )
+    )  # fmt: skip
     n_confirmations: int = parameter(
-        2,
-        text="localisations in a row that agree before it drives off",
-        minimum=1,
-        maximum=100,
+        2, text="localisations in a row that agree before it drives off", minimum=1, maximum=100
     )
     agreement_m: float = parameter(
         0.3, text="largest difference of two that agree, odometry between considered", unit="m",
         minimum=0.01, maximum=5.0,
     )  # fmt: skip
     agreement_deg: float = parameter(
-        5.0, text="likewise of their headings", unit="deg", minimum=0.1, maximum=45.0
+        5.0, text="the same of their headings", unit="deg", minimum=0.1, maximum=45.0
     )
     n_local_attempts: int = parameter(
         3, text="failed localisations near the believed pose before the whole route is searched",

@@ -2,111 +2,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pose estimate of the vehicle: odometry from scan to scan, corrected by localisation."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.time import to_seconds
+from aerotwin_teach_repeat.localization.localizer import ScanLocalization, SubmapLocalizer
 from aerotwin_teach_repeat.localization.motion import T_begin_end, twist_between
-from aerotwin_teach_repeat.repeat.dead_reckoning import DeadReckoning, between
+from aerotwin_teach_repeat.localization.odometry import ScanOdometry, ScanOdometryFrame
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
 
 Twist = tuple[float, float]
 """Speed along x [m/s], turn rate about z [rad/s]."""
 FEW_POINTS = 100
 """A scan of fewer points is no evidence for or against a pose."""
+RECKONED_SHARE = 0.2
+"""Relative error of dead reckoning: skidding wheels turn up to 15 % less, or more."""
+FIT_SHARE = 0.9
+"""A scan whose matched ratio is below this fraction of the usual one fits worse than before."""
+MEMORY_SCANS = 20.0
+"""The usual ratio is that of the last two seconds."""
 
 
-class OdometryStep(Protocol):
-    """Odometry result of a scan, as `aerotwin_teach_repeat.localization.OdometryFrame`."""
+@dataclass(frozen=True, kw_only=True)
+class DeadReckoning:
+    """Dead reckoning since the last confirmed pose, against which doubtful scans are checked.
 
-    @property
-    def T_odom_base(self) -> FloatArray:
-        """Pose (4, 4) at the stamp."""
+    `T_map_base` (4, 4) is the predicted pose, None without a confirmed one; `way_m` and `turn_rad`
+    are distance and rotation since then; `usual_ratio` is the usual matched fraction of a scan.
+    """
 
-    @property
-    def twist(self) -> FloatArray:
-        """Linear and angular velocity (6,) in axes of the base [m/s, rad/s]."""
+    T_map_base: FloatArray | None = None
+    way_m: float = 0.0
+    turn_rad: float = 0.0
+    usual_ratio: float = 0.0
 
-    @property
-    def covariance(self) -> FloatArray:
-        """Of position, then rotation vector (6, 6), in odom axes [m, rad]."""
+    def sure(self, T_map_base: FloatArray, ratio: float) -> "DeadReckoning":
+        """Return it reset to a confirmed pose, with the fraction of the scan on the map there."""
+        keep = math.exp(-1.0 / MEMORY_SCANS) if self.T_map_base is not None else 0.0
+        usual = keep * self.usual_ratio + (1.0 - keep) * ratio
+        return DeadReckoning(T_map_base=T_map_base, usual_ratio=usual)
 
-    @property
-    def points_base(self) -> NDArray[Any]:
-        """The deskewed scan (n, 3) [m]."""
+    def moved(self, T_before_now: FloatArray) -> "DeadReckoning":
+        """Return it after a motion."""
+        if self.T_map_base is None:
+            return self
+        way_m, turn_rad = between(np.eye(4), T_before_now)
+        return dataclasses.replace(
+            self, T_map_base=self.T_map_base @ T_before_now, way_m=self.way_m + way_m,
+            turn_rad=self.turn_rad + turn_rad,
+        )  # fmt: skip
 
-    @property
-    def accepted(self) -> bool:
-        """Whether the scan is continuous with the previous ones."""
+    def agrees(self, T_map_base: FloatArray, ratio: float, shift_m: float, turn_rad: float) -> bool:
+        """Return whether a scan matches as well as before, at the predicted pose.
 
-    @property
-    def reason(self) -> str:
-        """Why or why not."""
-
-
-class Odometry(Protocol):
-    """Motion from scan to scan, as `aerotwin_teach_repeat.localization.ScanOdometry`."""
-
-    def add(
-        self,
-        points_base: NDArray[Any],
-        times_s: NDArray[Any],
-        stamp_ns: int,
-        wheel_twist: FloatArray | None = None,
-    ) -> OdometryStep:
-        """Return the pose at the stamp, and the deskewed scan."""
-
-    def restart(self) -> None:
-        """Clear the map: the next scan is placed by the motion alone."""
-
-
-class RouteLocalization(Protocol):
-    """Localisation result of a scan, as `aerotwin_teach_repeat.localization.Localization`."""
-
-    @property
-    def T_map_base(self) -> FloatArray:
-        """Pose (4, 4) in the frame of the route."""
-
-    @property
-    def vertex_id(self) -> int:
-        """The nearest vertex of the route."""
-
-    @property
-    def T_vertex_base(self) -> FloatArray:
-        """Pose (4, 4) in the frame of that vertex."""
-
-    @property
-    def matched_ratio(self) -> float:
-        """Fraction of the scan that lies on the submap."""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the scan was localised."""
-
-    @property
-    def reason(self) -> str:
-        """Why or why not."""
+        `T_map_base` is the pose that was found, `ratio` the fraction of the scan on the map there;
+        `shift_m` and `turn_rad` are tolerances on top of the motion's own error.
+        """
+        if self.T_map_base is None:
+            return False
+        shift, turn = between(self.T_map_base, T_map_base)
+        return (
+            shift <= shift_m + RECKONED_SHARE * self.way_m
+            and turn <= turn_rad + RECKONED_SHARE * self.turn_rad
+            and ratio >= FIT_SHARE * self.usual_ratio
+        )
 
 
-class RouteLocalizer(Protocol):
-    """Localisation in the submaps of a route, as `aerotwin_teach_repeat.localization.Localizer`."""
-
-    def localize(
-        self, points_base: NDArray[Any], stamp_ns: int, T_odom_base: FloatArray,
-        odom_covariance: FloatArray,
-    ) -> RouteLocalization:  # fmt: skip
-        """Return the pose near the previous one, moved by odometry."""
-
-    def relocalize(self, points_base: NDArray[Any]) -> RouteLocalization:
-        """Return the pose, searched on the whole route."""
-
-    def reset(self, vertex_id: int, T_vertex_base: FloatArray) -> None:
-        """Set the present pose."""
+def between(T_a: FloatArray, T_b: FloatArray) -> tuple[float, float]:
+    """Return distance [m] and angle [rad] between two poses."""
+    T = invert_transform(T_a) @ T_b
+    cosine = float(np.clip((np.trace(T[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
+    return float(np.linalg.norm(T[:3, 3])), math.acos(cosine)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +100,12 @@ class PoseTracker:
 
     A scan that is not continuous with the previous ones may be of another place. Its localisation
     is accepted only if it agrees with dead reckoning and matches as well as before; after
-    `n_breaks` such scans in a row without agreement the pose is unknown.
-
-    `twist` is the last measured speed and turn rate [m/s, rad/s].
+    `n_breaks` such scans in a row without agreement the pose is unknown. `twist` is the last
+    measured speed and turn rate [m/s, rad/s].
     """
 
     def __init__(
-        self, odometry: Odometry, localizer: RouteLocalizer, parameters: RepeatParameters
+        self, odometry: ScanOdometry, localizer: SubmapLocalizer, parameters: RepeatParameters
     ) -> None:
         self._odometry, self._localizer, self._parameters = odometry, localizer, parameters
         self._n_broken = 0
@@ -217,11 +188,12 @@ class PoseTracker:
             return
         self.twist = self.twist if wheel_twist is None else wheel_twist
         dt = to_seconds(stamp_ns - self._now_ns)
-        self._T_scan_now = self._T_scan_now @ T_begin_end(_six(self.twist), dt)
+        twist = np.array([self.twist[0], 0.0, 0.0, 0.0, 0.0, self.twist[1]])
+        self._T_scan_now = self._T_scan_now @ T_begin_end(twist, dt)
         self._since_m += abs(self.twist[0] * dt)
         self._now_ns = stamp_ns
 
-    def _move(self, step: OdometryStep, stamp_ns: int) -> None:
+    def _move(self, step: ScanOdometryFrame, stamp_ns: int) -> None:
         """Apply the motion since the last scan, in place of the extrapolation."""
         if self._T_odom_base is not None:
             T_before_now = invert_transform(self._T_odom_base) @ step.T_odom_base
@@ -233,7 +205,7 @@ class PoseTracker:
         self.twist = (float(step.twist[0]), float(step.twist[5]))
         self._scan_ns = self._now_ns = stamp_ns
 
-    def _count(self, step: OdometryStep) -> None:
+    def _count(self, step: ScanOdometryFrame) -> None:
         """Count scans that are not continuous; the odometry's map is of no use then."""
         if step.accepted:
             self._n_broken = 0
@@ -243,7 +215,7 @@ class PoseTracker:
             self._odometry.restart()
 
     def _accept(
-        self, found: RouteLocalization, step: OdometryStep, *, is_sure: bool
+        self, found: ScanLocalization, step: ScanOdometryFrame, *, is_sure: bool
     ) -> LocalizationFix:
         """Accept a localisation; if it is not sure, only where it agrees with dead reckoning."""
         T_map_base = np.asarray(found.T_map_base, dtype=np.float64)
@@ -253,7 +225,10 @@ class PoseTracker:
         if not is_sure and not self._reckoned.agrees(
             T_map_base, ratio, p.agreement_m, math.radians(p.agreement_deg)
         ):
-            self._refuse(found)
+            # The localiser starts again from the estimated pose.
+            assert self._T_map_scan is not None
+            T_vertex_map = found.T_vertex_base @ invert_transform(found.T_map_base)
+            self._localizer.reset(found.vertex_id, T_vertex_map @ self._T_map_scan)
             return self._doubt(step, f"the scan does not continue the way: {step.reason}")
         jump_m = jump_rad = math.inf
         if self._T_map_scan is not None:
@@ -266,20 +241,9 @@ class PoseTracker:
             jump_rad=jump_rad,
         )  # fmt: skip
 
-    def _refuse(self, found: RouteLocalization) -> None:
-        """Reset the localiser to the estimated pose."""
-        assert self._T_map_scan is not None
-        T_vertex_map = found.T_vertex_base @ invert_transform(found.T_map_base)
-        self._localizer.reset(found.vertex_id, T_vertex_map @ self._T_map_scan)
-
-    def _doubt(self, step: OdometryStep, reason: str) -> LocalizationFix:
+    def _doubt(self, step: ScanOdometryFrame, reason: str) -> LocalizationFix:
         """Drop the estimate after `n_breaks` scans in a row that match nowhere."""
         if self._n_broken >= self._parameters.n_breaks:
             self._T_map_scan, self._n_broken = None, 0
             reason = f"scans do not continue the way, it may have been carried away: {step.reason}"
         return LocalizationFix(is_localised=False, reason=reason)
-
-
-def _six(twist: Twist) -> FloatArray:
-    """Return (vx, vy, vz, wx, wy, wz) of a planar twist."""
-    return np.array([twist[0], 0.0, 0.0, 0.0, 0.0, twist[1]])

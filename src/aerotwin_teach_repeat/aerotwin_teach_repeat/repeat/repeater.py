@@ -11,14 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.time import to_seconds
+from aerotwin_teach_repeat.localization.localizer import SubmapLocalizer
+from aerotwin_teach_repeat.localization.odometry import ScanOdometry
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
-from aerotwin_teach_repeat.repeat.pose_tracker import (
-    LocalizationFix,
-    Odometry,
-    PoseTracker,
-    RouteLocalizer,
-    Twist,
-)
+from aerotwin_teach_repeat.repeat.pose_tracker import LocalizationFix, PoseTracker, Twist
 from aerotwin_teach_repeat.repeat.step import (
     DRIVING,
     ENDED,
@@ -58,22 +54,16 @@ class Repeater:
     """Repeats a route: odometry and localisation estimate the pose, a tracker steers.
 
     `route_ids` are the vertices in driving order, and the tracker's route is
-    `RoutePath(graph.poses_map(route_ids))`.
-
-    Attributes
-    ----------
-    reason : str
-        Reason of the present state; while relocalising, why the last scan was not localised.
-    transitions : list of Transition
-        All changes of state so far.
+    `RoutePath(graph.poses_map(route_ids))`. `reason` is that of the present state (while
+    relocalising, why the last scan was not localised), `transitions` are all changes so far.
     """
 
     def __init__(
         self,
         graph: RouteGraph,
         route_ids: Sequence[int],
-        localizer: RouteLocalizer,
-        odometry: Odometry,
+        localizer: SubmapLocalizer,
+        odometry: ScanOdometry,
         tracker: PathTracker,
         parameters: RepeatParameters,
     ) -> None:
@@ -104,11 +94,7 @@ class Repeater:
 
         The vehicle is near `vertex_id`, by default the first, at `T_vertex_base` (4, 4) in its
         frame, by default identity; `is_anywhere` searches the whole route at once instead.
-
-        Raises
-        ------
-        ValueError
-            If it is already under way, or the vertex is not on the route.
+        `ValueError` if it is already under way, or the vertex is not on the route.
         """
         if self.state not in ENDED:
             raise ValueError(f"a repeat is under way ({self.state}); cancel it first")
@@ -148,16 +134,9 @@ class Repeater:
     ) -> RepeatStep:  # fmt: skip
         """Process a scan and return the next step.
 
-        Parameters
-        ----------
-        points_base : (n, 3) array
-            Points in the base frame as measured, each at its own time [m].
-        times_s : (n,) array
-            Times of the points since the stamp [s].
-        stamp_ns : int
-            Start of the scan [ns].
-        wheel_twist : (speed, turn rate) or None
-            From the wheels, if known [m/s, rad/s].
+        `points_base` (n, 3) are as measured in the base frame [m], each at its own of `times_s`
+        (n,) since the stamp, the start of the scan [s]; `wheel_twist` is speed and turn rate from
+        the wheels, if known [m/s, rad/s].
         """
         self._on_time(stamp_ns, times_s)
         if self.state in ENDED:
@@ -182,17 +161,17 @@ class Repeater:
         `wheel_twist` speed and turn rate from the wheels, if known [m/s, rad/s].
         """
         silent_s = to_seconds(stamp_ns - max(self._end_ns, heard_ns))
-        if self.state in DRIVING:
-            if silent_s <= self._parameters.scan_timeout_s and not self._must_stop_at(stamp_ns):
-                return self._step(is_localised=False)
+        is_silent = silent_s > self._parameters.scan_timeout_s
+        if self.state in DRIVING and not is_silent and not self._must_stop_at(stamp_ns):
+            return self._step(is_localised=False)
+        if self.state in DRIVING or (self.state in SEARCHING and is_silent):
             self._where.extrapolate(stamp_ns, wheel_twist)
             self._stamp_ns = stamp_ns
             reason = f"no scan for {silent_s:.1f} s"
-            self._follow(LocalizationFix(is_localised=False, reason=reason))
-        elif self.state in SEARCHING and silent_s > self._parameters.scan_timeout_s:
-            self._where.extrapolate(stamp_ns, wheel_twist)
-            self._stamp_ns = stamp_ns
-            self._stand_by(f"no scan for {silent_s:.1f} s")
+            if self.state in DRIVING:
+                self._follow(LocalizationFix(is_localised=False, reason=reason))
+            else:
+                self._stand_by(reason)
         else:
             self._stamp_ns = max(stamp_ns, self._stamp_ns)
         return self._steer(is_localised=False)
@@ -224,11 +203,12 @@ class Repeater:
     def _stand_by(self, reason: str) -> None:
         """Wait without a pose: from braking to standstill, with a timeout."""
         searched_s = to_seconds(self._stamp_ns - self._since_ns)
-        if self.state is RepeatState.STOPPED and self._stands():
-            self._change(RepeatState.RELOCALISING, f"stands and looks for its place: {reason}")
-        elif self.state is not RepeatState.STOPPED and searched_s > self._parameters.give_up_s:
+        if self.state is RepeatState.STOPPED:
+            if self._last.v_m_s == 0.0 and self._where.speed_m_s < STANDS_M_S:
+                self._change(RepeatState.RELOCALISING, f"stands and looks for its place: {reason}")
+        elif searched_s > self._parameters.give_up_s:
             self._change(RepeatState.FAILED, f"was not found within {searched_s:.0f} s: {reason}")
-        elif self.state is not RepeatState.STOPPED:
+        else:
             self.reason = f"looks for its place: {reason}"
 
     def _go(self, fix: LocalizationFix) -> None:
@@ -299,13 +279,9 @@ class Repeater:
     def _must_stop_at(self, stamp_ns: int) -> bool:
         """Return whether braking later than this would exceed the allowed blind distance."""
         since_m = self._where.speed_m_s * to_seconds(stamp_ns - self._stamp_ns)
-        blind_m = self._where.blind_m + since_m
-        return blind_m + self._stopping_m() >= self._parameters.max_blind_m
-
-    def _stopping_m(self) -> float:
-        """Return the distance to standstill when the next command is to brake."""
         speed = max(self._where.speed_m_s, abs(self._last.v_m_s))
-        return stopping_distance(self._tracker.parameters, speed, self._age_s())
+        stopping_m = stopping_distance(self._tracker.parameters, speed, self._age_s())
+        return self._where.blind_m + since_m + stopping_m >= self._parameters.max_blind_m
 
     def _check_stopping(self) -> None:
         """Refuse a blind distance within which the vehicle cannot stop."""
@@ -318,9 +294,6 @@ class Repeater:
                 f"{p.reference_speed_m_s} m/s, got {allowed}; raise it, or lower "
                 "reference_speed_m_s"
             )
-
-    def _stands(self) -> bool:
-        return self._last.v_m_s == 0.0 and self._where.speed_m_s < STANDS_M_S
 
     def _s_of(self, vertex_id: int, near_m: float) -> float:
         """Return the arc length of a vertex; of several passes the one nearest to near_m."""

@@ -51,8 +51,6 @@ class RepeatStep:
     ----------
     stamp_ns : int
         Time of the pose [ns].
-    v_m_s, omega_rad_s : float
-        The command.
     T_map_base : (4, 4) array or None
         Estimated pose at the stamp; None before the vehicle was found.
     s_m, lateral_m : float
@@ -61,10 +59,8 @@ class RepeatStep:
         Completed fraction of the route, 0 to 1.
     blind_m : float
         Driven since the last accepted localisation [m].
-    is_localised : bool
-        Whether this scan was localised.
-    reason : str
-        Reason of the state, and why a command is not the tracker's own.
+    is_localised, reason : bool, str
+        Whether this scan was localised; reason of the state, and of a fallback command.
     """
 
     stamp_ns: int

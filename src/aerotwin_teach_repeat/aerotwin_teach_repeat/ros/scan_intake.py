@@ -23,18 +23,9 @@ RETAINED_ODOMETRY = 200
 class BaseScan:
     """A scan as measured, in the base frame, with wheel odometry at its stamp.
 
-    Attributes
-    ----------
-    stamp_ns : int
-        Start of the scan [ns].
-    points_base : (n, 3) array
-        Each point at its own time [m].
-    times_s : (n,) array
-        Since the stamp [s]; zeros where the cloud has no field `time`.
-    T_odom_base : (4, 4) array or None
-        Pose from the wheels nearest to the stamp; None without odometry.
-    wheel_twist : tuple or None
-        Speed and turn rate from the wheels [m/s, rad/s].
+    `points_base` (n, 3) are each at its own of `times_s` (n,) since the stamp, the start of the
+    scan; zeros where the cloud has no field `time`. `T_odom_base` is the pose from the wheels
+    nearest to the stamp, `wheel_twist` their speed and turn rate; None without odometry.
     """
 
     stamp_ns: int

@@ -6,23 +6,24 @@ Positions are in `map`, s is the arc length along the route in the horizontal pl
 the speed along the vehicle's x axis and its turn rate about z, positive to the left.
 """
 
-from aerotwin_teach_repeat.tracking.model_predictive import ModelPredictiveTracker
-from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
-from aerotwin_teach_repeat.tracking.path_tracker import PathTracker, TrackerCommand
-from aerotwin_teach_repeat.tracking.pure_pursuit import PurePursuitTracker
-from aerotwin_teach_repeat.tracking.route_path import RoutePath, RouteProjection, Segment
-from aerotwin_teach_repeat.tracking.route_progress import RouteProgress
-from aerotwin_teach_repeat.tracking.speed_schedule import speed_schedule
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ModelPredictiveTracker",
-    "PathTracker",
-    "PurePursuitTracker",
-    "RoutePath",
-    "RouteProgress",
-    "RouteProjection",
-    "Segment",
-    "TrackerCommand",
-    "TrackerParameters",
-    "speed_schedule",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.tracking.model_predictive import ModelPredictiveTracker
+    from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
+    from aerotwin_teach_repeat.tracking.path_tracker import (
+        PathTracker,
+        TrackerCommand,
+        speed_schedule,
+    )
+    from aerotwin_teach_repeat.tracking.pure_pursuit import PurePursuitTracker
+    from aerotwin_teach_repeat.tracking.route_path import (
+        RoutePath,
+        RouteProgress,
+        RouteProjection,
+        Segment,
+    )
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -8,22 +8,17 @@ import numpy as np
 
 from aerotwin_teach_repeat.tracking.motion_model import CommandResponse
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
+from aerotwin_teach_repeat.tracking.path_tracker import speed_at
 from aerotwin_teach_repeat.tracking.route_path import FloatArray, RoutePath, Segment
-from aerotwin_teach_repeat.tracking.speed_schedule import speed_at
 
 
 @dataclass(frozen=True, kw_only=True)
 class Horizon:
     """Reference poses at n + 1 instants and the commands that would keep them.
 
-    Attributes
-    ----------
-    points, heading_rad : (n + 1, 2) and (n + 1,) arrays
-        Positions on the route [m], and continuous headings of the vehicle [rad].
-    commands : (n, 2) array
-        Speed and turn (rate or curvature) commands, compensated for the vehicle's response.
-    direction : int
-        +1 forward, -1 reverse.
+    `points` (n + 1, 2) lie on the route [m], `heading_rad` (n + 1,) is continuous, `commands`
+    (n, 2) are speed and turn (rate or curvature), compensated for the vehicle's response, and
+    `direction` is +1 forward, -1 reverse.
     """
 
     points: FloatArray

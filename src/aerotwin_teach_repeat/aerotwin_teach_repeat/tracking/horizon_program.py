@@ -34,13 +34,9 @@ SLACK_CURVATURE = 10.0
 class StageData:
     """One linearisation with n stages, e_{k+1} = A_k e_k + B_k u_k + c_k.
 
-    Attributes
-    ----------
-    e_start, u_before : (5,) and (2,) arrays
-        Error at the start, and command in force before the first.
-    A, B, c : (n, 5, 5), (n, 5, 2), (n, 5) array
-    u_reference, u_low, u_high, change : (n, 2) array
-        Commands of the reference, limits of the commands, and limits of |u_k - u_{k-1}|.
+    `e_start` (5,) is the error at the start, `u_before` (2,) the command in force before the first;
+    (n, 2) are `u_reference`, the commands of the reference, `u_low` and `u_high`, limits of the
+    commands, and `change`, those of |u_k - u_{k-1}|.
     """
 
     e_start: FloatArray
@@ -71,8 +67,7 @@ class Solution:
 
     commands: FloatArray
     is_usable: bool
-    reason: str
-    n_iterations: int
+    reason: str = ""
 
 
 class HorizonProgram:
@@ -125,7 +120,8 @@ class HorizonProgram:
         else:
             self._solver.update(q=program.q, l=program.low, u=program.high, Ax=values)
         result = self._solver.solve(raise_error=False)
-        status, info = osqp.SolverStatus(result.info.status_val), result.info
+        info = result.info
+        status = osqp.SolverStatus(info.status_val)
         x = np.asarray(result.x, dtype=np.float64)
         stopped = status in (
             osqp.SolverStatus.OSQP_MAX_ITER_REACHED, osqp.SolverStatus.OSQP_SOLVED_INACCURATE
@@ -134,15 +130,14 @@ class HorizonProgram:
             stopped and info.prim_res < ACCEPTED_RESIDUAL
         )
         if not usable or not np.isfinite(x).all():
-            return self._unusable(f"the solver ended with '{info.status}'", int(info.iter))
+            return self._unusable(f"the solver ended with '{info.status}'")
         commands = x[self._i_command : self._i_slack].reshape(-1, N_COMMAND)
-        return Solution(commands=commands, is_usable=True, reason="", n_iterations=int(info.iter))
+        return Solution(commands=commands, is_usable=True)
 
-    def _unusable(self, reason: str, n_iterations: int = 0) -> Solution:
+    def _unusable(self, reason: str) -> Solution:
         """Return no commands and the reason; the next program starts cold."""
         self._solver = None
-        nothing = np.zeros((self._n, N_COMMAND))
-        return Solution(commands=nothing, is_usable=False, reason=reason, n_iterations=n_iterations)
+        return Solution(commands=np.zeros((self._n, N_COMMAND)), is_usable=False, reason=reason)
 
     def _setup(self, program: Program, values: FloatArray) -> osqp.OSQP:
         C = self._pattern_matrix.copy()

@@ -16,13 +16,13 @@ from aerotwin_teach_repeat.tracking.horizon import Horizon, plan_horizon
 from aerotwin_teach_repeat.tracking.horizon_program import HorizonProgram, Solution, StageData
 from aerotwin_teach_repeat.tracking.motion_model import CommandResponse, State
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
-from aerotwin_teach_repeat.tracking.path_tracker import TrackerBase, TrackerCommand
+from aerotwin_teach_repeat.tracking.path_tracker import PathTracker, TrackerCommand
 from aerotwin_teach_repeat.tracking.pure_pursuit import pursuit_command
 from aerotwin_teach_repeat.tracking.route_path import FloatArray, RoutePath
 
 
-class ModelPredictiveTracker(TrackerBase):
-    """Follows a route by model-predictive control; a `PathTracker`.
+class ModelPredictiveTracker(PathTracker):
+    """Follows a route by model-predictive control.
 
     If the solver fails, the command is that of pure pursuit, and its reason says so.
     """
@@ -49,32 +49,24 @@ class ModelPredictiveTracker(TrackerBase):
         solution = self._solve(state, horizon, response)
         if solution.is_usable:
             v, turn = solution.commands[0].tolist()
-            omega = self._memory.model.omega_of(v, turn)
-            return self._send(v, omega, now, n_iterations=solution.n_iterations)
+            return self._send(v, self._memory.model.omega_of(v, turn), now)
         v, omega = pursuit_command(state, self.route, self.schedule, segment, s_m, response, p)
-        return self._send(
-            v, omega, now, is_fallback=True, n_iterations=solution.n_iterations,
-            reason=f"pure pursuit: {solution.reason}",
-        )  # fmt: skip
+        reason = f"pure pursuit: {solution.reason}"
+        return self._send(v, omega, now, is_fallback=True, reason=reason)
 
     def _solve(self, state: State, horizon: Horizon, response: CommandResponse) -> Solution:
         """Return and remember the solution after a fixed number of linearisations."""
         turns = np.round((state[2] - horizon.heading_rad[0]) / (2.0 * np.pi))
         start = (*state[:2], state[2] - 2.0 * np.pi * float(turns), *state[3:])
         commands = self._guess(horizon)
-        n_iterations = 0
         for _ in range(self.parameters.n_linearisations):
             data = self._linearise(start, commands, horizon, response)
             solution = self._program.solve(self._program.build(data))
-            n_iterations += solution.n_iterations
             if not solution.is_usable:
                 self._planned = None
                 break
             commands = self._planned = solution.commands
-        return Solution(
-            commands=solution.commands, is_usable=solution.is_usable, reason=solution.reason,
-            n_iterations=n_iterations,
-        )  # fmt: skip
+        return solution
 
     def _guess(self, horizon: Horizon) -> FloatArray:
         """Return the last plan shifted by a control period, or the reference's commands."""

@@ -126,10 +126,7 @@ class TrackerParameters:
         2, text="quadratic programs per command (SQP iterations)", minimum=1, maximum=10
     )
     max_iterations: int = parameter(
-        400,
-        text="bound on the solver's iterations per program",
-        minimum=25,
-        maximum=10000,
+        400, text="bound on the solver's iterations per program", minimum=25, maximum=10000
     )
     # Pure pursuit.
     look_ahead_s: float = parameter(

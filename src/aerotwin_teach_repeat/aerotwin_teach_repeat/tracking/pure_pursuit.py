@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from aerotwin_teach_repeat.tracking.motion_model import CommandResponse, State
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
-from aerotwin_teach_repeat.tracking.path_tracker import TrackerBase, TrackerCommand
+from aerotwin_teach_repeat.tracking.path_tracker import PathTracker, TrackerCommand, speed_at
 from aerotwin_teach_repeat.tracking.route_path import FloatArray, RoutePath, Segment
-from aerotwin_teach_repeat.tracking.speed_schedule import speed_at
 
 
 def pursuit_command(
@@ -52,8 +51,8 @@ def pursuit_command(
     return velocity / response.speed_gain, omega
 
 
-class PurePursuitTracker(TrackerBase):
-    """Follows a route by pure pursuit; a `PathTracker`."""
+class PurePursuitTracker(PathTracker):
+    """Follows a route by pure pursuit."""
 
     def command(
         self, T_map_base: ArrayLike, twist: ArrayLike, s_m: float, *,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A route as a curve: arc length, heading, curvature, and projection of poses onto it.
+"""A route as a curve: arc length, heading, curvature, projection of poses, and progress.
 
 Horizontal geometry: s is the length of the curve in the x-y plane of the map. A route that
 changes between forward and reverse driving has cusps; between two cusps it is smooth.
@@ -21,6 +21,10 @@ SAMPLE_M = 0.05
 """Spacing of the samples: an arc of radius 2 m is off its chord by 0.16 mm."""
 CURVATURE_WINDOW_M = 0.5
 """Curvature is the turn over this length to both sides: it evens out the noise of taught poses."""
+WINDOW_M = 1.0
+"""Largest motion of a vehicle between two poses: 0.5 s at 1.5 m/s plus a margin."""
+CUSP_REACHED_M = 0.02
+"""A cusp counts as reached when less than this is left: the accuracy of a good localisation."""
 MIN_SPACING_M = 0.05
 """Poses nearer than this to the last one are left out: their direction is noise."""
 
@@ -29,16 +33,10 @@ MIN_SPACING_M = 0.05
 class RouteProjection:
     """Pose of a vehicle in the coordinates of a route.
 
-    Attributes
-    ----------
-    s_m : float
-        Arc length of the nearest point [m].
-    lateral_m : float
-        Distance from the curve, positive to the left of the direction of travel [m].
-    heading_error_rad : float
-        Heading of the vehicle minus heading of the route, in [-pi, pi] [rad].
-    distance_m : float
-        Distance from that point [m]; exceeds the lateral one if the window ends before the vehicle.
+    `s_m` is the arc length of the nearest point, `lateral_m` the distance from the curve, positive
+    to the left of the direction of travel, `heading_error_rad` the vehicle's heading minus the
+    route's, in [-pi, pi], and `distance_m` the distance from that point; it exceeds the lateral one
+    if the window ends before the vehicle.
     """
 
     s_m: float
@@ -54,7 +52,6 @@ class Segment:
     start: int
     stop: int
     direction: int
-    start_s_m: float
     stop_s_m: float
 
 
@@ -74,10 +71,9 @@ class RoutePath:
     ----------
     s_m, points_map : (m,) and (m, 3) arrays
         Arc length of the samples, not decreasing, a cusp twice, and their positions [m].
-    heading_rad : (m,) array
-        Heading of the vehicle at the samples, unwrapped within a segment [rad].
-    curvature_1_m : (m,) array
-        Turn of the direction of travel per length, positive to the left [1/m].
+    heading_rad, curvature_1_m : (m,) arrays
+        Heading of the vehicle at the samples, unwrapped within a segment [rad]; turn of the
+        direction of travel per length, positive to the left [1/m].
     segments : tuple of Segment
     vertex_s_m : (n,) array
         Arc lengths of the input poses [m].
@@ -116,12 +112,9 @@ class RoutePath:
             s, curve, heading, curvature, s_knots = _sample(points[first : last + 1], direction)
             columns.append((s + s0, curve, heading, curvature))
             s_retained[first : last + 1] = s_knots + s0
-            stop_s = s0 + float(s[-1])
-            segments.append(
-                Segment(start=n, stop=n + len(s), direction=direction, start_s_m=s0,
-                        stop_s_m=stop_s)
-            )  # fmt: skip
-            n, s0 = n + len(s), stop_s
+            n_end, stop_s = n + len(s), s0 + float(s[-1])
+            segments.append(Segment(start=n, stop=n_end, direction=direction, stop_s_m=stop_s))
+            n, s0 = n_end, stop_s
         self.s_m, self.points_map, self.heading_rad, self.curvature_1_m = (
             np.concatenate(column) for column in zip(*columns)
         )
@@ -162,11 +155,6 @@ class RoutePath:
         Only the segment of s_near and only s_near -+ window are searched, so that neither the other
         pass of a loop or crossing nor the way back from a cusp is matched. `s_near_m` is the last
         arc length of the vehicle, `window_m` the farthest it may have moved since [m].
-
-        Raises
-        ------
-        ValueError
-            If the pose is not finite or the window not positive.
         """
         T = np.asarray(T_map_base, dtype=np.float64)
         if T.shape != (4, 4) or not np.isfinite(T).all():
@@ -202,6 +190,37 @@ class RoutePath:
         off = corners[:-1] + share[:, None] * chords - p
         i = int(np.argmin(np.einsum("ij,ij->i", off, off)))
         return float(s[first + i] + share[i] * (s[first + i + 1] - s[first + i]))
+
+
+class RouteProgress:
+    """Tracks the arc length of a vehicle, from an initial one [m]."""
+
+    def __init__(self, route: RoutePath, s_m: float = 0.0) -> None:
+        self._route = route
+        self._s_m = s_m
+
+    @property
+    def s_m(self) -> float:
+        """Arc length of the last pose [m]."""
+        return self._s_m
+
+    @property
+    def left_m(self) -> float:
+        """Remaining length of the route [m]."""
+        return self._route.length_m - self._s_m
+
+    def update(self, T_map_base: ArrayLike, window_m: float = WINDOW_M) -> RouteProjection:
+        """Return the projection of a pose (4, 4), and advance to it.
+
+        At a cusp the next segment becomes active; until then only the present one counts, though
+        the next lies on top of it.
+        """
+        projection = self._route.project(T_map_base, self._s_m, window_m)
+        segment = self._route.segment_at(self._s_m)
+        self._s_m = projection.s_m
+        if segment.stop_s_m - projection.s_m < CUSP_REACHED_M:
+            self._s_m = segment.stop_s_m
+        return projection
 
 
 def _spaced(points: FloatArray) -> NDArray[np.intp]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.frames import invert_transform
-from aerotwin_teach_repeat.repeat.dead_reckoning import RECKONED_SHARE, DeadReckoning, between
+from aerotwin_teach_repeat.repeat.pose_tracker import RECKONED_SHARE, DeadReckoning, between
 
 from .vehicle import poses
 
