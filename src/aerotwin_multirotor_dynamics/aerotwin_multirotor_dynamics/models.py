@@ -14,10 +14,7 @@ from aerotwin_multirotor_dynamics.kernel import BUILT_IN, Kernels, compile_kerne
 def kernels(airframe: Airframe) -> Kernels:
     """Return the compiled functions that step an airframe with its models.
 
-    Raises
-    ------
-    ParameterError
-        If a model is not `module:function` or cannot be imported.
+    Raises ParameterError if a model is not `module:function` or cannot be imported.
     """
     if not airframe.thrust_model and not airframe.drag_model:
         return BUILT_IN

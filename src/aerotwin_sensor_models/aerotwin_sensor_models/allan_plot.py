@@ -58,10 +58,7 @@ class AllanCurves:
 def read_recording(path: Path, start_s: float, end_s: float) -> ImuRecording:
     """Return a piece of an EuRoC CSV, `start_s` to `end_s` seconds from its first reading.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read or parsed, or the piece holds too few readings.
+    Raises UserError if the file cannot be read or parsed, or the piece holds too few readings.
     """
     columns = np.dtype([("stamp_ns", np.int64), ("values", np.float64, 6)])
     try:
@@ -152,10 +149,7 @@ def draw(
 def save(figure: Figure, path: Path) -> None:
     """Write a plot under a temporary name and rename it; the suffix selects the format.
 
-    Raises
-    ------
-    UserError
-        If the suffix is unknown or the file cannot be written.
+    Raises UserError if the suffix is unknown or the file cannot be written.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg", "pdf"):

@@ -31,11 +31,7 @@ def check_vignetting(parameters: VignettingParameters, camera: CameraModel) -> N
     """Refuse a lens with negative illumination somewhere in the image.
 
     The polynomial in r^2 is least at an end of its interval or where its derivative vanishes.
-
-    Raises
-    ------
-    ValueError
-        If it is negative.
+    Raises ValueError if it is negative.
     """
     nearest, farthest = _square_distances(camera)
     c2, c4, c6 = parameters.falloff_r2, parameters.falloff_r4, parameters.falloff_r6

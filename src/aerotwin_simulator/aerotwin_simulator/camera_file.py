@@ -84,10 +84,7 @@ class CameraFile:
 def load_cameras(path: str) -> list[tuple[MountedCamera, CameraParameters]]:
     """Return the cameras of a file with their presets, whose paths are relative to the file.
 
-    Raises
-    ------
-    ParameterError
-        If the file or a preset is wrong.
+    Raises ParameterError if the file or a preset is wrong.
     """
     found = []
     for mounted in load_parameters_file(CameraFile, path).cameras:

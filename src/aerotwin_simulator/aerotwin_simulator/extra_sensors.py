@@ -115,10 +115,7 @@ class ExtraSensors:
     def sample(self, step: TruthStep) -> list[ExtraReading]:
         """Sample all sensors due in a step, publish the readings and return them.
 
-        Raises
-        ------
-        SensorFailed
-            If a sensor raises, or does not return the fields of its message.
+        Raises SensorFailed if a sensor raises, or does not return the fields of its message.
         """
         readings: list[ExtraReading] = []
         for sensor, topic, due in self._entries:
@@ -146,10 +143,7 @@ class ExtraSensors:
 def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]:
     """Return the sensors that the parameters name.
 
-    Raises
-    ------
-    UserError
-        If a sensor cannot be found or made, or its topic is not relative and its own.
+    Raises UserError if a sensor cannot be found or made, or its topic is not relative and its own.
     """
     seed, vehicle = parameters.seed, parameters.instance
     sensors = _packaged(parameters)

@@ -100,13 +100,9 @@ class VehiclePlan:
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     """Return the vehicles of the parameters.
 
-    Identical vehicles all start at the world's start: `place_side_by_side` separates them.
-
-    Raises
-    ------
-    ParameterError
-        If the fleet file is wrong, two vehicles share a name or an instance, or both `fleet` and
-        `instances` are set.
+    Identical vehicles all start at the world's start: `place_side_by_side` separates them. Raises
+    ParameterError if the fleet file is wrong, two vehicles share a name or an instance, or both
+    `fleet` and `instances` are set.
     """
     if parameters.fleet == "none" and parameters.instances == 1:
         return [VehiclePlan(name="", parameters=parameters)]
@@ -128,10 +124,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
 def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
     """Return the mission of a vehicle: identical vehicles fly it from their own starts.
 
-    Raises
-    ------
-    ParameterError
-        If the mission of several has a track, which belongs to one vehicle.
+    Raises ParameterError if the mission of several has a track, which belongs to one vehicle.
     """
     if not plan.is_alike:
         return mission

@@ -29,13 +29,7 @@ class LoopCalls:
     # -- other threads ------------------------------------------------------------------------
 
     def schedule(self, call: Callable[[], None], answer: "Future[Any] | None" = None) -> None:
-        """Schedule a call without waiting for it.
-
-        Raises
-        ------
-        CancelledError
-            If the loop has ended.
-        """
+        """Schedule a call without waiting for it. Raises CancelledError if the loop has ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or len(self._waiting) < MAX_WAITING)
             if self._is_closed:
@@ -46,10 +40,7 @@ class LoopCalls:
     def ask(self, function: Callable[..., T], *arguments: object) -> T:
         """Schedule a call and return its result.
 
-        Raises
-        ------
-        CancelledError
-            If the loop ends before, or the call raises there.
+        Raises CancelledError if the loop ends before, or the call raises there.
         """
         answer: Future[T] = Future()
 

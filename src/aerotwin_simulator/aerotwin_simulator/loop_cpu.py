@@ -14,10 +14,7 @@ from aerotwin_simulator.parameters import CHOSEN_CPU, NO_CPU, SimulatorParameter
 def loop_cpu(parameters: SimulatorParameters) -> int | None:
     """Return the processor of a flight, None if it is not pinned.
 
-    Raises
-    ------
-    ParameterError
-        If this process may not use the requested one.
+    Raises ParameterError if this process may not use the requested one.
     """
     if parameters.pin_cpu == NO_CPU:
         return None

@@ -24,11 +24,8 @@ from aerotwin_worlds.loading import find_world
 def check_before_flight(parameters: SimulatorParameters) -> None:
     """Reject, before anything slow begins, errors that would end the flight at its start.
 
-    Raises
-    ------
-    UserError
-        If the world, a mission, an airframe, a camera, a lidar or a controller does not exist or is
-        wrong, PX4 was not built, or a port is in use.
+    Raises UserError if the world, a mission, an airframe, a camera, a lidar or a controller does
+    not exist or is wrong, PX4 was not built, or a port is in use.
     """
     find_world(parameters.world.partition("@")[0])
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)

@@ -35,11 +35,8 @@ def make_stereo_camera(
 def stereo_preset(parameters: SimulatorParameters) -> CameraParameters:
     """Return the parameters of each camera of the pair: a preset, or a rectified camera.
 
-    Raises
-    ------
-    ParameterError
-        If the preset does not exist, is no pair or slower than camera_rate_hz, or a parameter
-        that it replaces is set, too.
+    Raises ParameterError if the preset does not exist, is no pair or slower than camera_rate_hz,
+    or a parameter that it replaces is set, too.
     """
     if parameters.camera_preset != NO_PRESET:
         return _named_preset(parameters)

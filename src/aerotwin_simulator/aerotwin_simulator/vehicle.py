@@ -44,12 +44,8 @@ class SimulatedVehicle:
     """A vehicle that is stepped by a simulation.
 
     `name` is "" for a single vehicle, `parameters` are its own; `outcome` is how its flight ended,
-    None while it lasts, and `is_success` whether its task is done.
-
-    Raises
-    ------
-    UserError
-        If its start lies outside the world, or its parameters name something that does not exist.
+    None while it lasts, and `is_success` whether its task is done. Raises UserError if its start
+    lies outside the world, or its parameters name something that does not exist.
     """
 
     def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:
@@ -93,10 +89,7 @@ class SimulatedVehicle:
     def on_external_odometry(self, pose: VisionPose) -> None:
         """Pass a pose from this process to the autopilot, as if from the topic.
 
-        Raises
-        ------
-        ValueError
-            If the parameter external_vision is not topic.
+        Raises ValueError if the parameter external_vision is not topic.
         """
         if not isinstance(self._vision, VisionTopic):
             raise ValueError(

@@ -22,10 +22,7 @@ def make_vehicle_cameras(
 def check_vehicle_cameras(parameters: SimulatorParameters) -> None:
     """Reject presets and files that do not exist or are wrong.
 
-    Raises
-    ------
-    ParameterError
-        Naming the error.
+    Raises ParameterError naming the error.
     """
     if parameters.camera:
         stereo_preset(parameters)

@@ -28,12 +28,8 @@ def rotor_names(n_rotors: int) -> list[str]:
 def speeds_from_joint_state(message: Any, n_rotors: int) -> list[float]:
     """Return the rotor speeds [rad/s] of a sensor_msgs/JointState, in the order of the outputs.
 
-    `velocity` per rotor is named `rotor_0` …, or has no names and is in that order.
-
-    Raises
-    ------
-    ValueError
-        If a rotor is missing or a speed is not finite.
+    `velocity` per rotor is named `rotor_0` …, or has no names and is in that order. Raises
+    ValueError if a rotor is missing or a speed is not finite.
     """
     speeds = [float(speed) for speed in message.velocity]
     if len(message.name) > 0:

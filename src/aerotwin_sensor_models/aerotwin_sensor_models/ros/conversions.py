@@ -46,10 +46,7 @@ def truth_from_messages(
 def truth_from_odometry(odometry: Any) -> Truth:
     """Return the motion in truth/odom alone, for sensors that do not measure acceleration.
 
-    Raises
-    ------
-    ValueError
-        As `truth_from_messages`.
+    Raises ValueError as `truth_from_messages`.
     """
     still = np.zeros(3)
     return _truth(odometry, a_body=still, alpha_body=still, vibration=np.zeros(9))

@@ -59,12 +59,8 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     """Return the process of PX4 or the embedded autopilot, not yet started, logging to the folder.
 
     Both get the vehicle's mass properties or hover thrust, the geometry of the rotors, and the
-    delay of the GNSS receiver.
-
-    Raises
-    ------
-    UserError
-        If PX4 is requested and its folder holds no built SITL, or the run folder is not writable.
+    delay of the GNSS receiver. Raises UserError if PX4 is requested and its folder holds no built
+    SITL, or the run folder is not writable.
     """
     if setup.parameters.is_serial:
         return NoProcess()
@@ -88,10 +84,7 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
 def _autopilot_parameters(parameters: SimulatorParameters) -> AutopilotParameters:
     """Return the packaged parameters with the delay of the vehicle's receiver.
 
-    Raises
-    ------
-    ParameterError
-        If the estimator's history is shorter than that.
+    Raises ParameterError if the estimator's history is shorter than that.
     """
     packaged = load_autopilot_parameters()
     if parameters.gnss == NO_GNSS:

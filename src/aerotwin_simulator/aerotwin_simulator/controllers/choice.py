@@ -20,10 +20,7 @@ MAX_ROTORS = 16
 def make_backend(setup: BackendSetup) -> Backend:
     """Return the back-end of this vehicle.
 
-    Raises
-    ------
-    UserError
-        If it cannot be made; the message says why.
+    Raises UserError if it cannot be made; the message says why.
     """
     parameters = setup.parameters
     if parameters.is_mavlink:
@@ -36,11 +33,8 @@ def make_backend(setup: BackendSetup) -> Backend:
 def check_controller(setup: BackendSetup) -> None:
     """Reject, before anything slow begins, errors that would end the flight at its start.
 
-    Raises
-    ------
-    UserError
-        If PX4 was not built, a port is in use, an autopilot cannot fly the airframe, or a class or
-        its options cannot be loaded.
+    Raises UserError if PX4 was not built, a port is in use, an autopilot cannot fly the airframe,
+    or a class or its options cannot be loaded.
     """
     parameters = setup.parameters
     if parameters.is_mavlink:

@@ -56,10 +56,7 @@ _RATIOS = (
 class MavlinkAutopilot:
     """A flight controller behind MAVLink.
 
-    Raises
-    ------
-    UserError
-        If one of its ports is in use, or PX4 is requested and was not built.
+    Raises UserError if one of its ports is in use, or PX4 is requested and was not built.
     """
 
     has_end: bool
@@ -104,12 +101,8 @@ class MavlinkAutopilot:
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
         """Wait for the connection.
 
-        Raises
-        ------
-        AutopilotLost
-            If it does not connect in time.
-        UserError
-            If its process has ended.
+        Raises AutopilotLost if it does not connect in time. Raises UserError if its process has
+        ended.
         """
 
         def check(waited_s: float) -> None:
@@ -206,30 +199,18 @@ class MavlinkAutopilot:
     def hold(self) -> None:
         """Hover here: the mission waits, or an outside client loses control to HOLD.
 
-        Raises
-        ------
-        UserError
-            If the mission cannot be held now.
+        Raises UserError if the mission cannot be held now.
         """
         self.client.hold()
 
     def resume(self) -> None:
-        """Continue the mission after `hold`.
-
-        Raises
-        ------
-        UserError
-            If no mission is held.
-        """
+        """Continue the mission after `hold`. Raises UserError if no mission is held."""
         self.client.resume()
 
     def land(self) -> None:
         """Land here; a mission is abandoned.
 
-        Raises
-        ------
-        UserError
-            If the mission cannot be interrupted now.
+        Raises UserError if the mission cannot be interrupted now.
         """
         self.client.land()
 

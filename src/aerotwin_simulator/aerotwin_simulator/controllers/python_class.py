@@ -32,10 +32,7 @@ class PositionSetpoint(NamedTuple):
 class PythonController:
     """Calls an object of a user's class for rotor speeds, once per step.
 
-    Raises
-    ------
-    UserError
-        If the class cannot be loaded or instantiated.
+    Raises UserError if the class cannot be loaded or instantiated.
     """
 
     estimate = None
@@ -106,11 +103,8 @@ class PythonController:
     def receive_command(self) -> None:
         """Call the controller; an exception or an invalid result ends the flight.
 
-        Raises
-        ------
-        AutopilotLost
-            If it raises, does not return one finite speed per rotor, none negative, or an attribute
-            is of another type than in `aerotwin_core.interfaces.Controller`.
+        Raises AutopilotLost if it raises, does not return one finite speed per rotor, none
+        negative, or an attribute is of another type than in `aerotwin_core.interfaces.Controller`.
         """
         sample = self._sample
         assert sample is not None
@@ -154,13 +148,7 @@ class PythonController:
 
     @property
     def setpoint(self) -> Any:
-        """State desired by the controller.
-
-        Raises
-        ------
-        AutopilotLost
-            If that is no set-point.
-        """
+        """State desired by the controller. Raises AutopilotLost if that is no set-point."""
         setpoint = self._ask("setpoint", object, "a set-point or None", None)
         if setpoint is None:
             return None
@@ -186,13 +174,7 @@ class PythonController:
         return {"controller": self._name, "armed": str(self.motors.kind != OFF).lower()}
 
     def close(self) -> None:
-        """Call the controller's `close`, if it has one.
-
-        Raises
-        ------
-        UserError
-            If its `close` raises.
-        """
+        """Call the controller's `close`, if it has one. Raises UserError if its `close` raises."""
         try:
             close = getattr(self.controller, "close", None)
             if close is not None:
@@ -204,10 +186,7 @@ class PythonController:
 def load_class(name: str) -> Callable[[ControllerContext], Any]:
     """Return the class `module:Class`.
 
-    Raises
-    ------
-    UserError
-        If there is no such module, it does not import, or it holds no such class.
+    Raises UserError if there is no such module, it does not import, or it holds no such class.
     """
     module_name, _, class_name = name.partition(":")
     try:
@@ -234,10 +213,7 @@ def load_class(name: str) -> Callable[[ControllerContext], Any]:
 def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
     """Return the content of the file `controller_options`, {} without a file.
 
-    Raises
-    ------
-    ParameterError
-        If it is no mapping of names to values.
+    Raises ParameterError if it is no mapping of names to values.
     """
     path = parameters.controller_options
     if not path:

@@ -40,10 +40,7 @@ class SimulatorLink:
     def set_sticks(self, sticks: Sequence[float]) -> None:
         """Set the positions of the transmitter's sticks and switches; see `pack_rc_channels`.
 
-        Raises
-        ------
-        ValueError
-            If they are invalid.
+        Raises ValueError if they are invalid.
         """
         pack_rc_channels(0, sticks)
         self._sticks, self._sticks_ns = list(sticks), self._now_ns

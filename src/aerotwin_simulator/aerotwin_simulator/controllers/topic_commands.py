@@ -76,13 +76,7 @@ class TopicCommands:
         """Do nothing."""
 
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """In lockstep, wait for a publisher.
-
-        Raises
-        ------
-        AutopilotLost
-            If no node publishes in time.
-        """
+        """In lockstep, wait for a publisher. Raises AutopilotLost if no node publishes in time."""
         begin = monotonic()
         while self.is_lockstep and not self._setup.has_commander():
             waited = monotonic() - begin
@@ -104,10 +98,7 @@ class TopicCommands:
     def receive_command(self) -> None:
         """In lockstep, wait for the answer to the latest IMU reading.
 
-        Raises
-        ------
-        AutopilotLost
-            If too many waits in a row timed out.
+        Raises AutopilotLost if too many waits in a row timed out.
         """
         if not self.is_lockstep:
             return

@@ -18,12 +18,8 @@ STEP_M, STEP_RAD = 0.05, 0.02
 class DrivenPath:
     """Writes poses as they are driven: an aborted drive is complete up to its end.
 
-    The new file is TUM: seconds, T_map_base as x y z qx qy qz qw.
-
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If there is such a file already, or it cannot be created.
+    The new file is TUM: seconds, T_map_base as x y z qx qy qz qw. Raises UserError if there is
+    such a file already, or it cannot be created.
     """
 
     def __init__(self, path: Path) -> None:

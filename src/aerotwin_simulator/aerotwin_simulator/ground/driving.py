@@ -92,12 +92,7 @@ def robot_in_world(
     """Return a robot at x, y [m], heading [deg], or at the start point of its world.
 
     Its ground is the highest surface there. Errors of the robot are reported before the world is
-    loaded.
-
-    Raises
-    ------
-    aerotwin_core.errors.UserError
-        If there is no such vehicle, lidar or world.
+    loaded. Raises UserError if there is no such vehicle, lidar or world.
     """
     load_vehicle(parameters.vehicle)
     load_preset("lidar", parameters.lidar)

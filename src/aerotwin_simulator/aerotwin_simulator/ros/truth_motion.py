@@ -33,10 +33,7 @@ class TruthMotion:
     def on_truth(self, odometry: Any) -> None:
         """Append the next truth.
 
-        Raises
-        ------
-        ValueError
-            If the message is invalid or a repetition; the motion stays as it was.
+        Raises ValueError if the message is invalid or a repetition; the motion stays as it was.
         """
         truth = truth_from_odometry(odometry)
         if truth.stamp_ns == self.end_ns:
