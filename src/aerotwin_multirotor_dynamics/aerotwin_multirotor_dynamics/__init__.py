@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         Blade,
         Propeller,
         coefficients_from_blade,
-        propeller_from_blade,
     )
     from aerotwin_multirotor_dynamics.state import MultirotorState, interpolate, interpolate_vector
     from aerotwin_multirotor_dynamics.vibration import RotorVibration, seeded_vibration

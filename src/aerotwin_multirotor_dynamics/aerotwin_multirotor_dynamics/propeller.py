@@ -4,7 +4,6 @@
 
 import dataclasses
 import math
-from typing import Any
 
 from aerotwin_core.parameters import parameter
 
@@ -115,8 +114,3 @@ def coefficients_from_blade(blade: Blade) -> dict[str, float]:
         "drag_coefficient_n_s2_per_m": density * m * c * blade.drag_coefficient * d**2 / 16.0,  # 8
         "rolling_coefficient_n_s2": pitch * density * m * blade.lift_slope_per_rad * c * d**3,  # 10
     }
-
-
-def propeller_from_blade(blade: Blade, **provided: Any) -> Propeller:
-    """Return a propeller with the coefficients of its blades, unless provided."""
-    return Propeller(**(coefficients_from_blade(blade) | provided))

@@ -70,22 +70,14 @@ class WindParameters:
 
 @njit(float64(float64, float64), cache=True, error_model="numpy")
 def shear_factor(roughness, height):
-    """Return the mean wind at a height over that at 6.096 m (logarithmic law); 1 if z_0 is 0."""
+    """Return the mean wind at a height over that at 6.096 m; 1 if z_0 is 0.
+
+    The logarithmic law of MIL-F-8785C, 3.7.3, from z_0 up to 1000 ft.
+    """
     if roughness <= 0.0:
         return 1.0
     h = min(max(height, roughness), HIGHEST_HEIGHT_M)
     return math.log(h / roughness) / math.log(REFERENCE_HEIGHT_M / roughness)
-
-
-def mean_wind(parameters: WindParameters, height_m: float) -> np.ndarray:
-    """Return the mean velocity of the air at a height above ground, in map axes [m/s].
-
-    The shear is the logarithmic law of MIL-F-8785C, 3.7.3, from z_0 up to 1000 ft.
-    """
-    factor = shear_factor(parameters.roughness_length_m, height_m)
-    return np.array(
-        [parameters.east_m_s * factor, parameters.north_m_s * factor, parameters.up_m_s]
-    )
 
 
 @njit(UniTuple(float64, 4)(float64, float64), cache=True, error_model="numpy")

@@ -11,7 +11,6 @@ from scipy.linalg import expm
 from aerotwin_multirotor_dynamics.wind import (
     Wind,
     WindParameters,
-    mean_wind,
     shear_factor,
     turbulence_scales,
 )
@@ -33,19 +32,19 @@ def test_steady_wind_is_the_same_everywhere():
     assert parameters.is_steady
     for row in samples(parameters, 1, 3, 0.004):
         np.testing.assert_array_equal(row, (3.0, -4.0, 0.5))
-    np.testing.assert_array_equal(mean_wind(parameters, 100.0), (3.0, -4.0, 0.5))
+    np.testing.assert_array_equal(samples(parameters, 1, 1, 0.004, 100.0)[0], (3.0, -4.0, 0.5))
 
 
 def test_shear_is_the_logarithmic_law_of_the_standard():
     parameters = WindParameters(east_m_s=5.0, north_m_s=5.0, up_m_s=1.0, roughness_length_m=0.046)
     assert not parameters.is_steady
-    assert mean_wind(parameters, 6.096) == pytest.approx((5.0, 5.0, 1.0))
+    wind = Wind(parameters, np.random.default_rng(1))
+    assert wind.sample(0.004, 6.096, 5.0) == pytest.approx((5.0, 5.0, 1.0))
     # ln(100 / 0.15) / ln(20 / 0.15) in feet
     assert shear_factor(0.15 * 0.3048, 100 * 0.3048) == pytest.approx(6.50229 / 4.89285, rel=1e-5)
-    assert mean_wind(parameters, 0.01) == pytest.approx((0.0, 0.0, 1.0))  # below the roughness
-    assert mean_wind(parameters, 5000.0) == pytest.approx(mean_wind(parameters, 304.8))
-    wind = Wind(parameters, np.random.default_rng(1))
-    assert wind.sample(0.004, 30.0, 5.0) == pytest.approx(mean_wind(parameters, 30.0))
+    assert wind.sample(0.004, 0.01, 5.0) == pytest.approx((0.0, 0.0, 1.0))  # below the roughness
+    highest = wind.sample(0.004, 304.8, 5.0)
+    assert wind.sample(0.004, 5000.0, 5.0) == pytest.approx(highest)
 
 
 # -- gusts ----------------------------------------------------------------------------------------

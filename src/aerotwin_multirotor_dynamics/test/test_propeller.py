@@ -14,7 +14,6 @@ from aerotwin_multirotor_dynamics import (
     Propeller,
     coefficients_from_blade,
     load_airframe,
-    propeller_from_blade,
 )
 
 IRIS = Path(__file__).resolve().parents[1] / "aerotwin_multirotor_dynamics/airframes/iris.yaml"
@@ -91,12 +90,6 @@ def test_the_geometry_does_not_reproduce_tuned_coefficients_and_is_not_meant_to(
     assert tuned.rolling_coefficient_n_s2 == 1e-6
 
 
-def test_given_coefficients_win_over_computed_ones():
-    propeller = propeller_from_blade(TEN_INCH, drag_coefficient_n_s2_per_m=0.0)
-    assert propeller.drag_coefficient_n_s2_per_m == 0.0
-    assert propeller.radius_m == 0.127
-
-
 def test_an_airframe_file_may_hold_the_blades(tmp_path):
     text = IRIS.read_text()
     a, b = text.index("  thrust_coefficient"), text.index("motor:")
@@ -107,7 +100,7 @@ def test_an_airframe_file_may_hold_the_blades(tmp_path):
     )
     own = tmp_path / "own.yaml"
     own.write_text(text[:a] + blade + "  torque_per_thrust_m: 0.03\n" + text[b:])
-    expected = propeller_from_blade(TEN_INCH, torque_per_thrust_m=0.03)
+    expected = Propeller(**coefficients_from_blade(TEN_INCH) | {"torque_per_thrust_m": 0.03})
     assert load_airframe(own).propeller == expected
     own.write_text(own.read_text().replace("chord_m", "cord_m"))
     with pytest.raises(ParameterError, match=r"propeller: blade: unknown key 'cord_m'"):

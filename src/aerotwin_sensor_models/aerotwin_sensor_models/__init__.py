@@ -60,9 +60,8 @@ if TYPE_CHECKING:
         magnetic_field_enu_tesla,
     )
     from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
-    from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
+    from aerotwin_sensor_models.presets import load_preset, preset_names
     from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
-    from aerotwin_sensor_models.radar_image import polar_image
     from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
     from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 else:

@@ -108,6 +108,6 @@ class InertialUnit:
 
     @property
     def readings(self) -> np.ndarray:
-        """Return the last readings as a view: see `layout.READ_FORCE` and its neighbours."""
+        """Return the last readings as a view: see `layout.READINGS`."""
         first = self.start + at.READINGS
         return self._arena[first : first + at.N_READINGS]

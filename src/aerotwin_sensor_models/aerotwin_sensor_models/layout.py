@@ -96,12 +96,7 @@ FIELD = 8
 ORIGIN_ALTITUDE = 11
 """Altitude of the origin of map above mean sea level [m]."""
 READINGS = 12
-"""Readings of the three, side by side: see the names `READ_`."""
-READ_FORCE = slice(READINGS, READINGS + 3)
-READ_OMEGA = slice(READINGS + 3, READINGS + 6)
-READ_FIELD = slice(READINGS + 6, READINGS + 9)
-READ_PRESSURE = READINGS + 9
-READ_TEMPERATURE = READINGS + 10
+"""Readings: force (3), angular velocity (3), field (3), pressure, temperature."""
 N_READINGS = 11
 N_INERTIAL = READINGS + N_READINGS
 

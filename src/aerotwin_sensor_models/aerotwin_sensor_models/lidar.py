@@ -172,28 +172,9 @@ class Lidar:
             raise ValueError(f"seed and vehicle must not be negative, got {seed} and {vehicle}")
         self.parameters = p = parameters
         self._entropy = (seed, vehicle)
-        self._turn = TurningRays(p.azimuths, p.elevations, p.period_ns)
+        self.turn = TurningRays(p.azimuths, p.elevations, p.period_ns)
         self._plain = np.full(p.n_columns * p.n_rings, p.reflectivity, np.float32)
         self._sensor = _pack(p)
-
-    def column_stamps_ns(self, stamp_ns: int) -> np.ndarray:
-        """Return the time of each column of the turn that begins at a stamp, (n_columns,) [ns]."""
-        return stamp_ns + self._turn.offsets_ns
-
-    def rays(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
-        """Return the rays of the turn that begins at a stamp, `motion` being T_map_lidar.
-
-        Returns
-        -------
-        (n_columns n_rings, 6) float32 array
-            Origin [m], unit direction in map, column by column; overwritten by the next turn.
-
-        Raises
-        ------
-        ValueError
-            If the motion (linear and slerp between its poses) does not cover the turn.
-        """
-        return self._turn.cast(motion, stamp_ns)
 
     def scan(self, cast: Cast, motion: Trajectory, stamp_ns: int) -> LidarScan:
         """Return the scan of the turn at a stamp; `motion` is T_map_lidar over the whole turn.
@@ -203,7 +184,8 @@ class Lidar:
         ValueError
             If the motion does not cover the turn.
         """
-        p, turn, rays = self.parameters, self._turn, self.rays(motion, stamp_ns)
+        p, turn = self.parameters, self.turn
+        rays = turn.cast(motion, stamp_ns)
         ranges, normals, reflectivity = cast(rays)
         hits = (ranges, normals, self._plain if reflectivity is None else reflectivity)
         frame = np.concatenate([turn.p[:1], turn.R[0].reshape(3, 3).T], out=np.empty((4, 3)))

@@ -65,35 +65,23 @@ def load_preset(sensor: str, name: str) -> Any:
     >>> load_preset("gnss", "gnss_default").white_horizontal_m
     0.2
     """
-    known = preset_names(sensor)
     is_file = name.endswith((".yaml", ".yml"))
-    if name not in known and not is_file:
-        _unknown(sensor, name)
+    if not is_file and name not in (known := preset_names(sensor)):
+        raise ParameterError(
+            f"preset: {sensor} has none named '{name}'; choose one of {', '.join(known)}"
+        )
     return load_parameters(
         PARAMETERS_OF[sensor],
-        _content(sensor, name)["parameters"],
+        _content(sensor, name, is_file=is_file)["parameters"],
         where=name if is_file else f"preset {sensor}/{name}",
     )
 
 
-def preset_source(sensor: str, name: str) -> str:
-    """Return the source of the numbers of a preset."""
-    if name not in preset_names(sensor):
-        _unknown(sensor, name)
-    return str(_content(sensor, name)["source"])
-
-
-def _content(sensor: str, name: str) -> dict[str, Any]:
+def _content(sensor: str, name: str, *, is_file: bool) -> dict[str, Any]:
     path: Any = name
-    if not name.endswith((".yaml", ".yml")):
+    if not is_file:
         path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
     content = read_yaml(str(path))
     if not isinstance(content, dict) or set(content) != {"source", "parameters"}:
         raise ParameterError(f"{path}: expected the keys source and parameters")
     return content
-
-
-def _unknown(sensor: str, name: str) -> Any:
-    raise ParameterError(
-        f"preset: {sensor} has none named '{name}'; choose one of {', '.join(preset_names(sensor))}"
-    )

@@ -73,7 +73,7 @@ def test_ranges_to_a_wall_are_those_of_the_closed_form():
 def test_one_literal_ray_looks_where_it_should():
     lidar = Lidar(replace(SMALL, n_rings=3, n_columns=4))
     yaw = Rotation.from_euler("z", 90, degrees=True).as_quat()
-    rays = lidar.rays(at_rest((1.0, 2.0, 3.0), yaw), 0).reshape(4, 3, 6)
+    rays = lidar.turn.cast(at_rest((1.0, 2.0, 3.0), yaw), 0).reshape(4, 3, 6)
     np.testing.assert_allclose(rays[..., :3] - [1.0, 2.0, 3.0], 0.0, atol=SINGLE)
     # behind, left, ahead, right of a lidar that faces north: clockwise from above
     expected = [[0, -1, 0], [-1, 0, 0], [0, 1, 0], [1, 0, 0]]
@@ -126,8 +126,8 @@ def test_either_sign_of_a_quaternion_is_the_same_attitude():
     motion = constant_twist(np.ones(3), np.array([0.3, -0.2, 1.5]))
     signs = np.where(np.arange(len(motion)) % 2, -1.0, 1.0)[:, None]
     turned = Trajectory(motion.stamps_ns, motion.p_ref_body, signs * motion.q_ref_body)
-    first = Lidar(SMALL).rays(motion, 0)
-    np.testing.assert_allclose(Lidar(SMALL).rays(turned, 0), first, atol=SINGLE)
+    first = Lidar(SMALL).turn.cast(motion, 0)
+    np.testing.assert_allclose(Lidar(SMALL).turn.cast(turned, 0), first, atol=SINGLE)
 
 
 def test_columns_stand_where_scipy_puts_them_between_poses_of_a_rough_flight():
@@ -135,8 +135,8 @@ def test_columns_stand_where_scipy_puts_them_between_poses_of_a_rough_flight():
     q = Rotation.from_rotvec(rng.normal(0.0, 0.2, (31, 3))).as_quat()
     motion = Trajectory(np.arange(31) * 4_000_000, rng.normal(size=(31, 3)), q)
     lidar = Lidar(replace(SMALL, n_rings=1, elevation_top_deg=0.0, elevation_bottom_deg=0.0))
-    rays = lidar.rays(motion, 10_000_000)
-    T = motion.interpolate(lidar.column_stamps_ns(10_000_000)).transforms()
+    rays = lidar.turn.cast(motion, 10_000_000)
+    T = motion.interpolate(10_000_000 + lidar.turn.offsets_ns).transforms()
     azimuth = lidar.parameters.azimuths
     ahead = np.column_stack([np.cos(azimuth), np.sin(azimuth), np.zeros(len(azimuth))])
     np.testing.assert_allclose(rays[:, :3], T[:, :3, 3], atol=SINGLE)

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import to_mapping
+from aerotwin_core.parameters import read_yaml, to_mapping
 from aerotwin_sensor_models import (
     load_preset,
     preset_names,
-    preset_source,
+    presets,
     seed_sequence,
 )
 from aerotwin_sensor_models.presets import PARAMETERS_OF
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "sensor_models.md"
+PRESET_FILES = Path(presets.__file__).parent / "presets"
 SENSORS = list(PARAMETERS_OF)
 PRESETS = [(sensor, name) for sensor in SENSORS for name in preset_names(sensor)]
 
@@ -40,7 +41,8 @@ def test_a_negative_seed_is_refused():
 @pytest.mark.parametrize(("sensor", "name"), PRESETS)
 def test_every_preset_loads_and_names_its_source(sensor, name):
     assert to_mapping(load_preset(sensor, name))
-    assert len(preset_source(sensor, name)) > 20
+    content = read_yaml(PRESET_FILES / sensor / f"{name}.yaml")
+    assert len(content["source"]) > 20
 
 
 def test_every_sensor_has_an_ideal_preset():

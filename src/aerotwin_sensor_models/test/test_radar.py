@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import kstest
 
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_sensor_models import Radar, RadarParameters, load_preset, polar_image
+from aerotwin_sensor_models import Radar, RadarParameters, load_preset
 
 SIGMAS = 5.0
 ROUNDING_DB = 0.26  # half a step, and single precision
@@ -251,16 +251,3 @@ def test_motion_that_does_not_cover_the_turn_and_negative_seeds_are_refused():
         Radar(SMALL).scan(nothing, late, 0)
     with pytest.raises(ValueError, match="seed and vehicle must not be negative"):
         Radar(SMALL, -1)
-
-
-def test_an_image_is_read_back_as_the_tools_of_oxford_and_boreas_do():
-    """Their reader: int64 of bytes 0 to 7, uint16 of 8 and 9 in 5600 steps, valid at 10."""
-    scan = Radar(SMALL, 0).scan(wall([1, 0, 0], 10.0), at_rest(), 0)
-    image = polar_image(replace(scan, stamp_ns=1_600_000_000_123_456_000))
-    stamps = image[:, :8].copy().view(np.int64).ravel()
-    assert stamps[0] == 1_600_000_000_123_456
-    np.testing.assert_allclose(np.diff(stamps), 2500, atol=1)
-    angles = image[:, 8:10].copy().view(np.uint16).ravel() / 5600 * 2.0 * np.pi
-    np.testing.assert_allclose(np.exp(-1j * angles), np.exp(1j * SMALL.azimuths), atol=2e-3)
-    assert (image[:, 10] == 255).all()
-    np.testing.assert_array_equal(image[:, 11:], scan.levels)

@@ -75,19 +75,6 @@ OF_A_VEHICLE = (
 OF_A_GNSS = (GNSS_FIX, GNSS_VELOCITY)
 OF_A_STEREO_PAIR = (LEFT_IMAGE, RIGHT_IMAGE, LEFT_INFO, RIGHT_INFO)
 ALL = (*OF_THE_WORLD, *OF_A_VEHICLE, *OF_A_GNSS, BATTERY, *OF_A_STEREO_PAIR, LIDAR_POINTS)
-SENSORS = (
-    IMU,
-    MAGNETIC_FIELD,
-    AIR_PRESSURE,
-    GNSS_FIX,
-    GNSS_VELOCITY,
-    LEFT_IMAGE,
-    RIGHT_IMAGE,
-    LEFT_INFO,
-    RIGHT_INFO,
-    LIDAR_POINTS,
-)
-"""Topics that one seed repeats byte for byte."""
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
 STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")
 ANSWERS = {topic.name: topic for topic in (SLAM_ODOM, STEP_ACK)}

@@ -14,7 +14,7 @@ import numpy as np
 
 from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
-from aerotwin_core.frames import FloatArray, rotation_from_quaternion
+from aerotwin_core.frames import FloatArray
 from aerotwin_multirotor_dynamics import layout
 
 TRUTH_FRAME = "base_link_truth"
@@ -100,12 +100,3 @@ class DynamicsTruthMessages:
     def clock(self, stamp_ns: int) -> bytes:
         """Return rosgraph_msgs/Clock."""
         return self._clock.pack(stamp_ns, ())
-
-
-def motion_from_odometry(message: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return p_map_body, q_map_body (xyzw), v_map_body and omega in body axes of an Odometry."""
-    p, q = message.pose.pose.position, message.pose.pose.orientation
-    v, w = message.twist.twist.linear, message.twist.twist.angular
-    q_map_body = np.array([q.x, q.y, q.z, q.w])
-    v_map = rotation_from_quaternion(q_map_body) @ np.array([v.x, v.y, v.z])
-    return np.array([p.x, p.y, p.z]), q_map_body, v_map, np.array([w.x, w.y, w.z])
