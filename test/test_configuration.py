@@ -127,7 +127,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
     from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
-    from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
+    from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
     from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters, TeachNodeParameters
 

@@ -6,12 +6,15 @@ One step of at most 4 ms in free flight; sub-steps of at most 1 ms when a contac
 reach the ground, whose springs are stiff. Nothing allocates memory: stages are tuples of numbers.
 """
 
+import functools
+import importlib
 import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 from numba import float64, int64, prange, void
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import (
@@ -26,6 +29,7 @@ from aerotwin_multirotor_dynamics.aerodynamics import (
     to_body,
     to_map,
 )
+from aerotwin_multirotor_dynamics.airframe import Airframe
 from aerotwin_multirotor_dynamics.contact import (
     forget_contacts,
     ground_wrench,
@@ -341,3 +345,32 @@ def compile_kernels(thrust_model=quadratic_thrust, drag_model=body_drag) -> Kern
         refresh(state, constants, inputs)
 
     return Kernels(step, renew)
+
+
+def kernels(airframe: Airframe) -> Kernels:
+    """Return the compiled functions that step an airframe with its models.
+
+    Raises ParameterError if a model is not `module:function` or cannot be imported.
+    """
+    if not airframe.thrust_model and not airframe.drag_model:
+        return BUILT_IN
+    return _compiled(airframe.thrust_model, airframe.drag_model)
+
+
+@functools.cache
+def _compiled(thrust_model: str, drag_model: str) -> Kernels:
+    named = {"thrust_model": thrust_model, "drag_model": drag_model}
+    own = {name: _function(text, name) for name, text in named.items() if text}
+    return compile_kernels(**own)
+
+
+def _function(text: str, name: str) -> Callable:
+    module, colon, function = text.partition(":")
+    if not (module and colon and function):
+        raise ParameterError(f"{name}: expected 'module:function', found '{text}'")
+    try:
+        return getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(
+            f"{name}: '{text}' cannot be imported ({error}); check its name and PYTHONPATH"
+        ) from error

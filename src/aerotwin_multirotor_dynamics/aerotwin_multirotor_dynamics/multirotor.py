@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from aerotwin_core.frames import quaternion_from_rotation
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.airframe import GRAVITY, Airframe
-from aerotwin_multirotor_dynamics.models import kernels
+from aerotwin_multirotor_dynamics.kernel import kernels
 from aerotwin_multirotor_dynamics.packing import pack_constants, state_length
 from aerotwin_multirotor_dynamics.state import MultirotorState
 

@@ -27,9 +27,15 @@ if TYPE_CHECKING:
         standard_atmosphere,
     )
     from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
-    from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
+    from aerotwin_sensor_models.camera_errors import (
+        CameraNoiseParameters,
+        DepthNoiseParameters,
+        ExposureParameters,
+        VignettingParameters,
+        light_at,
+        relative_illumination,
+    )
     from aerotwin_sensor_models.camera_preset import CameraParameters
-    from aerotwin_sensor_models.exposure import ExposureParameters, light_at
     from aerotwin_sensor_models.external_vision import (
         ExternalVision,
         ExternalVisionParameters,
@@ -63,6 +69,5 @@ if TYPE_CHECKING:
     from aerotwin_sensor_models.presets import load_preset, preset_names
     from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
     from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
-    from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -7,10 +7,14 @@ import dataclasses
 from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
-from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
-from aerotwin_sensor_models.exposure import ExposureParameters
+from aerotwin_sensor_models.camera_errors import (
+    CameraNoiseParameters,
+    DepthNoiseParameters,
+    ExposureParameters,
+    VignettingParameters,
+    check_vignetting,
+)
 from aerotwin_sensor_models.image_sensor import MAX_BLUR_PX, DepthSensor, ImageSensor
-from aerotwin_sensor_models.vignetting import VignettingParameters, check_vignetting
 
 _NO_NOISE = CameraNoiseParameters()
 _NO_VIGNETTING = VignettingParameters()

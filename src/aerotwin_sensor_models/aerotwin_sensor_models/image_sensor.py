@@ -7,11 +7,16 @@ from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.time import to_seconds
+from aerotwin_sensor_models.camera_errors import (
+    CameraNoiseParameters,
+    DepthNoiseParameters,
+    ExposureParameters,
+    VignettingParameters,
+    light_at,
+    relative_illumination,
+)
 from aerotwin_sensor_models.camera_kernels import disturb_depth, expose
-from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
 from aerotwin_sensor_models.counter_noise import DEPTH, PICTURE, counter_key, normal_table
-from aerotwin_sensor_models.exposure import ExposureParameters, light_at
-from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 
 MAX_BLUR_PX = 50.0
 """Beyond, nothing of a picture is left and the filter is as long as a row."""

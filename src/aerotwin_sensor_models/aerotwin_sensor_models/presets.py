@@ -9,7 +9,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_sensor_models.airspeed import AirspeedParameters
 from aerotwin_sensor_models.barometer import BarometerParameters
-from aerotwin_sensor_models.camera_noise import CameraNoiseParameters
+from aerotwin_sensor_models.camera_errors import CameraNoiseParameters
 from aerotwin_sensor_models.camera_preset import CameraParameters
 from aerotwin_sensor_models.external_vision import ExternalVisionParameters
 from aerotwin_sensor_models.gnss import GnssParameters

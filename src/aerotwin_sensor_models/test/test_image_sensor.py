@@ -26,8 +26,8 @@ from aerotwin_sensor_models import (
     preset_names,
     relative_illumination,
 )
+from aerotwin_sensor_models.camera_errors import check_vignetting
 from aerotwin_sensor_models.counter_noise import DEPTH, PICTURE
-from aerotwin_sensor_models.vignetting import check_vignetting
 
 SHAPE = (480, 752)
 N = SHAPE[0] * SHAPE[1]

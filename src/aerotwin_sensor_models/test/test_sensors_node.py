@@ -9,10 +9,9 @@ from scipy.spatial.transform import Rotation, Slerp
 from aerotwin_core import messages
 from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_sensor_models import load_preset
-from aerotwin_sensor_models.ros.conversions import truth_from_messages
 from aerotwin_sensor_models.ros.parameters import SensorsParameters
 from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
-from aerotwin_sensor_models.ros.truth import Truth, interpolate
+from aerotwin_sensor_models.ros.truth import Truth, interpolate, truth_from_messages
 
 STEP_NS = 4_000_000
 ROUNDING = 1e-12

@@ -10,7 +10,7 @@ from aerotwin_core.messages import battery_state_message, serialize
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_simulator import topics
-from aerotwin_simulator.sinks import SinkGroup
+from aerotwin_simulator.topics import SinkGroup
 
 REPORT_RATE_HZ = 1.0
 

@@ -15,8 +15,8 @@ from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_core.time import Schedule, from_seconds
 from aerotwin_rendering import CameraView, RenderedFrame
 from aerotwin_sensor_models import CameraParameters
-from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.world_follower import Renderer
 
 MONO, RGB, DEPTH, IDS = "mono", "rgb", "depth", "ids"
 _ENCODINGS = {MONO: "mono8", RGB: "rgb8"}

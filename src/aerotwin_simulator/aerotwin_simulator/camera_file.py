@@ -15,8 +15,8 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.world_follower import Renderer
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
 _TAKEN = (

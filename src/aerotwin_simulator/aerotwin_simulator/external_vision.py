@@ -19,7 +19,7 @@ from aerotwin_sensor_models import (
 )
 from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.sinks import SinkGroup
+from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.truth import TruthStep
 
 _UNIT_TOLERANCE = 0.01

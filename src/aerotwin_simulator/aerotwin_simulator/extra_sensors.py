@@ -27,7 +27,7 @@ from aerotwin_sensor_models import (
 )
 from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import NO_PRESET, SimulatorParameters
-from aerotwin_simulator.sinks import SinkGroup
+from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")

@@ -16,7 +16,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_px4_bridge import MissionPlan
 from aerotwin_simulator.loop_cpu import cpu_of_instance
-from aerotwin_simulator.parameters import CHOSEN_CPU, SimulatorParameters
+from aerotwin_simulator.parameters import CHOSEN_CPU, SimulatorParameters, same_parameter
 
 SPACING_M = 3.0
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
@@ -36,27 +36,25 @@ class FleetVehicle:
     start_yaw_deg: float | None = parameter(
         None, text="yaw at the start, from east; null takes the world's", unit="deg"
     )
-    airframe: str | None = parameter(None, text="as the flight's parameter, null = the same")
-    controller: str | None = parameter(None, text="likewise")
-    controller_options: str | None = parameter(None, text="likewise")
-    px4_dir: str | None = parameter(None, text="likewise")
-    px4_model: str | None = parameter(None, text="likewise")
-    px4_parameters: str | None = parameter(None, text="likewise")
-    mission: str | None = parameter(None, text="likewise")
-    anchor_mission: bool | None = parameter(None, text="likewise")
-    imu: str | None = parameter(None, text="likewise")
-    barometer: str | None = parameter(None, text="likewise")
-    magnetometer: str | None = parameter(None, text="likewise")
-    gnss: str | None = parameter(None, text="likewise")
-    external_vision: str | None = parameter(
-        None, text="likewise", choices=(None, "none", "simulated", "topic")
-    )
-    range_finder: str | None = parameter(None, text="likewise")
-    optical_flow: str | None = parameter(None, text="likewise")
-    airspeed: str | None = parameter(None, text="likewise")
-    rc: str | None = parameter(None, text="likewise", choices=(None, "none", "joy"))
-    extra_sensors: tuple[str, ...] | None = parameter(None, text="likewise")
-    camera: bool | None = parameter(None, text="likewise")
+    airframe: str | None = same_parameter("airframe", default=None)
+    controller: str | None = same_parameter("controller", default=None)
+    controller_options: str | None = same_parameter("controller_options", default=None)
+    px4_dir: str | None = same_parameter("px4_dir", default=None)
+    px4_model: str | None = same_parameter("px4_model", default=None)
+    px4_parameters: str | None = same_parameter("px4_parameters", default=None)
+    mission: str | None = same_parameter("mission", default=None)
+    anchor_mission: bool | None = same_parameter("anchor_mission", default=None)
+    imu: str | None = same_parameter("imu", default=None)
+    barometer: str | None = same_parameter("barometer", default=None)
+    magnetometer: str | None = same_parameter("magnetometer", default=None)
+    gnss: str | None = same_parameter("gnss", default=None)
+    external_vision: str | None = same_parameter("external_vision", default=None)
+    range_finder: str | None = same_parameter("range_finder", default=None)
+    optical_flow: str | None = same_parameter("optical_flow", default=None)
+    airspeed: str | None = same_parameter("airspeed", default=None)
+    rc: str | None = same_parameter("rc", default=None)
+    extra_sensors: tuple[str, ...] | None = same_parameter("extra_sensors", default=None)
+    camera: bool | None = same_parameter("camera", default=None)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -69,7 +67,7 @@ class FleetVehicle:
 class Fleet:
     """A fleet file."""
 
-    vehicles: tuple[FleetVehicle, ...] = parameter(text="who flies")
+    vehicles: tuple[FleetVehicle, ...] = parameter(text="each with its name and differences")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_multirotor_dynamics import (
@@ -18,6 +19,7 @@ from aerotwin_multirotor_dynamics import (
 )
 from aerotwin_sensor_models import (
     Barometer,
+    BarometerSample,
     Gnss,
     GnssSample,
     Imu,
@@ -28,12 +30,24 @@ from aerotwin_sensor_models import (
     seed_sequence,
 )
 from aerotwin_sensor_models import layout as sensed
-from aerotwin_simulator.inertial_messages import InertialMessages
+from aerotwin_sensor_models.reading_messages import (
+    fix_bytes,
+    imu_layout,
+    magnetic_field_layout,
+    pressure_layout,
+    velocity_bytes,
+)
+from aerotwin_simulator import topics
 from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
-from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, TEMPERATURE, Readings
-from aerotwin_simulator.sinks import SinkGroup
+from aerotwin_simulator.readings import FIELD, PRESSURE, Readings
+from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
+
+_PLACES = (slice(0, 6), FIELD, slice(PRESSURE, PRESSURE + 2))
+"""Readings of IMU, magnetometer and barometer."""
+_SENT = (slice(0, 6), FIELD, slice(PRESSURE, PRESSURE + 1))
+"""Their part in the messages: not the temperature."""
 
 
 class _Due:
@@ -65,6 +79,8 @@ class InertialSensors:
         IMU, magnetometer and barometer.
     in_step : int
         Sensors sampled at every step: a sum of `aerotwin_sensor_models.layout.IMU` etc.
+    outputs : list of (Topic, FixedLayout)
+        Topic and message of IMU, magnetometer and barometer.
     """
 
     def __init__(
@@ -93,7 +109,10 @@ class InertialSensors:
         rates_hz = (imu_hz, magnetometer.parameters.rate_hz, barometer.parameters.rate_hz)
         self.in_step = sum(1 << k for k, rate_hz in enumerate(rates_hz) if rate_hz == step_hz)
         self._dues = tuple(_Due(rate_hz, start_ns) for rate_hz in rates_hz)
-        self._messages = _messages(vehicle, self.unit, rates_hz)
+        self._samplers = (self._sample_imu, self._sample_magnetometer, self._sample_barometer)
+        self.outputs = _outputs(vehicle, self.unit, rates_hz)
+        self._fix_topic, self._velocity_topic = map(topics.below(vehicle), topics.OF_A_GNSS)
+        self._base_frame = topics.frame(vehicle, "base_link")
         self._gnss: Gnss | None = None
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
         if parameters.gnss != NO_GNSS:
@@ -137,50 +156,33 @@ class InertialSensors:
 
     def collect(self, readings: Readings) -> None:
         """Read the samples of the step, sample the others due in it, and publish them all."""
-        step, in_step = readings.step, self.in_step
-        if in_step & sensed.MAGNETOMETER:
-            readings.has_field = True
-            self._publish_magnetic_field(step.end_ns, readings)
-        else:
-            self._sample_magnetometer(step, readings)
-        if in_step & sensed.BAROMETER:
-            readings.has_pressure = True
-            self._publish_pressure(step.end_ns, readings)
-        else:
-            self._sample_barometer(step, readings)
+        readings.has_field = self._collect(1, readings) is not None
+        readings.has_pressure = self._collect(2, readings) is not None
         readings.fixes.clear()
         if self._gnss is not None:
-            self._sample_gnss(step, readings, self._gnss)
-        if in_step & sensed.IMU:
-            readings.has_imu, readings.imu_ns = True, step.end_ns
-            self._publish_imu(step.end_ns, readings)
-        else:
-            self._sample_imu(step, readings)
+            self._sample_gnss(readings.step, readings, self._gnss)
+        imu_ns = self._collect(0, readings)
+        readings.has_imu = imu_ns is not None
+        if imu_ns is not None:
+            readings.imu_ns = imu_ns
 
-    def _publish_imu(self, stamp_ns: int, readings: Readings) -> None:
-        if not self._sinks.is_empty:
-            self._sinks.publish_cdr(*self._messages.imu(stamp_ns, readings.values[:6].tolist()))
+    def _collect(self, k: int, readings: Readings) -> int | None:
+        """Publish the samples of sensor k in the step; return the stamp of the last, if any."""
+        step, due, is_sampled = readings.step, self._dues[k], bool(self.in_step & 1 << k)
+        stamps_ns = [step.end_ns] if is_sampled else due.times(step)
+        for stamp_ns in stamps_ns:
+            if not is_sampled:
+                sample = self._samplers[k](due.elapsed_s(stamp_ns), step.at(stamp_ns))
+                readings.values[_PLACES[k]] = sample
+            if not self._sinks.is_empty:
+                topic, message = self.outputs[k]
+                cdr = message.pack(stamp_ns, readings.values[_SENT[k]].tolist())
+                self._sinks.publish_cdr(topic, stamp_ns, cdr)
+        return stamps_ns[-1] if stamps_ns else None
 
-    def _publish_magnetic_field(self, stamp_ns: int, readings: Readings) -> None:
-        if not self._sinks.is_empty:
-            values = readings.values[FIELD].tolist()
-            self._sinks.publish_cdr(*self._messages.magnetic_field(stamp_ns, values))
-
-    def _publish_pressure(self, stamp_ns: int, readings: Readings) -> None:
-        if not self._sinks.is_empty:
-            pressure = float(readings.values[PRESSURE])
-            self._sinks.publish_cdr(*self._messages.pressure(stamp_ns, pressure))
-
-    def _sample_imu(self, step: TruthStep, readings: Readings) -> None:
-        due, readings.has_imu = self._dues[0], False
-        for stamp_ns in due.times(step):
-            elapsed = due.elapsed_s(stamp_ns)
-            force, rate, turning = self._felt(elapsed, step.at(stamp_ns))
-            sample = self.unit.imu.sample(elapsed, force, rate, alpha_body=turning)
-            readings.values[FORCE] = sample.specific_force
-            readings.values[RATE] = sample.angular_velocity
-            readings.has_imu, readings.imu_ns = True, stamp_ns
-            self._publish_imu(stamp_ns, readings)
+    def _sample_imu(self, elapsed_s: float, truth: np.ndarray) -> np.ndarray:
+        force, rate, turning = self._felt(elapsed_s, truth)
+        return np.concatenate(self.unit.imu.sample(elapsed_s, force, rate, alpha_body=turning))
 
     def _felt(self, elapsed_s: float, truth: np.ndarray) -> Sequence[np.ndarray]:
         """Return specific force, angular velocity and its rate at the IMU, with vibration."""
@@ -189,24 +191,12 @@ class InertialSensors:
         places = layout.SPECIFIC_FORCE, layout.ANGULAR_VELOCITY, layout.ANGULAR_ACCELERATION
         return [truth[place] for place in places]
 
-    def _sample_magnetometer(self, step: TruthStep, readings: Readings) -> None:
-        due, readings.has_field = self._dues[1], False
-        for stamp_ns in due.times(step):
-            R_map_body = rotation(step.at(stamp_ns))
-            elapsed = due.elapsed_s(stamp_ns)
-            field = self.unit.magnetometer.sample(elapsed, R_map_body, self._field_map)
-            readings.values[FIELD], readings.has_field = field, True
-            self._publish_magnetic_field(stamp_ns, readings)
+    def _sample_magnetometer(self, elapsed_s: float, truth: np.ndarray) -> np.ndarray:
+        return self.unit.magnetometer.sample(elapsed_s, rotation(truth), self._field_map)
 
-    def _sample_barometer(self, step: TruthStep, readings: Readings) -> None:
-        due, readings.has_pressure = self._dues[2], False
-        for stamp_ns in due.times(step):
-            altitude = self._origin.altitude_m + float(step.at(stamp_ns)[layout.POSITION][2])
-            sample = self.unit.barometer.sample(due.elapsed_s(stamp_ns), altitude)
-            readings.values[PRESSURE] = sample.pressure_pa
-            readings.values[TEMPERATURE] = sample.temperature_k
-            readings.has_pressure = True
-            self._publish_pressure(stamp_ns, readings)
+    def _sample_barometer(self, elapsed_s: float, truth: np.ndarray) -> BarometerSample:
+        altitude = self._origin.altitude_m + float(truth[layout.POSITION][2])
+        return self.unit.barometer.sample(elapsed_s, altitude)
 
     def _sample_gnss(self, step: TruthStep, readings: Readings, gnss: Gnss) -> None:
         """Measure at the due time; deliver after the receiver's delay."""
@@ -220,20 +210,25 @@ class InertialSensors:
             stamp_ns, fix = queue.popleft()
             readings.fixes.append(fix)
             if not self._sinks.is_empty:
-                for topic, cdr in self._messages.fix(stamp_ns, fix):
-                    self._sinks.publish_cdr(topic, step.end_ns, cdr)
+                cdr = fix_bytes(stamp_ns, self._base_frame, fix)
+                self._sinks.publish_cdr(self._fix_topic, step.end_ns, cdr)
+                if fix.has_fix:
+                    cdr = velocity_bytes(stamp_ns, fix)
+                    self._sinks.publish_cdr(self._velocity_topic, step.end_ns, cdr)
 
 
-def _messages(
+def _outputs(
     vehicle: str, unit: InertialUnit, rates_hz: tuple[float, float, float]
-) -> InertialMessages:
+) -> list[tuple[topics.Topic, FixedLayout]]:
+    """Return topic and message of IMU, magnetometer and barometer, with their noise per sample."""
     imu_hz, magnetometer_hz, barometer_hz = rates_hz
+    place, body = topics.below(vehicle), topics.frame(vehicle, "base_link")
     imu = unit.imu.parameters
-    magnetometer, barometer = unit.magnetometer.parameters, unit.barometer.parameters
-    return InertialMessages(
-        vehicle,
-        specific_force_std=imu.accelerometer.reading_std(imu_hz),
-        angular_velocity_std=imu.gyroscope.reading_std(imu_hz),
-        field_std=magnetometer.reading_std(magnetometer_hz),
-        pressure_std=barometer.reading_std(barometer_hz),
-    )
+    force_std, rate_std = imu.accelerometer.reading_std(imu_hz), imu.gyroscope.reading_std(imu_hz)
+    field_std = unit.magnetometer.parameters.reading_std(magnetometer_hz)
+    pressure_std = unit.barometer.parameters.reading_std(barometer_hz)
+    return [
+        (place(topics.IMU), imu_layout(topics.frame(vehicle, "imu_link"), force_std, rate_std)),
+        (place(topics.MAGNETIC_FIELD), magnetic_field_layout(body, field_std)),
+        (place(topics.AIR_PRESSURE), pressure_layout(body, pressure_std)),
+    ]

@@ -3,6 +3,7 @@
 """The lidar of a vehicle: collects its motion over a turn, and casts the turn when it is over."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -139,8 +140,8 @@ def make_lidar(
     )
 
 
-def lidar_mounting(parameters: SimulatorParameters) -> np.ndarray:
-    """Return T_body_lidar of the parameters."""
+def lidar_mounting(parameters: Any) -> np.ndarray:
+    """Return T_body_lidar of the parameters lidar_x_m to lidar_yaw_deg of an aircraft or robot."""
     return T_body_sensor(
         [parameters.lidar_x_m, parameters.lidar_y_m, parameters.lidar_z_m],
         roll_deg=parameters.lidar_roll_deg,

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every parameter of a simulated flight, flat as ROS parameters are."""
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
@@ -281,3 +283,17 @@ class SimulatorParameters:
             cy=(self.camera_height - 1) / 2.0,
         )
         return StereoRig(camera=camera, baseline_m=self.camera_baseline_m)
+
+
+def same_parameter(name: str, *, default: Any = dataclasses.MISSING) -> Any:
+    """Declare a parameter of another class as in `SimulatorParameters`, with that default or own.
+
+    With the default None it need not be given.
+    """
+    field = SimulatorParameters.__dataclass_fields__[name]
+    metadata = dict(field.metadata)
+    if default is dataclasses.MISSING:
+        default = field.default
+    elif default is None and metadata["choices"]:
+        metadata["choices"] = (None, *metadata["choices"])
+    return dataclasses.field(default=default, metadata=metadata, kw_only=True)

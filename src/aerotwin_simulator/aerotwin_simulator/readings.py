@@ -13,7 +13,7 @@ from aerotwin_simulator.extra_sensors import ExtraReading
 from aerotwin_simulator.truth import TruthStep
 
 FORCE, RATE, FIELD = slice(0, 3), slice(3, 6), slice(6, 9)
-PRESSURE, TEMPERATURE = 9, 10
+PRESSURE = 9
 
 
 @dataclass(slots=True)

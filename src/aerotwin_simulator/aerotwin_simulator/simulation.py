@@ -25,12 +25,10 @@ from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.renderer import Renderer
-from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.surroundings import Surroundings
-from aerotwin_simulator.topics import MessageSink
+from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
-from aerotwin_simulator.world_follower import WorldFollower
+from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
 
 CLOCK_RATE_HZ = 100.0

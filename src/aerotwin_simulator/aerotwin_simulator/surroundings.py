@@ -14,8 +14,8 @@ from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.renderer import Renderer
-from aerotwin_simulator.sinks import SinkGroup
+from aerotwin_simulator.topics import SinkGroup
+from aerotwin_simulator.world_follower import Renderer
 from aerotwin_worlds import World
 
 CLEAR_M = 2.0

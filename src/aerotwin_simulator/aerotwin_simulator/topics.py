@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The topics of a vehicle: names relative to its namespace, types, and recording."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -33,6 +33,25 @@ class MessageSink(Protocol):
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Publish one serialised message of simulated time stamp_ns."""
+
+
+class SinkGroup:
+    """Publishes every message to every sink; if it `is_empty`, messages need not be made."""
+
+    def __init__(self, sinks: Sequence[MessageSink]) -> None:
+        self._sinks = tuple(sinks)
+        self.is_empty = not self._sinks
+
+    def add(self, topics: Sequence[Topic]) -> None:
+        """Prepare for topics."""
+        for sink in self._sinks:
+            for topic in topics:
+                sink.add(topic)
+
+    def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+        """Publish one message."""
+        for sink in self._sinks:
+            sink.publish_cdr(topic, stamp_ns, cdr)
 
 
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Streamed worlds: the tiles that are rendered and collided with follow the vehicles."""
+"""The meshes of a world: one renderer for all cameras, and tiles that follow the vehicles."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,10 +9,31 @@ import numpy as np
 
 from aerotwin_core.time import Schedule
 from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import CameraView, Rasteriser, RenderedFrame
 from aerotwin_worlds import World
 
 CHECK_RATE_HZ = 5.0
 """At 20 m/s a vehicle moves 4 m between two checks."""
+
+
+class Renderer:
+    """Renders a world for every camera; its meshes are prepared at the first request."""
+
+    def __init__(self, world: World) -> None:
+        self._meshes: Sequence[TexturedMesh] = world.meshes
+        self._rasteriser: Rasteriser | None = None
+
+    def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
+        """Return the images of all views of one instant."""
+        if self._rasteriser is None:
+            self._rasteriser = Rasteriser(self._meshes)
+        return self._rasteriser.render(views)
+
+    def replace(self, meshes: Sequence[TexturedMesh]) -> None:
+        """Use these meshes from now on, as when a world streams."""
+        self._meshes = meshes
+        if self._rasteriser is not None:
+            self._rasteriser.replace(meshes)
 
 
 class MeshConsumer(Protocol):

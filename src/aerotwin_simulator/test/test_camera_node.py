@@ -13,8 +13,8 @@ import yaml
 from aerotwin_core import messages
 from aerotwin_core.frames import make_transform, rotation_from_quaternion
 from aerotwin_simulator import SimulatorParameters
-from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
+from aerotwin_simulator.world_follower import Renderer
 from aerotwin_worlds import load_world
 
 pytestmark = pytest.mark.ros
@@ -193,7 +193,7 @@ def test_a_streamed_world_follows_after_time_steps_back(partner, stream):
 
 
 def test_a_pose_between_two_truths_follows_the_velocities():
-    from aerotwin_simulator.ros.truth_motion import TruthMotion
+    from aerotwin_simulator.ros.camera_node import TruthMotion
 
     motion = TruthMotion(odometry(0))
     motion.on_truth(odometry(10_000_000))

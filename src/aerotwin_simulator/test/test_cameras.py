@@ -15,7 +15,7 @@ from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import load_parameters
 from aerotwin_rendering import Rasteriser, RenderedFrame
 from aerotwin_sensor_models import CameraParameters
-from aerotwin_simulator import Simulation, SimulatorParameters, renderer
+from aerotwin_simulator import Simulation, SimulatorParameters, world_follower
 from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.mounting import T_body_optical
@@ -190,7 +190,7 @@ def test_all_cameras_and_vehicles_share_one_rasteriser(
         made.append(meshes)
         return Rasteriser(meshes)
 
-    monkeypatch.setattr(renderer, "Rasteriser", count)
+    monkeypatch.setattr(world_follower, "Rasteriser", count)
     fly(
         controller=f"python:{controllers}:Climber",
         cameras=three_cameras,
@@ -337,7 +337,7 @@ def test_a_rolling_shutter_at_rest_sees_what_a_global_one_sees(flat_world, model
     for readout_s, n_bands in ((0.0, 1), (0.02, 3)):
         parameters = CameraParameters(**SMALL, model=model, readout_s=readout_s)
         camera = BodyCamera(
-            parameters, [eye], rate_hz=10.0, renderer=renderer.Renderer(flat_world), seed=0
+            parameters, [eye], rate_hz=10.0, renderer=world_follower.Renderer(flat_world), seed=0
         )
         seen += camera.render([np.eye(4)] * n_bands)
     for name in ("image", "depth", "ids"):

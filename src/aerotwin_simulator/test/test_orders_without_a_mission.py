@@ -6,7 +6,6 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.controllers import onboard
 
 INSTANCE = 95
 HEIGHT_M = 3.0
@@ -38,8 +37,8 @@ def test_it_takes_off_holds_and_lands_by_order(flat_world, tmp_path):
         until(lambda: autopilot.phase == "ready for a client")
         with pytest.raises(UserError, match="resume: no mission is flown here"):
             autopilot.resume()
-        onboard.send_takeoff(autopilot.client.link, HEIGHT_M)
-        onboard.send_arm(autopilot.client.link, True)
+        autopilot.take_off(HEIGHT_M)
+        autopilot.arm(True)
         until(lambda: height_m() > 1.0)
         autopilot.hold()
         until(lambda: mode(autopilot) == LOITER, 5.0)

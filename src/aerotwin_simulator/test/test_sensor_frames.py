@@ -9,11 +9,14 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import deserialize
 from aerotwin_sensor_models import Imu, load_preset, seed_sequence
 from aerotwin_sensor_models.imu import GRAVITY
-from aerotwin_simulator.inertial_messages import InertialMessages
+from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.mounting import imu_transform
+from aerotwin_simulator.topics import SinkGroup
 
 ROUNDING = 1e-12
 ARM_M = (0.1, -0.02, 0.03)
@@ -50,14 +53,10 @@ def test_tf_turns_the_reading_of_a_mounted_imu_at_rest_into_gravity_upwards(upsi
 @pytest.mark.parametrize("vehicle", ["", "uav1"])
 def test_the_magnetometer_names_the_body_whose_axes_it_reads(vehicle):
     prefix = f"{vehicle}/" if vehicle else ""
-    packed = InertialMessages(
-        vehicle,
-        specific_force_std=0.0,
-        angular_velocity_std=0.0,
-        field_std=0.0,
-        pressure_std=0.0,
-    )
-    topic, _, cdr = packed.magnetic_field(5, (1e-5, 2e-5, 3e-5))
-    assert deserialize(cdr, topic.msgtype).header.frame_id == f"{prefix}base_link"
-    topic, _, cdr = packed.imu(5, (0.0,) * 6)
-    assert deserialize(cdr, topic.msgtype).header.frame_id == f"{prefix}imu_link"
+    origin = GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0)
+    sensors = InertialSensors(SimulatorParameters(), origin, SinkGroup([]), vehicle)
+    (imu_topic, imu), (field_topic, field), _ = sensors.outputs
+    cdr = field.pack(5, (1e-5, 2e-5, 3e-5))
+    assert deserialize(cdr, field_topic.msgtype).header.frame_id == f"{prefix}base_link"
+    cdr = imu.pack(5, (0.0,) * 6)
+    assert deserialize(cdr, imu_topic.msgtype).header.frame_id == f"{prefix}imu_link"

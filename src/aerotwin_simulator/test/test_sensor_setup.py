@@ -12,8 +12,7 @@ from mcap.reader import make_reader
 from aerotwin_core.bag import BagReader
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.recording import BagSink
-from aerotwin_simulator.run_folder import add_sensors
+from aerotwin_simulator.recording import BagSink, add_sensors
 from aerotwin_simulator.sensor_setup import flat
 
 SECONDS = 4.0

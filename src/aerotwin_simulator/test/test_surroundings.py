@@ -16,8 +16,8 @@ from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Air, GroundTracker
+from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.truth import TruthStep
 
 MICROSECOND_M = 2e-6  # stamps are microseconds, the climb 1 m/s

@@ -33,10 +33,10 @@ from aerotwin_scenarios.relay_cases import (
     write_fleet,
 )
 from aerotwin_simulator.preflight import check_before_flight
+from aerotwin_simulator.recording import run_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
-from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_worlds import World, load_world
 
 

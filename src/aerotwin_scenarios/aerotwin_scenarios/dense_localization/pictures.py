@@ -8,7 +8,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
 from aerotwin_rendering import CameraView, Rasteriser
 from aerotwin_sensor_models import load_preset
-from aerotwin_sensor_models.exposure import ExposureParameters
+from aerotwin_sensor_models.camera_errors import ExposureParameters
 from aerotwin_sensor_models.image_sensor import ImageSensor
 
 LEFT, RIGHT, SCAN = range(3)

@@ -15,9 +15,9 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 from aerotwin_sensor_models.ros import sensor_suite
-from aerotwin_sensor_models.ros.conversions import truth_from_messages
 from aerotwin_sensor_models.ros.parameters import SensorsParameters
 from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
+from aerotwin_sensor_models.ros.truth import truth_from_messages
 
 TRUTH = {"truth/odom": Odometry, "truth/accel": AccelStamped}
 VIBRATION = {"truth/vibration/accel": AccelStamped, "truth/vibration/twist": TwistStamped}

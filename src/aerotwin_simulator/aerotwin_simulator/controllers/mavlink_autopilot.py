@@ -4,10 +4,13 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from math import nan
 from typing import Any
 
 import numpy as np
+from pymavlink.dialects.v20 import common as mavlink
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
@@ -195,6 +198,21 @@ class MavlinkAutopilot:
             motors = self.motors
             motors.values[:] = answer.controls[: len(motors.values)]
             motors.kind = THROTTLES if answer.is_armed else OFF
+
+    def arm(self, is_armed: bool) -> None:
+        """Command the autopilot to arm or disarm."""
+        self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
+
+    def take_off(self, height_m: float) -> None:
+        """Command a take-off to a height above the present altitude.
+
+        Raises UserError if the autopilot has not reported its altitude.
+        """
+        link = self.client.link
+        if link.state.altitude_amsl_m is None:
+            raise UserError("the autopilot has not reported its altitude; try again when ready")
+        altitude = link.state.altitude_amsl_m + height_m
+        link.send_command(mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude)
 
     def hold(self) -> None:
         """Hover here: the mission waits, or an outside client loses control to HOLD.

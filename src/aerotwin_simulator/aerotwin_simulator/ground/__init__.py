@@ -29,7 +29,11 @@ if TYPE_CHECKING:
         RadarSensing,
         TurningSensor,
     )
-    from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, stand_vehicle
-    from aerotwin_simulator.ground.terrain import TerrainBelow
+    from aerotwin_simulator.ground.simulation import (
+        STEP_NS,
+        GroundSimulation,
+        TerrainBelow,
+        stand_vehicle,
+    )
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -17,7 +17,8 @@ from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
 from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, TurningSensor
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
-from aerotwin_simulator.mounting import T_body_sensor
+from aerotwin_simulator.lidar import lidar_mounting
+from aerotwin_simulator.parameters import same_parameter
 from aerotwin_worlds import World
 
 KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
@@ -34,18 +35,12 @@ class GroundRobotParameters:
         "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
     )
     lidar: str = parameter("spinning_16", text="lidar preset, or path of a file like one")
-    lidar_x_m: float = parameter(0.0, text="lidar ahead of base_link", unit="m")
-    lidar_y_m: float = parameter(0.0, text="lidar to the left of base_link", unit="m")
-    lidar_z_m: float = parameter(1.0, text="lidar above base_link", unit="m")
-    lidar_roll_deg: float = parameter(
-        0.0, text="lidar turned about x", unit="deg", minimum=-180.0, maximum=180.0
-    )
-    lidar_pitch_deg: float = parameter(
-        0.0, text="then about y: positive looks down ahead", unit="deg", minimum=-90.0, maximum=90.0
-    )
-    lidar_yaw_deg: float = parameter(
-        0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
-    )
+    lidar_x_m: float = same_parameter("lidar_x_m")
+    lidar_y_m: float = same_parameter("lidar_y_m")
+    lidar_z_m: float = same_parameter("lidar_z_m", default=1.0)
+    lidar_roll_deg: float = same_parameter("lidar_roll_deg")
+    lidar_pitch_deg: float = same_parameter("lidar_pitch_deg")
+    lidar_yaw_deg: float = same_parameter("lidar_yaw_deg")
     latency_s: float = parameter(
         0.1, text="from a command to its effect", unit="s", minimum=0.0, maximum=2.0
     )
@@ -53,13 +48,8 @@ class GroundRobotParameters:
 
     @property
     def T_base_lidar(self) -> np.ndarray:
-        """The mounting: at x y z, rotated by R_z(yaw) R_y(pitch) R_x(roll)."""
-        return T_body_sensor(
-            [self.lidar_x_m, self.lidar_y_m, self.lidar_z_m],
-            roll_deg=self.lidar_roll_deg,
-            pitch_deg=self.lidar_pitch_deg,
-            yaw_deg=self.lidar_yaw_deg,
-        )
+        """The mounting (4, 4)."""
+        return lidar_mounting(self)
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:

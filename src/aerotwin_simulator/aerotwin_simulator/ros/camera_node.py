@@ -3,29 +3,66 @@
 """Node `cameras`: truth/odom in; images, depth and camera_info out, for simulators without them."""
 
 import sys
+from typing import Any
 
+import numpy as np
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
+from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import header, serialize, transform_message
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_sensor_models.ros.truth import Truth, interpolate, truth_from_odometry
 from aerotwin_simulator import topics
 from aerotwin_simulator.mounting import eye_transforms
-from aerotwin_simulator.renderer import Renderer
-from aerotwin_simulator.ros.camera_parameters import CameraNodeParameters
-from aerotwin_simulator.ros.truth_motion import TruthMotion
+from aerotwin_simulator.ros.node_parameters import CameraNodeParameters
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
-from aerotwin_simulator.world_follower import WorldFollower
+from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import load_world
 
 OK, WARN = 0, 1
 LONGEST_GAP_NS = 1_000_000_000
 """After a longer gap in the truth, or a step back, frames restart."""
+
+
+class TruthMotion:
+    """Poses of the body between the last two truths; a `Motion` for cameras.
+
+    `start_ns` equals `end_ns` after the first truth.
+    """
+
+    def __init__(self, odometry: Any) -> None:
+        self._before = self._after = truth_from_odometry(odometry)
+
+    @property
+    def start_ns(self) -> int:
+        """The instant of the truth before the last [ns]."""
+        return self._before.stamp_ns
+
+    @property
+    def end_ns(self) -> int:
+        """The instant of the last truth [ns]."""
+        return self._after.stamp_ns
+
+    def on_truth(self, odometry: Any) -> None:
+        """Append the next truth.
+
+        Raises ValueError if the message is invalid or a repetition; the motion stays as it was.
+        """
+        truth = truth_from_odometry(odometry)
+        if truth.stamp_ns == self.end_ns:
+            raise ValueError(f"truth/odom of {truth.stamp_ns} ns came twice")
+        self._before, self._after = self._after, truth
+
+    def pose(self, stamp_ns: int) -> np.ndarray:
+        """Return T_map_body (4, 4) at an instant between the last two truths."""
+        truth: Truth = interpolate(self._before, self._after, stamp_ns)
+        return make_transform(truth.R_map_body, truth.p_map_body)
 
 
 class CameraNode(ConfiguredNode):

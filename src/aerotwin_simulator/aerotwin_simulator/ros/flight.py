@@ -14,8 +14,8 @@ from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
+from aerotwin_simulator.recording import add_sensors
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
-from aerotwin_simulator.run_folder import add_sensors
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_worlds import World
 

@@ -25,7 +25,7 @@ from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
 from aerotwin_simulator.ground import robot_messages
 from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
-from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
+from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
 
 TICK_S = 0.005
 OK, WARN = 0, 1

@@ -16,10 +16,9 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models.ros.conversions import truth_from_odometry
-from aerotwin_sensor_models.ros.truth import Truth
+from aerotwin_sensor_models.ros.truth import Truth, truth_from_odometry
 from aerotwin_simulator.lidar import lidar_transform, make_lidar
-from aerotwin_simulator.ros.lidar_parameters import LidarNodeParameters
+from aerotwin_simulator.ros.node_parameters import LidarNodeParameters
 from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import load_world
 

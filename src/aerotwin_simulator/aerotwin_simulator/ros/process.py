@@ -17,10 +17,10 @@ from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
+from aerotwin_simulator.recording import run_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
-from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_worlds import World, load_world
 
 

@@ -8,12 +8,17 @@ and wherever it waits: no state of a simulation is touched by two threads, and a
 requests pays nothing for its services.
 """
 
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
@@ -24,7 +29,6 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink
-from aerotwin_simulator.ros.callback_thread import CallbackThread
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
 from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
@@ -34,6 +38,33 @@ from aerotwin_simulator.topics import Topic
 IDLE_S = 0.02
 """Longest wait for a call while time stands still, so that the status line and Ctrl-C go on."""
 _ANSWER_S = 0.005
+_JOIN_S = 5.0
+
+
+class CallbackThread:
+    """Spins a node until it is closed; `calls` is closed together with the thread.
+
+    rclpy builds a wait set from every entity of the node at each call: some hundred microseconds
+    for one vehicle, milliseconds for ten, where a step of the loop takes forty. On its own thread
+    it sleeps in the middleware, without Python's lock, until a request or a message arrives.
+    """
+
+    def __init__(self, node: Node, calls: LoopCalls) -> None:
+        self._calls = calls
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(node)
+        self._thread = threading.Thread(target=self._spin, name="ros callbacks", daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        with suppress(CancelledError, ExternalShutdownException):
+            self._executor.spin()
+
+    def close(self) -> None:
+        """End the thread; pending calls are cancelled."""
+        self._calls.close()
+        self._executor.shutdown()
+        self._thread.join(_JOIN_S)
 
 
 class SimulatorNode(ConfiguredNode):

@@ -11,7 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, stamp_ns
 from aerotwin_simulator import topics
-from aerotwin_simulator.controllers import Backend, onboard
+from aerotwin_simulator.controllers import Backend
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.topics import Topic
@@ -31,13 +31,11 @@ def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None
     prefix = f"{vehicle.name}/" if vehicle.name else ""
 
     def arm(request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
-        return _command(
-            vehicle, lambda pilot: onboard.send_arm(pilot.client.link, request.data), reply
-        )
+        return _command(vehicle, lambda pilot: pilot.arm(request.data), reply)
 
     node.create_service(SetBool, f"{prefix}arm", on_loop(arm))
     sends: tuple[tuple[str, Send], ...] = (
-        ("takeoff", lambda pilot: onboard.send_takeoff(pilot.client.link, TAKEOFF_HEIGHT_M)),
+        ("takeoff", lambda pilot: pilot.take_off(TAKEOFF_HEIGHT_M)),
         ("land", MavlinkAutopilot.land),
         ("hold", MavlinkAutopilot.hold),
         ("resume", MavlinkAutopilot.resume),

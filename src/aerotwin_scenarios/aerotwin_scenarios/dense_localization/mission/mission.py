@@ -43,7 +43,7 @@ from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA, localizer_along
 from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_simulator.mission_flight import AutopilotChoice
-from aerotwin_simulator.run_folder import run_configuration
+from aerotwin_simulator.recording import run_configuration
 from aerotwin_worlds import World, load_world
 
 

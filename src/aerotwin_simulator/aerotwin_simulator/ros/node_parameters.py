@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the nodes `lidar`, `cameras` and `ground_simulator`, flat as ROS parameters are."""
+
+import dataclasses
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+from aerotwin_simulator.ground.robot import GroundRobotParameters
+from aerotwin_simulator.parameters import SimulatorParameters, same_parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthNodeParameters:
+    """What the nodes have in common that add a sensor to another simulator."""
+
+    world: str = same_parameter("world")
+    seed: int = same_parameter("seed")
+    input_timeout_s: float = parameter(
+        0.0,
+        text="longest gap between two truths before the node ends; 0 waits for ever",
+        unit="s wall",
+        minimum=0.0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LidarNodeParameters(TruthNodeParameters):
+    """The lidar, its mounting, and its world."""
+
+    lidar: str = parameter("spinning_16", text="lidar preset, or path of a file like one")
+    x_m: float = same_parameter("lidar_x_m")
+    y_m: float = same_parameter("lidar_y_m")
+    z_m: float = same_parameter("lidar_z_m")
+    roll_deg: float = same_parameter("lidar_roll_deg")
+    pitch_deg: float = same_parameter("lidar_pitch_deg")
+    yaw_deg: float = same_parameter("lidar_yaw_deg")
+    vehicle: int = same_parameter("instance")
+
+    @property
+    def flight(self) -> SimulatorParameters:
+        """The same lidar as parameters of the composed simulator."""
+        names = ("x_m", "y_m", "z_m", "roll_deg", "pitch_deg", "yaw_deg")
+        mounting = {f"lidar_{name}": getattr(self, name) for name in names}
+        return SimulatorParameters(
+            lidar=self.lidar, seed=self.seed, instance=self.vehicle, **mounting
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraNodeParameters(TruthNodeParameters):
+    """The cameras, their mounting, and the rendered world."""
+
+    camera: bool = same_parameter("camera")
+    camera_rate_hz: float = same_parameter("camera_rate_hz")
+    camera_width: int = same_parameter("camera_width")
+    camera_height: int = same_parameter("camera_height")
+    camera_focal_px: float = same_parameter("camera_focal_px")
+    camera_baseline_m: float = same_parameter("camera_baseline_m")
+    camera_forward_m: float = same_parameter("camera_forward_m")
+    camera_pitch_deg: float = same_parameter("camera_pitch_deg")
+    camera_noise: str = same_parameter("camera_noise")
+    camera_preset: str = same_parameter("camera_preset")
+    cameras: str = same_parameter("cameras")
+    instance: int = same_parameter("instance")
+
+    @property
+    def flight(self) -> SimulatorParameters:
+        """The same cameras as parameters of the composed simulator."""
+        own = {field.name for field in dataclasses.fields(SimulatorParameters)}
+        values = dataclasses.asdict(self)
+        return SimulatorParameters(**{name: values[name] for name in values if name in own})
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundSimulatorParameters(GroundRobotParameters):
+    """The robot, its world, start and speed."""
+
+    world: str = parameter("campus", text="name in worlds/, or path of a world file or folder")
+    start_from_world: bool = parameter(
+        True, text="start at the world's start point; else at start_x_m, start_y_m"
+    )
+    start_x_m: float = parameter(0.0, text="start, east in map", unit="m")
+    start_y_m: float = parameter(0.0, text="start, north in map", unit="m")
+    start_yaw_deg: float = parameter(
+        0.0, text="heading there, from east, counter-clockwise", unit="deg"
+    )
+    speed: float = parameter(1.0, text="simulated over wall time", minimum=0.01, maximum=100.0)
+    command_timeout_s: float = parameter(
+        0.5,
+        text="simulated time without a cmd_vel after which the robot is told to stand",
+        unit="s",
+        minimum=0.05,
+        maximum=60.0,
+    )
+    duration_s: float = parameter(
+        0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0
+    )
+    is_stamped: bool = parameter(
+        True, text="cmd_vel is TwistStamped; else Twist, as teleop nodes publish unless told"
+    )
+    path_file: str = parameter(
+        "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
+    )
+    publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
+
+    @property
+    def start(self) -> tuple[float, float, float] | None:
+        """East, north [m], heading [deg]; None for the world's own."""
+        if self.start_from_world:
+            return None
+        return self.start_x_m, self.start_y_m, self.start_yaw_deg
