@@ -7,26 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_autopilot import mission as plan
 from aerotwin_autopilot.control.guidance import Guidance
-from aerotwin_autopilot.mission import (
-    CHANGE_SPEED,
-    DELAY,
-    JUMP,
-    LAND,
-    LOITER,
-    LOITER_TIME,
-    PAYLOAD,
-    PLACES,
-    RETURN,
-    ROI_LOCATION,
-    ROI_NONE,
-    ROI_OLDER,
-    ROI_OLDEST,
-    TAKEOFF,
-    WAYPOINT,
-    MissionItem,
-    StoredMission,
-)
+from aerotwin_autopilot.mission import MissionItem, StoredMission
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 from aerotwin_core.geodesy import LocalTangentPlane
@@ -34,10 +17,10 @@ from aerotwin_px4_bridge.messages import yaw_map_from_ned
 
 NOSE_AHEAD_M = 1.0
 """Legs longer than this are flown with the nose ahead (as PX4's MIS_YAWMODE 1)."""
-WITH_HEADING = (WAYPOINT, LOITER, LAND)
+WITH_HEADING = (plan.WAYPOINT, plan.LOITER, plan.LAND)
 """Items whose fourth parameter is the heading (common.xml; a LOITER_TIME's is not)."""
-ROIS = (ROI_LOCATION, ROI_NONE, ROI_OLDER, ROI_OLDEST)
-CLIMB_FIRST = (WAYPOINT, LOITER, LOITER_TIME)
+ROIS = (plan.ROI_LOCATION, plan.ROI_NONE, plan.ROI_OLDER, plan.ROI_OLDEST)
+CLIMB_FIRST = (plan.WAYPOINT, plan.LOITER, plan.LOITER_TIME)
 """Items before which a vehicle on the ground takes off straight up (as PX4)."""
 PER_DECISION = 100
 """Limit of items without flight in one decision."""
@@ -83,27 +66,27 @@ class MissionFlight:
             item = self._mission.item
             if item is None:
                 return MissionStep(mode=Mode.HOLD, text="finished, holding", speed=speed)
-            if item.command == JUMP:
+            if item.command == plan.JUMP:
                 self._mission.jump()
                 self._reached_at = None
                 continue
-            if item.command == CHANGE_SPEED:
+            if item.command == plan.CHANGE_SPEED:
                 speed = item.parameters[1] if item.parameters[1] > 0.0 else speed
             elif item.command in ROIS:
                 self._mission.roi = (
                     (item.latitude_deg, item.longitude_deg) if item.has_place else None
                 )
-            elif item.command == RETURN:
+            elif item.command == plan.RETURN:
                 self._mission.advance()
                 return MissionStep(mode=Mode.RETURN, text="returning", speed=speed)
-            elif item.command not in PAYLOAD and not self._is_done(
+            elif item.command not in plan.PAYLOAD and not self._is_done(
                 item, guidance, position, plane, home, time_s
             ):
                 self._look_at_roi(guidance, position, plane)
                 return MissionStep(speed=speed)
             self._mission.advance()
             self._reached_at = None
-            if item.command == LAND:
+            if item.command == plan.LAND:
                 return MissionStep(mode=Mode.LAND, text="landing", speed=speed)
             if not item.autocontinue:
                 return MissionStep(mode=Mode.HOLD, text="item done, holding", speed=speed)
@@ -119,7 +102,7 @@ class MissionFlight:
         time_s: float,
     ) -> bool:
         """Start towards an item, once; return whether it is reached and its hold time is over."""
-        if item.command == DELAY:
+        if item.command == plan.DELAY:
             self._reached_at = time_s if self._reached_at is None else self._reached_at
             return time_s - self._reached_at >= item.hold_s
         if self._begun != self._mission.current:
@@ -154,10 +137,10 @@ class MissionFlight:
 
     def _set_out(self, item: MissionItem, guidance: Guidance, place: np.ndarray) -> None:
         """Write the target: a take-off is vertical, a landing first flies above its position."""
-        assert item.command in PLACES
-        if item.command == TAKEOFF:
+        assert item.command in plan.PLACES
+        if item.command == plan.TAKEOFF:
             place[:2] = math.nan
-        if item.command == LAND:
+        if item.command == plan.LAND:
             place[2] = math.nan
         target = guidance.target
         target[:] = np.where(np.isfinite(place), place, guidance.reference[:3])
@@ -170,5 +153,5 @@ class MissionFlight:
 
     def _radius(self, item: MissionItem) -> float:
         own = item.parameters[1]
-        is_own = item.command == WAYPOINT and math.isfinite(own) and own > 0.0
+        is_own = item.command == plan.WAYPOINT and math.isfinite(own) and own > 0.0
         return own if is_own else self._settings.acceptance_radius_m

@@ -21,13 +21,7 @@ from aerotwin_autopilot.control.setpoint import (
     P_YAW,
     P_YAW_RATE,
 )
-from aerotwin_autopilot.estimator.layout import (
-    GRAVITY,
-    O_ATTITUDE,
-    O_POSITION,
-    O_RATE,
-    O_VELOCITY,
-)
+from aerotwin_autopilot.estimator import layout as at
 from aerotwin_core.kernel_cache import njit
 
 MINIMUM_VERTICAL_FORCE = 0.25
@@ -87,11 +81,11 @@ def _velocity_error(estimate, setpoint, gains):
     """Return the desired velocity (feed-forward plus position error) minus the estimated one."""
     c0, c1, c2 = 0.0, 0.0, 0.0
     if not math.isnan(setpoint[P_POSITION]):
-        c0 = gains.position * (setpoint[P_POSITION] - estimate[O_POSITION])
+        c0 = gains.position * (setpoint[P_POSITION] - estimate[at.O_POSITION])
     if not math.isnan(setpoint[P_POSITION + 1]):
-        c1 = gains.position * (setpoint[P_POSITION + 1] - estimate[O_POSITION + 1])
+        c1 = gains.position * (setpoint[P_POSITION + 1] - estimate[at.O_POSITION + 1])
     if not math.isnan(setpoint[P_POSITION + 2]):
-        c2 = gains.position * (setpoint[P_POSITION + 2] - estimate[O_POSITION + 2])
+        c2 = gains.position * (setpoint[P_POSITION + 2] - estimate[at.O_POSITION + 2])
     c0, c1 = _limited_pair(c0, c1, gains.correction_limit)
     c2 = min(max(c2, -gains.correction_limit), gains.correction_limit)
     v0, v1, v2 = setpoint[P_VELOCITY], setpoint[P_VELOCITY + 1], setpoint[P_VELOCITY + 2]
@@ -99,7 +93,7 @@ def _velocity_error(estimate, setpoint, gains):
     w1 = c1 if math.isnan(v1) else c1 + v1
     w2 = c2 if math.isnan(v2) else c2 + v2
     w0, w1 = _limited_pair(w0, w1, gains.speed_limit)
-    v = O_VELOCITY
+    v = at.O_VELOCITY
     return w0 - estimate[v], w1 - estimate[v + 1], w2 - estimate[v + 2]
 
 
@@ -115,8 +109,8 @@ def wished_force(estimate, setpoint, integral, gains, dt, integrates):
     w1 = setpoint[f + 1] + gains.velocity * e1 + integral[I_VELOCITY + 1]
     w2 = setpoint[f + 2] + gains.velocity * e2 + integral[I_VELOCITY + 2]
     limit = gains.climb_acceleration_limit
-    a2 = min(max(w2, -min(limit, (1.0 - MINIMUM_VERTICAL_FORCE) * GRAVITY)), limit)
-    vertical = GRAVITY + a2
+    a2 = min(max(w2, -min(limit, (1.0 - MINIMUM_VERTICAL_FORCE) * at.GRAVITY)), limit)
+    vertical = at.GRAVITY + a2
     reach = min(gains.acceleration_limit, math.tan(gains.tilt_limit) * vertical)
     a0, a1 = _limited_pair(w0, w1, reach)
     if integrates:
@@ -139,7 +133,7 @@ def wished_rate(estimate, force, yaw, yaw_rate, gains):
     Tilt: along the cross product of the present and the desired thrust axis, by the angle between
     them. Yaw: the heading error of the nose projected on the horizontal plane.
     """
-    q = O_ATTITUDE
+    q = at.O_ATTITUDE
     r = rotation_entries(estimate[q], estimate[q + 1], estimate[q + 2], estimate[q + 3])
     norm = math.sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2])
     fx, fy, fz = force[0] / norm, force[1] / norm, force[2] / norm
@@ -160,7 +154,7 @@ def wished_rate(estimate, force, yaw, yaw_rate, gains):
 @njit(TRIPLE(VECTOR, TRIPLE, VECTOR, GAINS_TYPE, types.float64, types.boolean), cache=True)
 def wished_torque(estimate, rate, integral, gains, dt, integrates):
     """Return the body torque [N m] for a body rate, with the gyroscopic torque compensated."""
-    p, q, r = estimate[O_RATE], estimate[O_RATE + 1], estimate[O_RATE + 2]
+    p, q, r = estimate[at.O_RATE], estimate[at.O_RATE + 1], estimate[at.O_RATE + 2]
     e0, e1, e2 = rate[0] - p, rate[1] - q, rate[2] - r
     if integrates:
         bound = 2.0
@@ -189,7 +183,7 @@ def cascade(wrench, estimate, setpoint, integral, gains, dt, integrates):
     force = wished_force(estimate, setpoint, integral, gains, dt, integrates)
     rate = wished_rate(estimate, force, setpoint[P_YAW], setpoint[P_YAW_RATE], gains)
     torque = wished_torque(estimate, rate, integral, gains, dt, integrates)
-    q = O_ATTITUDE
+    q = at.O_ATTITUDE
     r = rotation_entries(estimate[q], estimate[q + 1], estimate[q + 2], estimate[q + 3])
     along = force[0] * r[2] + force[1] * r[5] + force[2] * r[8]
     wrench[0] = gains.mass * max(along, 0.0)
@@ -209,7 +203,7 @@ def hold_attitude(wrench, estimate, target, rate, thrust, integral, gains, dt, i
     """
     wx, wy, wz = rate[0], rate[1], rate[2]
     if not math.isnan(target[0]):
-        q = O_ATTITUDE
+        q = at.O_ATTITUDE
         ex, ey, ez, ew = quaternion_product(
             -estimate[q], -estimate[q + 1], -estimate[q + 2], estimate[q + 3],
             target[0], target[1], target[2], target[3],

@@ -5,19 +5,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_autopilot.estimator.layout import (
-    E_ACCEL,
-    E_ATTITUDE,
-    E_BARO,
-    E_GNSS,
-    E_GYRO,
-    E_POSITION,
-    E_VELOCITY,
-    GRAVITY,
-    N_CORE,
-    V_VARIANCE_P,
-    V_VARIANCE_YAW,
-)
+from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.start import GnssErrors
 from aerotwin_autopilot.parameters import EstimatorParameters
 
@@ -52,7 +40,7 @@ class StandStill:
         accel, gyro = reading[:3], reading[3:6]
         moves = (
             float(np.abs(gyro).max()) > STILL_RATE_RAD_S
-            or abs(float(np.linalg.norm(accel)) - GRAVITY) > STILL_FORCE_M_S2
+            or abs(float(np.linalg.norm(accel)) - at.GRAVITY) > STILL_FORCE_M_S2
         )
         if moves:
             self.reset()
@@ -108,15 +96,15 @@ def first_covariance(
     covariance = _inertial_covariance(R, field_body, parameters)
     white = np.array([errors.white_m[0], errors.white_m[0], errors.white_m[1]])
     bias = np.diag(np.array([errors.bias_m[0], errors.bias_m[0], errors.bias_m[1]]) ** 2)
-    position, gnss = slice(E_POSITION, E_POSITION + 3), slice(E_GNSS, E_GNSS + 3)
+    position, gnss = slice(at.E_POSITION, at.E_POSITION + 3), slice(at.E_GNSS, at.E_GNSS + 3)
     covariance[gnss, gnss] = bias
     covariance[position, gnss] = covariance[gnss, position] = -bias
     covariance[position, position] = bias + np.diag(white**2) / parameters.origin_fixes
     # barometric bias = height measured - origin's - height: the height's error once more
-    height = covariance[E_POSITION + 2, E_POSITION + 2]
-    covariance[E_BARO, E_BARO] += height
-    covariance[E_BARO, E_POSITION + 2] = covariance[E_POSITION + 2, E_BARO] = -height
-    covariance[E_BARO, E_GNSS + 2] = covariance[E_GNSS + 2, E_BARO] = bias[2, 2]
+    height = covariance[at.E_POSITION + 2, at.E_POSITION + 2]
+    covariance[at.E_BARO, at.E_BARO] += height
+    covariance[at.E_BARO, at.E_POSITION + 2] = covariance[at.E_POSITION + 2, at.E_BARO] = -height
+    covariance[at.E_BARO, at.E_GNSS + 2] = covariance[at.E_GNSS + 2, at.E_BARO] = bias[2, 2]
     return covariance
 
 
@@ -126,11 +114,11 @@ def first_covariance_in_vision(
     """Return the covariance after alignment in the vision's frame, from the pose in `row`."""
     covariance = _inertial_covariance(R, np.array([1.0, 0.0, 0.0]), parameters)
     for i in range(3):
-        covariance[E_POSITION + i, E_POSITION + i] = row[V_VARIANCE_P]
-    covariance[E_ATTITUDE + 2, E_ATTITUDE + 2] = row[V_VARIANCE_YAW]
-    covariance[E_BARO, E_BARO] += row[V_VARIANCE_P]
-    covariance[E_BARO, E_POSITION + 2] = -row[V_VARIANCE_P]
-    covariance[E_POSITION + 2, E_BARO] = -row[V_VARIANCE_P]
+        covariance[at.E_POSITION + i, at.E_POSITION + i] = row[at.V_VARIANCE_P]
+    covariance[at.E_ATTITUDE + 2, at.E_ATTITUDE + 2] = row[at.V_VARIANCE_YAW]
+    covariance[at.E_BARO, at.E_BARO] += row[at.V_VARIANCE_P]
+    covariance[at.E_BARO, at.E_POSITION + 2] = -row[at.V_VARIANCE_P]
+    covariance[at.E_POSITION + 2, at.E_BARO] = -row[at.V_VARIANCE_P]
     return covariance
 
 
@@ -142,21 +130,21 @@ def _inertial_covariance(
     The accelerometer bias tilts the first attitude, and the tilt turns the first heading: these
     errors are correlated, hence the cross terms.
     """
-    covariance = np.zeros((N_CORE, N_CORE))
+    covariance = np.zeros((at.N_CORE, at.N_CORE))
 
-    def block(at: int, std: float | tuple[float, ...]) -> None:
-        covariance[at : at + 3, at : at + 3] = np.diag(np.broadcast_to(std, 3) ** 2.0)
+    def block(first: int, std: float | tuple[float, ...]) -> None:
+        covariance[first : first + 3, first : first + 3] = np.diag(np.broadcast_to(std, 3) ** 2.0)
 
-    block(E_VELOCITY, FIRST_VELOCITY_STD_M_S)
-    block(E_ATTITUDE, (FIRST_TILT_STD_RAD, FIRST_TILT_STD_RAD, FIRST_YAW_STD_RAD))
-    block(E_GYRO, parameters.gyro_bias_std_rad_s)
-    block(E_ACCEL, parameters.accel_bias_std_m_s2)
-    covariance[E_BARO, E_BARO] = FIRST_BARO_STD_M**2
+    block(at.E_VELOCITY, FIRST_VELOCITY_STD_M_S)
+    block(at.E_ATTITUDE, (FIRST_TILT_STD_RAD, FIRST_TILT_STD_RAD, FIRST_YAW_STD_RAD))
+    block(at.E_GYRO, parameters.gyro_bias_std_rad_s)
+    block(at.E_ACCEL, parameters.accel_bias_std_m_s2)
+    covariance[at.E_BARO, at.E_BARO] = FIRST_BARO_STD_M**2
     east, north, up = R @ field_body
     slope = up / (east**2 + north**2)
-    tilt = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]) / GRAVITY @ R
+    tilt = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]) / at.GRAVITY @ R
     tilt[2] = slope * (east * tilt[0] + north * tilt[1])
-    attitude, accel = slice(E_ATTITUDE, E_ATTITUDE + 3), slice(E_ACCEL, E_ACCEL + 3)
+    attitude, accel = slice(at.E_ATTITUDE, at.E_ATTITUDE + 3), slice(at.E_ACCEL, at.E_ACCEL + 3)
     variance = parameters.accel_bias_std_m_s2**2
     covariance[attitude, attitude] += variance * tilt @ tilt.T
     covariance[attitude, accel] = variance * tilt

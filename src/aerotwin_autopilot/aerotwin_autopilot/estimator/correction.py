@@ -12,31 +12,7 @@ from aerotwin_autopilot.attitude import (
     quaternion_product,
     rotation_entries,
 )
-from aerotwin_autopilot.estimator.layout import (
-    E_ATTITUDE,
-    E_BARO,
-    E_GNSS,
-    E_GYRO,
-    E_POSITION,
-    E_VELOCITY,
-    F_POSITION,
-    F_SCALE,
-    F_VELOCITY,
-    M_BARO,
-    M_FUSED,
-    M_HEADING,
-    M_HORIZONTAL,
-    M_REFUSED,
-    M_STREAK,
-    M_VELOCITY,
-    M_VERTICAL,
-    X_ATTITUDE,
-    X_BARO,
-    X_GNSS,
-    X_GYRO,
-    X_POSITION,
-    X_VELOCITY,
-)
+from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.prediction import NOISE_TYPE
 from aerotwin_core.kernel_cache import njit
 
@@ -55,16 +31,16 @@ def inject(state, error, n):
     """Add the first n errors to the nominal state; the attitude error turns from the left."""
     for i in range(6):
         state[i] += error[i]
-    q = X_ATTITUDE
+    q = at.X_ATTITUDE
     dx, dy, dz, dw = quaternion_from_rotation_vector(
-        error[E_ATTITUDE], error[E_ATTITUDE + 1], error[E_ATTITUDE + 2]
+        error[at.E_ATTITUDE], error[at.E_ATTITUDE + 1], error[at.E_ATTITUDE + 2]
     )
     nx, ny, nz, nw = quaternion_product(
         dx, dy, dz, dw, state[q], state[q + 1], state[q + 2], state[q + 3]
     )
     state[q], state[q + 1], state[q + 2], state[q + 3] = normalised(nx, ny, nz, nw)
-    for i in range(n - E_GYRO):
-        state[X_GYRO + i] += error[E_GYRO + i]
+    for i in range(n - at.E_GYRO):
+        state[at.X_GYRO + i] += error[at.E_GYRO + i]
 
 
 @njit(types.float64(VECTOR, MATRIX, MATRIX, SCALAR, SCALAR, SCALAR), cache=True)
@@ -103,7 +79,7 @@ def fuse(state, covariance, scratch, innovation, variance, gate2):
 @njit(types.void(VECTOR, types.int64, SCALAR), cache=True)
 def watch(monitor, group, squared):
     """Record the outcome of one scalar update."""
-    monitor[M_REFUSED if squared < 0.0 else M_FUSED] += 1.0
+    monitor[at.M_REFUSED if squared < 0.0 else at.M_FUSED] += 1.0
     monitor[group] += MONITOR_WEIGHT * (abs(squared) - monitor[group])
 
 
@@ -116,7 +92,7 @@ def correct_heading(state, covariance, scratch, monitor, mx, my, mz, noise):
     this sample: noise common to H and the innovation would pull the tilt away, a hundred times its
     own size within seconds.
     """
-    q = X_ATTITUDE
+    q = at.X_ATTITUDE
     r = rotation_entries(state[q], state[q + 1], state[q + 2], state[q + 3])
     east = r[0] * mx + r[1] * my + r[2] * mz
     north = r[3] * mx + r[4] * my + r[5] * mz
@@ -124,11 +100,11 @@ def correct_heading(state, covariance, scratch, monitor, mx, my, mz, noise):
     innovation -= 2.0 * math.pi * math.floor(innovation / (2.0 * math.pi) + 0.5)
     h = scratch[0]
     h[:] = 0.0
-    h[E_ATTITUDE] = -noise.field_slope * math.cos(noise.field_angle)
-    h[E_ATTITUDE + 1] = -noise.field_slope * math.sin(noise.field_angle)
-    h[E_ATTITUDE + 2] = 1.0
+    h[at.E_ATTITUDE] = -noise.field_slope * math.cos(noise.field_angle)
+    h[at.E_ATTITUDE + 1] = -noise.field_slope * math.sin(noise.field_angle)
+    h[at.E_ATTITUDE + 2] = 1.0
     squared = fuse(state, covariance, scratch, innovation, noise.heading_variance, noise.gate2)
-    watch(monitor, M_HEADING, squared)
+    watch(monitor, at.M_HEADING, squared)
 
 
 @njit(types.void(VECTOR, MATRIX, MATRIX, VECTOR, SCALAR, NOISE_TYPE), cache=True)
@@ -136,11 +112,11 @@ def correct_height(state, covariance, scratch, monitor, height, noise):
     """Fuse a barometric height: local height plus the slowly drifting barometer bias."""
     h = scratch[0]
     h[:] = 0.0
-    h[E_POSITION + 2] = 1.0
-    h[E_BARO] = 1.0
-    innovation = height - state[X_POSITION + 2] - state[X_BARO]
+    h[at.E_POSITION + 2] = 1.0
+    h[at.E_BARO] = 1.0
+    innovation = height - state[at.X_POSITION + 2] - state[at.X_BARO]
     squared = fuse(state, covariance, scratch, innovation, noise.baro_variance, noise.gate2)
-    watch(monitor, M_BARO, squared)
+    watch(monitor, at.M_BARO, squared)
 
 
 @njit(types.void(VECTOR, MATRIX, MATRIX), cache=True)
@@ -149,8 +125,8 @@ def correct_stillness(state, covariance, scratch):
     h = scratch[0]
     for i in range(3):
         h[:] = 0.0
-        h[E_VELOCITY + i] = 1.0
-        fuse(state, covariance, scratch, -state[X_VELOCITY + i], STILL_VARIANCE, math.inf)
+        h[at.E_VELOCITY + i] = 1.0
+        fuse(state, covariance, scratch, -state[at.X_VELOCITY + i], STILL_VARIANCE, math.inf)
 
 
 @njit(types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, SCALAR, NOISE_TYPE), cache=True)
@@ -158,28 +134,30 @@ def correct_fix(state, covariance, scratch, monitor, fix, late, noise):
     """Fuse a GNSS fix; `late` is the age of the fix at the state's time (below half a step)."""
     h = scratch[0]
     gate2 = noise.gate2
-    if monitor[M_STREAK] >= STREAK_LIMIT:
+    if monitor[at.M_STREAK] >= STREAK_LIMIT:
         gate2 = math.inf
     refused = False
     for i in range(3):
-        scale = fix[F_SCALE] if i < 2 else fix[F_SCALE + 1]
+        scale = fix[at.F_SCALE] if i < 2 else fix[at.F_SCALE + 1]
         variance = noise.gnss_velocity_variance_h if i < 2 else noise.gnss_velocity_variance_v
         h[:] = 0.0
-        h[E_VELOCITY + i] = 1.0
-        innovation = fix[F_VELOCITY + i] - state[X_VELOCITY + i]
+        h[at.E_VELOCITY + i] = 1.0
+        innovation = fix[at.F_VELOCITY + i] - state[at.X_VELOCITY + i]
         squared = fuse(state, covariance, scratch, innovation, variance * scale * scale, gate2)
-        watch(monitor, M_VELOCITY, squared)
+        watch(monitor, at.M_VELOCITY, squared)
         refused = refused or squared < 0.0
     for i in range(3):
-        scale = fix[F_SCALE] if i < 2 else fix[F_SCALE + 1]
+        scale = fix[at.F_SCALE] if i < 2 else fix[at.F_SCALE + 1]
         variance = noise.gnss_variance_h if i < 2 else noise.gnss_variance_v
         h[:] = 0.0
-        h[E_POSITION + i] = 1.0
-        h[E_VELOCITY + i] = -late
-        h[E_GNSS + i] = 1.0
-        predicted = state[X_POSITION + i] - late * state[X_VELOCITY + i] + state[X_GNSS + i]
-        innovation = fix[F_POSITION + i] - predicted
+        h[at.E_POSITION + i] = 1.0
+        h[at.E_VELOCITY + i] = -late
+        h[at.E_GNSS + i] = 1.0
+        predicted = (
+            state[at.X_POSITION + i] - late * state[at.X_VELOCITY + i] + state[at.X_GNSS + i]
+        )
+        innovation = fix[at.F_POSITION + i] - predicted
         squared = fuse(state, covariance, scratch, innovation, variance * scale * scale, gate2)
-        watch(monitor, M_HORIZONTAL if i < 2 else M_VERTICAL, squared)
+        watch(monitor, at.M_HORIZONTAL if i < 2 else at.M_VERTICAL, squared)
         refused = refused or squared < 0.0
-    monitor[M_STREAK] = monitor[M_STREAK] + 1.0 if refused else 0.0
+    monitor[at.M_STREAK] = monitor[at.M_STREAK] + 1.0 if refused else 0.0

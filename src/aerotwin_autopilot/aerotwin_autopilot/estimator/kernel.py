@@ -18,36 +18,6 @@ from aerotwin_autopilot.estimator.correction import (
     correct_height,
     correct_stillness,
 )
-from aerotwin_autopilot.estimator.layout import (
-    C_ALIVE,
-    C_FIX_COUNT,
-    C_FIX_HEAD,
-    C_SAMPLE_COUNT,
-    C_SAMPLE_HEAD,
-    C_VISION_COUNT,
-    C_VISION_HEAD,
-    F_TIME,
-    FIX_LENGTH,
-    GRAVITY,
-    N_ERROR,
-    O_ACCELERATION,
-    O_ATTITUDE,
-    O_RATE,
-    RING_LENGTH,
-    S_ACCEL,
-    S_BARO,
-    S_DT,
-    S_GYRO,
-    S_HAS_BARO,
-    S_HAS_MAG,
-    S_MAG,
-    S_STILL,
-    S_TIME,
-    V_TIME,
-    VISION_LENGTH,
-    X_ACCEL,
-    X_GYRO,
-)
 from aerotwin_autopilot.estimator.prediction import (
     NOISE_TYPE,
     add_process_noise,
@@ -73,20 +43,20 @@ def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
     altitude; `previous` (6,), force and rate of the last sample, is overwritten with the present
     ones. Bit 0 of `provided`: the field is new; bit 1: so is the altitude.
     """
-    newest = (cursor[C_SAMPLE_HEAD] + cursor[C_SAMPLE_COUNT] - 1) % RING_LENGTH
-    row = ring[(newest + 1) % RING_LENGTH]
+    newest = (cursor[lay.C_SAMPLE_HEAD] + cursor[lay.C_SAMPLE_COUNT] - 1) % lay.RING_LENGTH
+    row = ring[(newest + 1) % lay.RING_LENGTH]
     for i in range(3):
-        row[S_ACCEL + i] = 0.5 * (previous[i] + reading[i])
-        row[S_GYRO + i] = 0.5 * (previous[3 + i] + reading[3 + i])
-        row[S_MAG + i] = reading[6 + i]
+        row[lay.S_ACCEL + i] = 0.5 * (previous[i] + reading[i])
+        row[lay.S_GYRO + i] = 0.5 * (previous[3 + i] + reading[3 + i])
+        row[lay.S_MAG + i] = reading[6 + i]
     previous[:] = reading[:6]
-    row[S_TIME] = time_s
-    row[S_DT] = dt
-    row[S_HAS_MAG] = context[at.K_USES_FIELD] if provided & 1 else 0.0
-    row[S_HAS_BARO] = 1.0 if provided & 2 else 0.0
-    row[S_BARO] = reading[9] - context[at.K_HEIGHT_DATUM]
-    row[S_STILL] = context[at.K_STILL]
-    cursor[C_SAMPLE_COUNT] += 1
+    row[lay.S_TIME] = time_s
+    row[lay.S_DT] = dt
+    row[lay.S_HAS_MAG] = context[at.K_USES_FIELD] if provided & 1 else 0.0
+    row[lay.S_HAS_BARO] = 1.0 if provided & 2 else 0.0
+    row[lay.S_BARO] = reading[9] - context[at.K_HEIGHT_DATUM]
+    row[lay.S_STILL] = context[at.K_STILL]
+    cursor[lay.C_SAMPLE_COUNT] += 1
 
 
 @njit(
@@ -96,77 +66,77 @@ def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
 def fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, cursor, noise):
     """Advance the delayed state by one sample and fuse all measurements of its time."""
     predict(state, covariance, sample, noise)
-    if sample[S_HAS_MAG] > 0.0:
+    if sample[lay.S_HAS_MAG] > 0.0:
         correct_heading(
             state, covariance, scratch, monitor,
-            sample[S_MAG], sample[S_MAG + 1], sample[S_MAG + 2], noise,
+            sample[lay.S_MAG], sample[lay.S_MAG + 1], sample[lay.S_MAG + 2], noise,
         )  # fmt: skip
-    if sample[S_HAS_BARO] > 0.0:
-        correct_height(state, covariance, scratch, monitor, sample[S_BARO], noise)
-    if sample[S_STILL] > 0.0:
+    if sample[lay.S_HAS_BARO] > 0.0:
+        correct_height(state, covariance, scratch, monitor, sample[lay.S_BARO], noise)
+    if sample[lay.S_STILL] > 0.0:
         correct_stillness(state, covariance, scratch)
-    while cursor[C_FIX_COUNT] > 0:
-        fix = fixes[cursor[C_FIX_HEAD]]
-        late = sample[S_TIME] - fix[F_TIME]
-        if late < -0.5 * sample[S_DT]:
+    while cursor[lay.C_FIX_COUNT] > 0:
+        fix = fixes[cursor[lay.C_FIX_HEAD]]
+        late = sample[lay.S_TIME] - fix[lay.F_TIME]
+        if late < -0.5 * sample[lay.S_DT]:
             break
         correct_fix(state, covariance, scratch, monitor, fix, late, noise)
-        cursor[C_FIX_HEAD] = (cursor[C_FIX_HEAD] + 1) % FIX_LENGTH
-        cursor[C_FIX_COUNT] -= 1
-    while cursor[C_VISION_COUNT] > 0:
-        pose = poses[cursor[C_VISION_HEAD]]
-        late = sample[S_TIME] - pose[V_TIME]
-        if late < -0.5 * sample[S_DT]:
+        cursor[lay.C_FIX_HEAD] = (cursor[lay.C_FIX_HEAD] + 1) % lay.FIX_LENGTH
+        cursor[lay.C_FIX_COUNT] -= 1
+    while cursor[lay.C_VISION_COUNT] > 0:
+        pose = poses[cursor[lay.C_VISION_HEAD]]
+        late = sample[lay.S_TIME] - pose[lay.V_TIME]
+        if late < -0.5 * sample[lay.S_DT]:
             break
         correct_vision(state, covariance, scratch, monitor, pose, late, noise.gate2)
-        cursor[C_VISION_HEAD] = (cursor[C_VISION_HEAD] + 1) % VISION_LENGTH
-        cursor[C_VISION_COUNT] -= 1
+        cursor[lay.C_VISION_HEAD] = (cursor[lay.C_VISION_HEAD] + 1) % lay.VISION_LENGTH
+        cursor[lay.C_VISION_COUNT] -= 1
 
 
 @njit(types.void(VECTOR, VECTOR, MATRIX, INTEGERS, VECTOR), cache=True)
 def carry_to_present(output, state, ring, cursor, reading):
     """Write the estimate at the newest sample: the delayed state, propagated."""
-    for i in range(O_RATE):
+    for i in range(lay.O_RATE):
         output[i] = state[i]
-    bias = state[X_GYRO : X_GYRO + 6]
-    for k in range(cursor[C_SAMPLE_COUNT]):
-        carry_forward(output, ring[(cursor[C_SAMPLE_HEAD] + k) % RING_LENGTH], bias)
-    q = O_ATTITUDE
+    bias = state[lay.X_GYRO : lay.X_GYRO + 6]
+    for k in range(cursor[lay.C_SAMPLE_COUNT]):
+        carry_forward(output, ring[(cursor[lay.C_SAMPLE_HEAD] + k) % lay.RING_LENGTH], bias)
+    q = lay.O_ATTITUDE
     r = rotation_entries(output[q], output[q + 1], output[q + 2], output[q + 3])
-    fx = reading[0] - state[X_ACCEL]
-    fy = reading[1] - state[X_ACCEL + 1]
-    fz = reading[2] - state[X_ACCEL + 2]
+    fx = reading[0] - state[lay.X_ACCEL]
+    fy = reading[1] - state[lay.X_ACCEL + 1]
+    fz = reading[2] - state[lay.X_ACCEL + 2]
     for i in range(3):
-        output[O_RATE + i] = reading[3 + i] - state[X_GYRO + i]
-        output[O_ACCELERATION + i] = r[3 * i] * fx + r[3 * i + 1] * fy + r[3 * i + 2] * fz
-    output[O_ACCELERATION + 2] -= GRAVITY
+        output[lay.O_RATE + i] = reading[3 + i] - state[lay.X_GYRO + i]
+        output[lay.O_ACCELERATION + i] = r[3 * i] * fx + r[3 * i + 1] * fy + r[3 * i + 2] * fz
+    output[lay.O_ACCELERATION + 2] -= lay.GRAVITY
 
 
 @njit(types.void(VECTOR, INTEGERS, SCALAR, SCALAR, types.int64), cache=True)
 def estimate(arena, cursor, time_s, dt, provided):
     """Process the reading: fuse every sample older than the delay, predict to time_s."""
-    n = cursor[C_ALIVE]
+    n = cursor[lay.C_ALIVE]
     output = arena[at.A_OUTPUT : at.A_OUTPUT + lay.N_OUTPUT]
     state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
-    covariance = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * N_ERROR].reshape(n, N_ERROR)
-    scratch = arena[at.A_SCRATCH : at.A_RING].reshape(3, N_ERROR)
-    ring = arena[at.A_RING : at.A_FIXES].reshape(RING_LENGTH, lay.N_SAMPLE)
-    fixes = arena[at.A_FIXES : at.A_VISION].reshape(FIX_LENGTH, lay.N_FIX)
-    poses = arena[at.A_VISION : at.A_MONITOR].reshape(VISION_LENGTH, lay.N_VISION)
+    covariance = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * lay.N_ERROR].reshape(n, lay.N_ERROR)
+    scratch = arena[at.A_SCRATCH : at.A_RING].reshape(3, lay.N_ERROR)
+    ring = arena[at.A_RING : at.A_FIXES].reshape(lay.RING_LENGTH, lay.N_SAMPLE)
+    fixes = arena[at.A_FIXES : at.A_VISION].reshape(lay.FIX_LENGTH, lay.N_FIX)
+    poses = arena[at.A_VISION : at.A_MONITOR].reshape(lay.VISION_LENGTH, lay.N_VISION)
     monitor = arena[at.A_MONITOR : at.A_NOISE]
     noise = noise_from_array(arena[at.A_NOISE : at.A_PREVIOUS])
     previous = arena[at.A_PREVIOUS : at.A_READING]
     reading = arena[at.A_READING : at.A_CONTEXT]
     context = arena[at.A_CONTEXT : at.A_SETPOINT]
     store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
-    while cursor[C_SAMPLE_COUNT] > 0:
-        sample = ring[cursor[C_SAMPLE_HEAD]]
-        is_full = cursor[C_SAMPLE_COUNT] >= RING_LENGTH - 1
-        if sample[S_TIME] > time_s - noise.delay + 1e-9 and not is_full:
+    while cursor[lay.C_SAMPLE_COUNT] > 0:
+        sample = ring[cursor[lay.C_SAMPLE_HEAD]]
+        is_full = cursor[lay.C_SAMPLE_COUNT] >= lay.RING_LENGTH - 1
+        if sample[lay.S_TIME] > time_s - noise.delay + 1e-9 and not is_full:
             break
         fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, cursor, noise)
-        cursor[C_SAMPLE_HEAD] = (cursor[C_SAMPLE_HEAD] + 1) % RING_LENGTH
-        cursor[C_SAMPLE_COUNT] -= 1
+        cursor[lay.C_SAMPLE_HEAD] = (cursor[lay.C_SAMPLE_HEAD] + 1) % lay.RING_LENGTH
+        cursor[lay.C_SAMPLE_COUNT] -= 1
     carry_to_present(output, state, ring, cursor, reading)
 
 
@@ -179,17 +149,17 @@ def covariance_at_present(out, arena, cursor):
     """
     n = out.shape[0]
     state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
-    ring = arena[at.A_RING : at.A_FIXES].reshape(RING_LENGTH, lay.N_SAMPLE)
-    out[:] = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * N_ERROR].reshape(n, N_ERROR)
-    mean = ring[RING_LENGTH - 1].copy()
+    ring = arena[at.A_RING : at.A_FIXES].reshape(lay.RING_LENGTH, lay.N_SAMPLE)
+    out[:] = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * lay.N_ERROR].reshape(n, lay.N_ERROR)
+    mean = ring[lay.RING_LENGTH - 1].copy()
     mean[:] = 0.0
-    count = cursor[C_SAMPLE_COUNT]
+    count = cursor[lay.C_SAMPLE_COUNT]
     for k in range(count):
-        row = ring[(cursor[C_SAMPLE_HEAD] + k) % RING_LENGTH]
+        row = ring[(cursor[lay.C_SAMPLE_HEAD] + k) % lay.RING_LENGTH]
         for i in range(3):
-            mean[S_ACCEL + i] += row[S_ACCEL + i] / count
-        mean[S_DT] += row[S_DT]
+            mean[lay.S_ACCEL + i] += row[lay.S_ACCEL + i] / count
+        mean[lay.S_DT] += row[lay.S_DT]
     noise = noise_from_array(arena[at.A_NOISE : at.A_PREVIOUS])
-    decay = math.exp(-mean[S_DT] / noise.gnss_bias_time)
+    decay = math.exp(-mean[lay.S_DT] / noise.gnss_bias_time)
     transition(out, state, mean, decay)
-    add_process_noise(out, mean[S_DT], decay, noise)
+    add_process_noise(out, mean[lay.S_DT], decay, noise)

@@ -12,26 +12,8 @@ from aerotwin_autopilot.attitude import (
     quaternion_product,
     rotation_entries,
 )
-from aerotwin_autopilot.estimator.layout import (
-    E_ACCEL,
-    E_ATTITUDE,
-    E_BARO,
-    E_GNSS,
-    E_GYRO,
-    E_POSITION,
-    E_VELOCITY,
-    GRAVITY,
-    S_ACCEL,
-    S_DT,
-    S_GYRO,
-    X_ACCEL,
-    X_ATTITUDE,
-    X_GNSS,
-    X_GYRO,
-    X_POSITION,
-    X_VELOCITY,
-    Noise,
-)
+from aerotwin_autopilot.estimator import layout as at
+from aerotwin_autopilot.estimator.layout import Noise
 from aerotwin_core.kernel_cache import njit
 
 NOISE_TYPE = types.NamedUniTuple(types.float64, len(Noise._fields), Noise)
@@ -56,14 +38,14 @@ def carry_forward(state, sample, bias):
     `state` (>=10,) is position, velocity, quaternion (xyzw) in local axes, `sample` (15,) one row
     of the sample ring, `bias` (6,) gyroscope and accelerometer bias.
     """
-    dt = sample[S_DT]
-    wx = (sample[S_GYRO] - bias[0]) * dt
-    wy = (sample[S_GYRO + 1] - bias[1]) * dt
-    wz = (sample[S_GYRO + 2] - bias[2]) * dt
-    fx = sample[S_ACCEL] - bias[3]
-    fy = sample[S_ACCEL + 1] - bias[4]
-    fz = sample[S_ACCEL + 2] - bias[5]
-    q = X_ATTITUDE
+    dt = sample[at.S_DT]
+    wx = (sample[at.S_GYRO] - bias[0]) * dt
+    wy = (sample[at.S_GYRO + 1] - bias[1]) * dt
+    wz = (sample[at.S_GYRO + 2] - bias[2]) * dt
+    fx = sample[at.S_ACCEL] - bias[3]
+    fy = sample[at.S_ACCEL + 1] - bias[4]
+    fz = sample[at.S_ACCEL + 2] - bias[5]
+    q = at.X_ATTITUDE
     hx, hy, hz, hw = quaternion_from_rotation_vector(0.5 * wx, 0.5 * wy, 0.5 * wz)
     mx, my, mz, mw = quaternion_product(
         state[q], state[q + 1], state[q + 2], state[q + 3], hx, hy, hz, hw
@@ -71,8 +53,8 @@ def carry_forward(state, sample, bias):
     r = rotation_entries(mx, my, mz, mw)
     ax = r[0] * fx + r[1] * fy + r[2] * fz
     ay = r[3] * fx + r[4] * fy + r[5] * fz
-    az = r[6] * fx + r[7] * fy + r[8] * fz - GRAVITY
-    p, v = X_POSITION, X_VELOCITY
+    az = r[6] * fx + r[7] * fy + r[8] * fz - at.GRAVITY
+    p, v = at.X_POSITION, at.X_VELOCITY
     state[p] += (state[v] + 0.5 * ax * dt) * dt
     state[p + 1] += (state[v + 1] + 0.5 * ay * dt) * dt
     state[p + 2] += (state[v + 2] + 0.5 * az * dt) * dt
@@ -91,7 +73,7 @@ def _transition_rows(matrix, dt, sx, sy, sz, r, decay):
     Rows are changed from position down, so that each still reads the old values below it. The
     frame of external vision, if active, is constant.
     """
-    p, v, t, g, a = E_POSITION, E_VELOCITY, E_ATTITUDE, E_GYRO, E_ACCEL
+    p, v, t, g, a = at.E_POSITION, at.E_VELOCITY, at.E_ATTITUDE, at.E_GYRO, at.E_ACCEL
     for j in range(matrix.shape[0]):
         tx, ty, tz = matrix[t, j], matrix[t + 1, j], matrix[t + 2, j]
         gx, gy, gz = matrix[g, j], matrix[g + 1, j], matrix[g + 2, j]
@@ -105,9 +87,9 @@ def _transition_rows(matrix, dt, sx, sy, sz, r, decay):
         matrix[t, j] = tx - (r[0] * gx + r[1] * gy + r[2] * gz)
         matrix[t + 1, j] = ty - (r[3] * gx + r[4] * gy + r[5] * gz)
         matrix[t + 2, j] = tz - (r[6] * gx + r[7] * gy + r[8] * gz)
-        matrix[E_GNSS, j] *= decay
-        matrix[E_GNSS + 1, j] *= decay
-        matrix[E_GNSS + 2, j] *= decay
+        matrix[at.E_GNSS, j] *= decay
+        matrix[at.E_GNSS + 1, j] *= decay
+        matrix[at.E_GNSS + 2, j] *= decay
 
 
 @njit("void(f8[:,::1])", cache=True)
@@ -123,24 +105,24 @@ def add_process_noise(covariance, dt, decay, noise):
     """Add the process noise of one step of dt."""
     forgotten = 1.0 - decay * decay
     for i in range(3):
-        covariance[E_VELOCITY + i, E_VELOCITY + i] += noise.accel_density2 * dt
-        covariance[E_ATTITUDE + i, E_ATTITUDE + i] += noise.gyro_density2 * dt
-        covariance[E_GYRO + i, E_GYRO + i] += noise.gyro_walk2 * dt
-        covariance[E_ACCEL + i, E_ACCEL + i] += noise.accel_walk2 * dt
+        covariance[at.E_VELOCITY + i, at.E_VELOCITY + i] += noise.accel_density2 * dt
+        covariance[at.E_ATTITUDE + i, at.E_ATTITUDE + i] += noise.gyro_density2 * dt
+        covariance[at.E_GYRO + i, at.E_GYRO + i] += noise.gyro_walk2 * dt
+        covariance[at.E_ACCEL + i, at.E_ACCEL + i] += noise.accel_walk2 * dt
         bias = noise.gnss_bias_variance_h if i < 2 else noise.gnss_bias_variance_v
-        covariance[E_GNSS + i, E_GNSS + i] += forgotten * bias
-    covariance[E_BARO, E_BARO] += noise.baro_walk2 * dt
+        covariance[at.E_GNSS + i, at.E_GNSS + i] += forgotten * bias
+    covariance[at.E_BARO, at.E_BARO] += noise.baro_walk2 * dt
 
 
 @njit("void(f8[:,::1],f8[::1],f8[::1],f8)", cache=True)
 def transition(covariance, state, sample, decay):
     """Propagate a covariance through one sample without noise: P <- F P F'."""
-    dt = sample[S_DT]
-    q = X_ATTITUDE
+    dt = sample[at.S_DT]
+    q = at.X_ATTITUDE
     r = rotation_entries(state[q], state[q + 1], state[q + 2], state[q + 3])
-    fx = (sample[S_ACCEL] - state[X_ACCEL]) * dt
-    fy = (sample[S_ACCEL + 1] - state[X_ACCEL + 1]) * dt
-    fz = (sample[S_ACCEL + 2] - state[X_ACCEL + 2]) * dt
+    fx = (sample[at.S_ACCEL] - state[at.X_ACCEL]) * dt
+    fy = (sample[at.S_ACCEL + 1] - state[at.X_ACCEL + 1]) * dt
+    fz = (sample[at.S_ACCEL + 2] - state[at.X_ACCEL + 2]) * dt
     sx = r[0] * fx + r[1] * fy + r[2] * fz
     sy = r[3] * fx + r[4] * fy + r[5] * fz
     sz = r[6] * fx + r[7] * fy + r[8] * fz
@@ -170,10 +152,10 @@ def predict(state, covariance, sample, noise):
     The covariance has a row for each active error (19, or 23 with external vision) and always 23
     columns.
     """
-    dt = sample[S_DT]
+    dt = sample[at.S_DT]
     decay = math.exp(-dt / noise.gnss_bias_time)
     transition(covariance, state, sample, decay)
     add_process_noise(covariance, dt, decay, noise)
-    carry_forward(state, sample, state[X_GYRO : X_GYRO + 6])
+    carry_forward(state, sample, state[at.X_GYRO : at.X_GYRO + 6])
     for i in range(3):
-        state[X_GNSS + i] *= decay
+        state[at.X_GNSS + i] *= decay

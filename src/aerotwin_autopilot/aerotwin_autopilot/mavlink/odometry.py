@@ -11,16 +11,8 @@ from numba import types
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.attitude import rotation_entries
 from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.estimator import layout as lay
 from aerotwin_autopilot.estimator.kernel import covariance_at_present
-from aerotwin_autopilot.estimator.layout import (
-    C_ALIVE,
-    E_ATTITUDE,
-    E_VELOCITY,
-    N_ERROR,
-    O_ATTITUDE,
-    O_RATE,
-    O_VELOCITY,
-)
 from aerotwin_core.kernel_cache import njit
 
 HALF = math.sqrt(0.5)
@@ -38,9 +30,14 @@ def odometry_values(out, arena, cursor):
     frame of the pose, the velocity's in that of the body; NaN where unknown (the rates).
     """
     o = arena[at.A_OUTPUT : at.A_STATE]
-    covariance = np.empty((cursor[C_ALIVE], N_ERROR))
+    covariance = np.empty((cursor[lay.C_ALIVE], lay.N_ERROR))
     covariance_at_present(covariance, arena, cursor)
-    x, y, z, w = o[O_ATTITUDE], o[O_ATTITUDE + 1], o[O_ATTITUDE + 2], o[O_ATTITUDE + 3]
+    x, y, z, w = (
+        o[lay.O_ATTITUDE],
+        o[lay.O_ATTITUDE + 1],
+        o[lay.O_ATTITUDE + 2],
+        o[lay.O_ATTITUDE + 3],
+    )
     r = rotation_entries(x, y, z, w)
     sign = 1.0 if w + z >= 0.0 else -1.0
     out[0], out[1], out[2] = o[1], o[0], -o[2]
@@ -53,9 +50,9 @@ def odometry_values(out, arena, cursor):
     for i in range(3):
         out[7 + i] = 0.0
         for j in range(3):
-            out[7 + i] += to_frd[i, j] * o[O_VELOCITY + j]
-        out[10 + i] = o[O_RATE + i] if i == 0 else -o[O_RATE + i]
-    source = (1, 0, 2, E_ATTITUDE + 1, E_ATTITUDE, E_ATTITUDE + 2)
+            out[7 + i] += to_frd[i, j] * o[lay.O_VELOCITY + j]
+        out[10 + i] = o[lay.O_RATE + i] if i == 0 else -o[lay.O_RATE + i]
+    source = (1, 0, 2, lay.E_ATTITUDE + 1, lay.E_ATTITUDE, lay.E_ATTITUDE + 2)
     k = 13
     for i in range(6):
         for j in range(i, 6):
@@ -67,7 +64,7 @@ def odometry_values(out, arena, cursor):
                 total = 0.0
                 for a in range(3):
                     for b in range(3):
-                        turned = to_frd[i, a] * covariance[E_VELOCITY + a, E_VELOCITY + b]
+                        turned = to_frd[i, a] * covariance[lay.E_VELOCITY + a, lay.E_VELOCITY + b]
                         total += turned * to_frd[j, b]
                 out[k + 21] = total
             k += 1
