@@ -8,12 +8,12 @@ and body axes forward, left, up; north-east-down exists only where MAVLink messa
 written.
 """
 
-from aerotwin_autopilot.airframe_file import parameters_text
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.parameters import (
     AirframeParameters,
     AutopilotParameters,
     load_autopilot_parameters,
+    parameters_text,
 )
 
 __all__ = [

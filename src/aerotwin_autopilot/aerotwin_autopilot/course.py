@@ -17,9 +17,41 @@ from aerotwin_autopilot.mission_flight import MissionFlight
 from aerotwin_autopilot.offboard import OffboardStream
 from aerotwin_autopilot.orbit import OrbitFlight
 from aerotwin_autopilot.px4_modes import Mode
-from aerotwin_autopilot.return_flight import ARRIVED_M, ReturnFlight
 from aerotwin_autopilot.settings import Settings
 from aerotwin_core.geodesy import LocalTangentPlane
+
+ARRIVED_M = 0.15
+NEAR_M = 1.0
+"""Nearer than this the vehicle returns at its present height."""
+
+
+class ReturnFlight:
+    """Writes the targets of the return flight, leg by leg; `goal` is None until chosen."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._leg = 0
+        self.goal: np.ndarray | None = None
+
+    def restart(self) -> None:
+        """Restart with the climb, and with the choice of the goal."""
+        self._leg = 0
+        self.goal = None
+
+    def step(self, guidance: Guidance, position: np.ndarray, home: np.ndarray) -> bool:
+        """Write the target of the present leg; True when the vehicle is above home."""
+        target = guidance.target
+        is_near = bool(np.hypot(*(home[:2] - position[:2])) < NEAR_M)
+        if self._leg == 0:
+            self._leg = 1
+            if not is_near:
+                height = home[2] + self._settings.values.return_altitude_m
+                target[2] = max(guidance.reference[2], height)
+        if self._leg == 1 and abs(target[2] - guidance.reference[2]) < ARRIVED_M:
+            self._leg = 2
+            target[:2] = home[:2]
+        return self._leg == 2 and is_near and guidance.distance < ARRIVED_M
+
 
 LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
 """Between these heights above home the descent slows to the landing speed."""
@@ -127,14 +159,14 @@ class Course:
             ground = self.haven.home if self.haven.home is not None else self.position
             altitude = self.takeoff_altitude
             if altitude is None:
-                altitude = float(ground[2]) + self._settings.takeoff_altitude_m
+                altitude = float(ground[2]) + self._settings.values.takeoff_altitude_m
             target[2] = max(altitude, start[2])
         elif mode is Mode.ORBIT:
             self.orbit.begin(self.position, self.yaw)
         elif not is_landed:
             speed = self.velocity
             target[:] = start + speed * (
-                np.linalg.norm(speed) / (2.0 * self._settings.acceleration_m_s2) + 0.3
+                np.linalg.norm(speed) / (2.0 * self._settings.values.acceleration_m_s2) + 0.3
             )
 
     def _reference_position(self) -> np.ndarray:
@@ -145,7 +177,7 @@ class Course:
 
     def step(self, mode: Mode, time_s: float, *, is_blind: bool) -> Next | None:
         """Choose the guidance law of a mode; return what follows when it has finished."""
-        guidance, s = self.guidance, self._settings
+        guidance, s = self.guidance, self._settings.values
         guidance.kind = at.TRAVEL
         guidance.limit(
             speed=s.cruise_speed_m_s if math.isnan(self.speed) else self.speed,
@@ -178,7 +210,7 @@ class Course:
 
     def _descend(self, *, is_blind: bool) -> None:
         """Sink, slower near the ground; without a position, where the drift goes."""
-        s, guidance, home = self._settings, self.guidance, self.haven.home
+        s, guidance, home = self._settings.values, self.guidance, self.haven.home
         ground = home[2] if home is not None else 0.0
         span = LAND_FAST_ABOVE_M - LAND_SLOW_BELOW_M
         share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / span

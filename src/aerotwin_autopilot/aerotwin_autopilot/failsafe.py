@@ -9,9 +9,8 @@ from aerotwin_autopilot.settings import Settings
 
 SIMULATED_FLOOR = 0.5
 """Lower limit of the charge of an unreported battery (as PX4's SIM_BAT_MIN_PCT)."""
-REPORT_TIMEOUT_S = 5.0
 LINK_ACTIONS = {1: Mode.HOLD, 2: Mode.RETURN, 3: Mode.LAND}
-FAINT_WARNING, RETURN_HOME, LAND_NOW = 1, 2, 3
+FAINT_WARNING, RETURN_HOME = 1, 2
 
 
 class FailsafeBattery:
@@ -35,7 +34,7 @@ class FailsafeBattery:
         """Return the charge left, 0 to 1; the last report remains valid without new ones."""
         if math.isfinite(self._reported_share):
             return self._reported_share
-        drained = (1.0 - SIMULATED_FLOOR) * self.armed_s / self._settings.battery_time_s
+        drained = (1.0 - SIMULATED_FLOOR) * self.armed_s / self._settings.values.battery_time_s
         return max(SIMULATED_FLOOR, 1.0 - drained)
 
 
@@ -62,8 +61,10 @@ class Failsafe:
     def refusals(self, time_s: float) -> list[str]:
         """Return the reasons against arming."""
         share = self._battery.share(time_s)
-        if share < self._settings.battery_low_share:
-            return [f"battery low ({share:.0%}, limit {self._settings.battery_low_share:.0%})"]
+        if share < self._settings.values.battery_low_share:
+            return [
+                f"battery low ({share:.0%}, limit {self._settings.values.battery_low_share:.0%})"
+            ]
         return []
 
     def act(self, time_s: float) -> tuple[Mode | None, str]:
@@ -72,7 +73,7 @@ class Failsafe:
         return (mode, text) if text else self._watch_link(time_s)
 
     def _watch_battery(self, time_s: float) -> tuple[Mode | None, str]:
-        s, share = self._settings, self._battery.share(time_s)
+        s, share = self._settings.values, self._battery.share(time_s)
         severity = sum(
             share < limit
             for limit in (s.battery_low_share, s.battery_critical_share, s.battery_emergency_share)
@@ -88,7 +89,7 @@ class Failsafe:
         return Mode.LAND, f"Battery {tokens} ({share:.0%}): landing"
 
     def _watch_link(self, time_s: float) -> tuple[Mode | None, str]:
-        s = self._settings
+        s = self._settings.values
         is_lost = time_s - self._station_at > s.link_timeout_s  # False without any heartbeat
         if not is_lost or self._has_acted_on_link or s.link_loss_action not in LINK_ACTIONS:
             return None, ""

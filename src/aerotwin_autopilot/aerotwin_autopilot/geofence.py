@@ -118,7 +118,7 @@ class Geofence:
         self, position: np.ndarray, plane: LocalTangentPlane | None, home: np.ndarray | None
     ) -> str:
         """Return the violation by a position (local axes), an empty text without one."""
-        s = self._settings
+        s = self._settings.values
         if plane is not None and self.items:
             if self._areas is None:
                 self._areas = areas_of(self.items, plane)
@@ -137,7 +137,7 @@ class Geofence:
         self, position: np.ndarray, plane: LocalTangentPlane | None, home: np.ndarray | None
     ) -> tuple[Mode | None, str]:
         """Return the mode that a new breach leads to, if any, and a text for the pilot."""
-        action = self._settings.fence_action
+        action = self._settings.values.fence_action
         reason = self.breach(position, plane, home) if action != NO_ACTION else ""
         is_new = bool(reason) and not self._is_breached
         self._is_breached = bool(reason)

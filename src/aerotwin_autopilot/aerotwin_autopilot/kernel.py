@@ -10,9 +10,8 @@ from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.cascade import VECTOR, gains_from_array
 from aerotwin_autopilot.control.guidance import guide
 from aerotwin_autopilot.control.kernel import control
-from aerotwin_autopilot.estimator.atmosphere import EXPONENT, LAPSE_K_M, SEA_LEVEL_K
 from aerotwin_autopilot.estimator.kernel import estimate
-from aerotwin_autopilot.estimator.layout import N_OUTPUT
+from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT
 from aerotwin_core.kernel_cache import njit
 
 FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = 0x003F, 0x01C0, 0x1A00
@@ -20,7 +19,10 @@ FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = 0x003F, 0x01C0, 0x1A00
 
 MAXIMUM_RATE_RAD_S = 40.0
 MAXIMUM_FORCE_M_S2 = 200.0
-SEA_LEVEL_HPA = 1013.25
+SEA_LEVEL_HPA, SEA_LEVEL_K, LAPSE_K_M = 1013.25, 288.15, 0.0065
+GAS_CONSTANT = 287.05287  # of dry air [J/(kg K)]
+EXPONENT = GAS_CONSTANT * LAPSE_K_M / GRAVITY
+"""International Standard Atmosphere (ISO 2533), troposphere."""
 LOWEST_HPA = 10.0
 
 

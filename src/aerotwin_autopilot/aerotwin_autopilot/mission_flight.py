@@ -111,7 +111,7 @@ class MissionFlight:
             self._is_climbing = self._is_on_ground and item.command in CLIMB_FIRST
             self._is_on_ground = False
             if self._is_climbing:
-                height = position[2] + self._settings.takeoff_altitude_m
+                height = position[2] + self._settings.values.takeoff_altitude_m
                 guidance.target[:] = *guidance.reference[:2], max(place[2], height)
             else:
                 self._set_out(item, guidance, place)
@@ -132,7 +132,7 @@ class MissionFlight:
             return
         east, north = plane.from_geodetic(*self._mission.roi, plane.origin.altitude_m)[:2]
         way = east - position[0], north - position[1]
-        if math.hypot(*way) > self._settings.acceptance_radius_m:
+        if math.hypot(*way) > self._settings.values.acceptance_radius_m:
             guidance.yaw = math.atan2(way[1], way[0])
 
     def _set_out(self, item: MissionItem, guidance: Guidance, place: np.ndarray) -> None:
@@ -154,4 +154,4 @@ class MissionFlight:
     def _radius(self, item: MissionItem) -> float:
         own = item.parameters[1]
         is_own = item.command == plan.WAYPOINT and math.isfinite(own) and own > 0.0
-        return own if is_own else self._settings.acceptance_radius_m
+        return own if is_own else self._settings.values.acceptance_radius_m

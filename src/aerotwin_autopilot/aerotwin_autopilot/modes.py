@@ -109,7 +109,7 @@ class FlightModes:
     @property
     def is_spinning_up(self) -> bool:
         """True shortly after arming, while the rotors only idle."""
-        return self.is_armed and self._time - self._armed_at < self.settings.spool_up_s
+        return self.is_armed and self._time - self._armed_at < self.settings.values.spool_up_s
 
     def refusals(self) -> list[str]:
         """Return the reasons against arming; empty if there are none."""
@@ -117,7 +117,7 @@ class FlightModes:
         return [
             *self._estimator.refusals(),
             *self.failsafe.refusals(self._time),
-            *([fence] if fence and self.settings.fence_action else []),
+            *([fence] if fence and self.settings.values.fence_action else []),
         ]
 
     def state_of_landing(self) -> int:
@@ -134,7 +134,7 @@ class FlightModes:
             return ""
         reasons = self.refusals()
         if self.mode is Mode.OFFBOARD and not self.offboard.is_alive(
-            self._time, self.settings.offboard_timeout_s
+            self._time, self.settings.values.offboard_timeout_s
         ):
             reasons.append("no offboard set-points")
         if self.mode is Mode.MISSION and self.mission.is_finished:
@@ -178,7 +178,7 @@ class FlightModes:
     def _refusal_of(self, mode: Mode) -> str:
         """Return why an armed vehicle cannot enter a mode; disarmed, `arm` checks it (as PX4)."""
         if mode is Mode.OFFBOARD and not self.offboard.is_alive(
-            self._time, self.settings.offboard_timeout_s
+            self._time, self.settings.values.offboard_timeout_s
         ):
             return "Offboard denied: no set-points"
         if mode is Mode.MISSION and not self.mission.items:
@@ -295,17 +295,17 @@ class FlightModes:
                 self._notify(text, True)
             if mode and not self._is_blind and self.mode is not Mode.LAND:
                 self._enter(mode)
-        if fence[1] and self.settings.fence_action == TERMINATE:
+        if fence[1] and self.settings.values.fence_action == TERMINATE:
             self.disarm(force=True)
 
     def _wait_on_ground(self) -> None:
         if self.is_spinning_up:
             return
         if self._landed_at is not None:
-            if self._time - self._landed_at > self.settings.disarm_landed_s:
+            if self._time - self._landed_at > self.settings.values.disarm_landed_s:
                 self.disarm()
             return
-        if self._time - self._armed_at > self.settings.disarm_no_takeoff_s:
+        if self._time - self._armed_at > self.settings.values.disarm_no_takeoff_s:
             self._notify("Disarmed: no take-off", True)
             self.disarm()
         elif self._is_flight_requested():
@@ -347,7 +347,7 @@ class FlightModes:
         return climb
 
     def _watch_offboard(self) -> None:
-        if self.offboard.silence(self._time) > self.settings.offboard_timeout_s:
+        if self.offboard.silence(self._time) > self.settings.values.offboard_timeout_s:
             self._notify("Offboard set-points lost: holding", True)
             self._enter(Mode.HOLD)
 

@@ -99,7 +99,7 @@ class OrbitFlight:
 
     def _circle(self, guidance: Guidance, time_s: float) -> None:
         dt, self._time = time_s - self._time, time_s
-        gain = self._settings.acceleration_m_s2 * dt
+        gain = self._settings.values.acceleration_m_s2 * dt
         self._reached_speed = min(self._reached_speed + gain, self._speed)
         turn = -math.copysign(self._reached_speed, self.radius_m) / abs(self.radius_m)  # from east
         self._angle = math.remainder(self._angle + turn * dt, math.tau)

@@ -6,11 +6,13 @@ They are the autopilot's own file, apart from those of the simulator: a wrong ma
 density here is a model error of the autopilot, as on a real vehicle.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import yaml
+
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import load_parameters_file, parameter
+from aerotwin_core.parameters import load_parameters_file, parameter, to_mapping
 
 DEFAULT_FILE = Path(__file__).with_name("iris.yaml")
 
@@ -315,3 +317,32 @@ class AutopilotParameters:
 def load_autopilot_parameters(path: str | Path | None = None) -> AutopilotParameters:
     """Return the parameters of a file, or those of the packaged iris."""
     return load_parameters_file(AutopilotParameters, path if path is not None else DEFAULT_FILE)
+
+
+def parameters_text(airframe: AirframeParameters, base: AutopilotParameters | None = None) -> str:
+    """Return the YAML text of the autopilot's parameters for an airframe.
+
+    Body axes are forward, left, up, rotors in the order of the outputs. `base` provides estimator,
+    gains and settings; the packaged ones by default.
+
+    Examples
+    --------
+    >>> from aerotwin_autopilot import AirframeParameters, parameters_text
+    >>> cross = AirframeParameters(
+    ...     name="cross",
+    ...     mass_kg=1.0,
+    ...     inertia_kg_m2=(0.01, 0.01, 0.02),
+    ...     rotor_x_m=(0.2, -0.2, 0.0, 0.0),
+    ...     rotor_y_m=(0.0, 0.0, 0.2, -0.2),
+    ...     rotor_is_ccw=(1.0, 1.0, -1.0, -1.0),
+    ...     thrust_coefficient=6e-6,
+    ...     moment_ratio_m=0.016,
+    ...     command_offset_rad_s=0.0,
+    ...     command_scale_rad_s=1000.0,
+    ... )
+    >>> "mass_kg: 1.0" in parameters_text(cross)
+    True
+    """
+    parameters = replace(base or load_autopilot_parameters(), airframe=airframe)
+    text: str = yaml.safe_dump(to_mapping(parameters), sort_keys=False)
+    return text

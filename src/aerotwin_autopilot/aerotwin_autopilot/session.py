@@ -6,44 +6,37 @@ import socket
 import sys
 
 import numpy as np
-from fastcrc import crc16
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_autopilot.udp_links import UdpLinks
+from aerotwin_px4_bridge import mavlink2
+from aerotwin_px4_bridge.actuator_controls import pack_hil_actuator_controls
 from aerotwin_px4_bridge.mavlink2 import (
     BATTERY_STATUS,
     CHECKSUM_LENGTH,
     HEADER_LENGTH,
-    HIL_STATE_QUATERNION,
-    KNOWN,
-    MAGIC,
-    wire_format,
-)
-from aerotwin_px4_bridge.messages import (
-    COMMAND_LONG,
-    HEARTBEAT,
     HIL_ACTUATOR_CONTROLS,
     HIL_GPS,
     HIL_SENSOR,
+    KNOWN,
+    MAGIC,
     BadMessage,
     FrameReader,
-    pack_hil_actuator_controls,
-    parse_hil_gps,
 )
+from aerotwin_px4_bridge.messages import parse_hil_gps
 
 RECEIVE_BYTES = 65536
-_LAYOUTS = {
-    number: (KNOWN[number][0], bytes((KNOWN[number][1],)))
+_READ = {
+    number: KNOWN[number]
     for number in (
-        *(HEARTBEAT, COMMAND_LONG, HIL_SENSOR, HIL_GPS, HIL_STATE_QUATERNION, BATTERY_STATUS),
+        mavlink2.HEARTBEAT, mavlink2.COMMAND_LONG, HIL_SENSOR, HIL_GPS,
+        mavlink2.HIL_STATE_QUATERNION, BATTERY_STATUS,
     )
-}
-"""Message id -> payload length [bytes] and CRC_EXTRA (common.xml)."""
+}  # fmt: skip
+"""Layouts of the messages of a simulator."""
 
-_MAGIC, _HEADER, _CHECKSUM = MAGIC, HEADER_LENGTH, CHECKSUM_LENGTH
-_BATTERY = wire_format(BATTERY_STATUS, 9)
 _UNKNOWN_MV = 65535
 _IS_ARMED = 0x80
 
@@ -51,13 +44,13 @@ _IS_ARMED = 0x80
 class Answer:
     """The HIL_ACTUATOR_CONTROLS frame, packed once; each step changes time, controls and mode."""
 
-    _CONTROLS = _HEADER + 16
+    _CONTROLS = HEADER_LENGTH + 16
     _MODE = _CONTROLS + 64
-    _SEED = bytes((KNOWN[HIL_ACTUATOR_CONTROLS][1],))
+    _LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
 
     def __init__(self, system_id: int) -> None:
         first = pack_hil_actuator_controls(0, (0.0,) * 16, is_armed=True, system_id=system_id)
-        assert len(first) == self._MODE + 1 + _CHECKSUM
+        assert len(first) == self._MODE + 1 + CHECKSUM_LENGTH
         assert int.from_bytes(first[7:10], "little") == HIL_ACTUATOR_CONTROLS
         self._frame = bytearray(first)
         self.controls = np.frombuffer(self._frame, "<f4", 16, self._CONTROLS)
@@ -66,10 +59,9 @@ class Answer:
         """Return the frame with the current controls."""
         frame = self._frame
         frame[4] = sequence & 0xFF
-        frame[_HEADER : _HEADER + 8] = time_us.to_bytes(8, "little")
+        frame[HEADER_LENGTH : HEADER_LENGTH + 8] = time_us.to_bytes(8, "little")
         frame[self._MODE] = 1 | _IS_ARMED if is_armed else 1
-        checksum = crc16.mcrf4xx(bytes(frame[1:-2]) + self._SEED)
-        frame[-2:] = checksum.to_bytes(2, "little")
+        frame[-2:] = self._LAYOUT.checksum(bytes(frame[1:-2])).to_bytes(2, "little")
         return bytes(frame)
 
 
@@ -143,10 +135,11 @@ class Session:
             self.n_bad += 1
 
     def _on_battery(self, payload: bytes) -> None:
-        fields = _BATTERY.unpack_from(payload)
-        cells = [mv for mv in fields[3:13] if mv != _UNKNOWN_MV]
-        remaining = fields[-1]
-        self.autopilot.on_battery(remaining * 0.01, sum(cells) * 1e-3, fields[13] * 0.01)
+        battery = KNOWN[BATTERY_STATUS].record(payload)
+        cells = [mv for mv in battery.voltages if mv != _UNKNOWN_MV]
+        self.autopilot.on_battery(
+            battery.battery_remaining * 0.01, sum(cells) * 1e-3, battery.current_battery * 0.01
+        )
 
     def answer(self, payload: bytes) -> bytes:
         """Return the HIL_ACTUATOR_CONTROLS to a HIL_SENSOR payload; telemetry is in the outboxes.
@@ -172,21 +165,19 @@ def _cut(data: bytes, start: int) -> tuple[int, int, bytes]:
 
     An end beyond the data means that the frame is incomplete.
     """
-    if len(data) - start < _HEADER:
-        return (len(data) + 1 if data[start] == _MAGIC else -1), 0, b""
+    if len(data) - start < HEADER_LENGTH:
+        return (len(data) + 1 if data[start] == MAGIC else -1), 0, b""
     length, message_id = data[start + 1], int.from_bytes(data[start + 7 : start + 10], "little")
-    layout = _LAYOUTS.get(message_id)
-    if data[start] != _MAGIC or layout is None or data[start + 2] or not 0 < length <= layout[0]:
+    layout = _READ.get(message_id)
+    if data[start] != MAGIC or layout is None or data[start + 2] or not 0 < length <= layout.size:
         return -1, 0, b""
-    stop = start + _HEADER + length
-    end = stop + _CHECKSUM
+    stop = start + HEADER_LENGTH + length
+    end = stop + CHECKSUM_LENGTH
     if end > len(data):
         return end, 0, b""
-    if crc16.mcrf4xx(data[start + 1 : stop] + layout[1]) != int.from_bytes(
-        data[stop:end], "little"
-    ):
+    if layout.checksum(data[start + 1 : stop]) != int.from_bytes(data[stop:end], "little"):
         return -1, 0, b""
-    return end, message_id, data[start + _HEADER : stop].ljust(layout[0], b"\0")
+    return end, message_id, data[start + HEADER_LENGTH : stop].ljust(layout.size, b"\0")
 
 
 def _receive(link: socket.socket) -> bytes:

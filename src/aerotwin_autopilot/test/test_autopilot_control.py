@@ -13,13 +13,14 @@ from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import (
     cascade,
+    gains_from_array,
     wished_force,
     wished_rate,
     wished_torque,
 )
 from aerotwin_autopilot.control.controller import CascadeController, gains
-from aerotwin_autopilot.control.kernel import control_step
-from aerotwin_autopilot.control.mover import move
+from aerotwin_autopilot.control.guidance import move
+from aerotwin_autopilot.control.kernel import control
 from aerotwin_autopilot.control.setpoint import N_INTEGRAL, SetpointVector
 from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT, O_ATTITUDE, O_RATE, O_VELOCITY
 from aerotwin_autopilot.parameters import load_autopilot_parameters
@@ -89,12 +90,12 @@ def test_hovering_asks_for_the_hover_command_of_the_airframe():
     """806.8 rad/s, u 0.707: known of the iris, and computed by the dynamics package."""
     arena = Arena()
     controller = CascadeController(PARAMETERS.airframe, PARAMETERS.control, arena)
-    control_step(
+    control(
         arena.block(arena_at.A_COMMANDS, arena_at.MAXIMUM_ROTORS + 1), level(),
         SetpointVector().values,
         arena.block(arena_at.A_GUIDANCE, arena_at.N_GUIDANCE), np.zeros(N_INTEGRAL),
         arena.block(arena_at.A_INVERSE, 4, 4), arena.block(arena_at.A_AIRFRAME, 3),
-        arena.block(arena_at.A_GAINS, arena_at.N_GAINS), 0.004,
+        gains_from_array(arena.block(arena_at.A_GAINS, arena_at.N_GAINS)), 0.004,
     )  # fmt: skip
     assert controller.thrust_share == pytest.approx(1.0)
     assert controller.commands == pytest.approx(
@@ -112,8 +113,8 @@ def test_a_goal_to_the_east_tilts_the_thrust_east():
 
 def test_velocity_and_acceleration_are_fed_forward():
     setpoint, estimate = SetpointVector(), level()
-    setpoint.velocity[:] = estimate[O_VELOCITY : O_VELOCITY + 3] = (2.0, 1.0, 0.5)
-    setpoint.acceleration[:] = (0.3, -0.2, 0.1)
+    setpoint.values[3:6] = estimate[O_VELOCITY : O_VELOCITY + 3] = (2.0, 1.0, 0.5)
+    setpoint.values[6:9] = (0.3, -0.2, 0.1)
     force = wished_force(estimate, setpoint.values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
     assert force == pytest.approx((0.3, -0.2, 0.1 + GRAVITY), abs=ROUNDING)
 

@@ -12,11 +12,13 @@ from aerotwin_autopilot.arena import K_STILL
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.alignment import (
     FIRST_BARO_STD_M,
+    GnssErrors,
     StandStill,
+    declination_deg,
+    filter_noise,
     first_covariance,
     level,
 )
-from aerotwin_autopilot.estimator.atmosphere import pressure_altitude
 from aerotwin_autopilot.estimator.correction import (
     correct_fix,
     correct_heading,
@@ -25,11 +27,7 @@ from aerotwin_autopilot.estimator.correction import (
 )
 from aerotwin_autopilot.estimator.filter import Estimator
 from aerotwin_autopilot.estimator.prediction import predict
-from aerotwin_autopilot.estimator.start import (
-    GnssErrors,
-    declination_deg,
-    filter_noise,
-)
+from aerotwin_autopilot.kernel import FIELDS_BARO, FIELDS_IMU, read
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint
 
@@ -257,7 +255,8 @@ def feed(estimator: Estimator, sensor, force) -> None:
     if sensor.magnetic_field_body_tesla is not None:
         estimator.reading[6:9], provided = sensor.magnetic_field_body_tesla, 1
     if sensor.pressure_pa is not None:
-        estimator.reading[9], provided = pressure_altitude(sensor.pressure_pa), provided | 2
+        height = 44330.77 * (1.0 - (sensor.pressure_pa / 101325.0) ** 0.190263)  # ISO 2533
+        estimator.reading[9], provided = height, provided | 2
     estimator.context[K_STILL] = 1.0
     estimator.step(sensor.time_us * 1e-6, DT, provided)
 
@@ -319,7 +318,10 @@ def test_moving_while_aligning_starts_the_average_again():
 
 def test_pressure_altitude_inverts_the_standard_atmosphere():
     """ISO 2533, table 1: 89874.6 Pa at 1000 m geopotential."""
-    assert pressure_altitude(89874.6) == pytest.approx(1000.0, abs=0.01)
+    reading, values = np.zeros(10), np.zeros(13, np.float32)
+    values[9] = 898.746
+    assert read(reading, values, FIELDS_IMU | FIELDS_BARO) == 2
+    assert reading[9] == pytest.approx(1000.0, abs=0.01)
 
 
 def test_the_declination_is_that_of_the_world_magnetic_model():

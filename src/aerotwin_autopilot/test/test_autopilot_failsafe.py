@@ -10,7 +10,8 @@ from pymavlink.dialects.v20 import common
 
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.px4_modes import Mode
-from aerotwin_autopilot.session import BATTERY_STATUS, Session
+from aerotwin_autopilot.session import Session
+from aerotwin_px4_bridge.mavlink2 import BATTERY_STATUS
 
 GROUND = 2
 VOLTAGE_V = 14.0

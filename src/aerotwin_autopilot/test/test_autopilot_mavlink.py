@@ -49,7 +49,7 @@ class Station:
         return [self.read(k) for k in range(3)]
 
     def read(self, link: int) -> list:
-        return self._parsers[link].parse_buffer(self.server.pop_outbox(link)) or []
+        return self._parsers[link].parse_buffer(b"".join(self.server.pop_datagrams(link))) or []
 
     def run(self, seconds: float) -> list[list]:
         """Step for a while; return all messages of each link."""
@@ -104,7 +104,7 @@ def test_frames_are_those_of_pymavlink_byte_for_byte():
     encoder = common.MAVLink(None, srcSystem=7, srcComponent=1)
     encoder.seq = 200
     theirs = common.MAVLink_local_position_ned_message(*values).pack(encoder)
-    assert ours.frame(ours.payload(*values), 200, 7, 1) == theirs
+    assert ours.frame(ours.pack(*values), sequence=200, system_id=7, component_id=1) == theirs
 
 
 def test_the_heartbeat_says_px4_quadrotor_and_mode(station):

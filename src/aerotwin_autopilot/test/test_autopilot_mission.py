@@ -34,7 +34,9 @@ class Station:
     def listen(self) -> None:
         self.server.write_telemetry()
         for link in range(3):
-            messages = self._parsers[link].parse_buffer(self.server.pop_outbox(link)) or []
+            messages = (
+                self._parsers[link].parse_buffer(b"".join(self.server.pop_datagrams(link))) or []
+            )
             if link == GROUND:
                 self.heard += [m for m in messages if m.get_type().startswith("MISSION")]
 
@@ -154,7 +156,10 @@ def test_only_a_waypoint_has_a_radius_and_a_timed_loiter_no_heading(flight, stat
     flight.modes.arm()
     flight.run(lambda: flight.modes.mission.current == 2, 30.0)
     goal = flight.modes.home + np.array([8.0, 0.0, 4.0])
-    assert np.linalg.norm(flight.modes.position - goal) < flight.modes.settings.acceptance_radius_m
+    assert (
+        np.linalg.norm(flight.modes.position - goal)
+        < flight.modes.settings.values.acceptance_radius_m
+    )
     # the nose ahead, to the east, not to the north as parameter 4 would say
     assert flight.modes.yaw == pytest.approx(0.0, abs=0.1)
 
@@ -173,7 +178,7 @@ def test_an_item_without_autocontinue_is_held_until_somebody_goes_on(flight, sta
     assert flight.modes.set_mode(Mode.MISSION) == ""
     flight.run(lambda: flight.modes.mission.is_finished, 15.0)
     east = flight.modes.position[0] - flight.modes.home[0]
-    radius = flight.modes.settings.acceptance_radius_m
+    radius = flight.modes.settings.values.acceptance_radius_m
     assert east == pytest.approx(4.0, abs=radius + PLACE_ERROR_M)
 
 

@@ -14,12 +14,9 @@ from aerotwin_autopilot.embedded_autopilot import HIL_PORT, main
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_autopilot.session import Session
 from aerotwin_autopilot.udp_links import LOCAL_PORTS
-from aerotwin_px4_bridge.messages import (
-    HIL_SENSOR,
-    FrameReader,
-    pack_hil_sensor,
-    parse_hil_actuator_controls,
-)
+from aerotwin_px4_bridge.actuator_controls import parse_hil_actuator_controls
+from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, FrameReader
+from aerotwin_px4_bridge.messages import pack_hil_sensor
 
 INSTANCE = 62
 COMMAND = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
@@ -50,7 +47,7 @@ def replay(recording: list[bytes]) -> tuple[bytes, list[bytes]]:
             time_us = int.from_bytes(payload[:8], "little")
             session.server.on_datagram(ONBOARD, commands_at(time_us))
             answers.append(session.answer(payload))
-            datagrams += [session.server.pop_outbox(k) for k in range(3)]
+            datagrams += [b"".join(session.server.pop_datagrams(k)) for k in range(3)]
     return b"".join(answers), datagrams
 
 

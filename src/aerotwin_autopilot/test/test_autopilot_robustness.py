@@ -43,9 +43,9 @@ class Station:
 
     def send(self, message, link: int = 0) -> list:
         """Return what is answered."""
-        self.server.pop_outbox(link)
+        b"".join(self.server.pop_datagrams(link))
         self.server.on_datagram(link, message.pack(self._encoder))
-        return common.MAVLink(None).parse_buffer(self.server.pop_outbox(link)) or []
+        return common.MAVLink(None).parse_buffer(b"".join(self.server.pop_datagrams(link))) or []
 
     def long(self, number: int, *parameters: float) -> int:
         """Send a COMMAND_LONG; return its MAV_RESULT."""
@@ -69,7 +69,7 @@ class Station:
             commands = self.flight.autopilot.commands
             assert all(0.0 <= c <= 1.0 for c in commands)  # False for NaN
             for link in range(3):
-                self.server.pop_outbox(link)
+                b"".join(self.server.pop_datagrams(link))
 
 
 @pytest.fixture
@@ -114,21 +114,21 @@ def test_a_place_in_a_frame_that_is_not_understood_is_refused(station, number):
 
 def test_a_speed_out_of_range_is_denied_and_changes_nothing(station):
     settings = station.modes.settings
-    before = settings.cruise_speed_m_s
+    before = settings.values.cruise_speed_m_s
     assert station.long(178, 1.0, 200.0) == DENIED
     assert station.long(178, 2.0, 3.5) == DENIED  # climb
     assert station.long(178, 3.0, 3.5) == DENIED  # descent
     assert station.long(178, 1.0, -1.0) == ACCEPTED
-    assert settings.cruise_speed_m_s == before
+    assert settings.values.cruise_speed_m_s == before
     assert station.long(178, 1.0, 7.0) == ACCEPTED
-    assert settings.cruise_speed_m_s == 7.0
+    assert settings.values.cruise_speed_m_s == 7.0
     assert station.long(178, 1.0, -2.0) == ACCEPTED
-    assert settings.cruise_speed_m_s == before
+    assert settings.values.cruise_speed_m_s == before
 
 
 def test_a_setting_cannot_become_infinite(station):
     assert not station.modes.settings.set("COM_DISARM_LAND", math.inf)
-    assert math.isfinite(station.modes.settings.disarm_landed_s)
+    assert math.isfinite(station.modes.settings.values.disarm_landed_s)
 
 
 def test_a_refused_reposition_leaves_the_mode_as_it_was(station):

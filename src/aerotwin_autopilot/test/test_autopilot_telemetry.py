@@ -13,15 +13,16 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_autopilot import arena as places
 from aerotwin_autopilot.estimator import layout as at
+from aerotwin_autopilot.estimator.alignment import gnss_errors
 from aerotwin_autopilot.estimator.prediction import noise_from_array, predict
-from aerotwin_autopilot.estimator.start import gnss_errors
 from aerotwin_autopilot.mavlink import MavlinkServer
-from aerotwin_autopilot.mavlink.codec import LAYOUTS, READERS
+from aerotwin_autopilot.mavlink.codec import FREQUENT, LAYOUTS
 from aerotwin_autopilot.mavlink.streams import QUIET_HZ
 from aerotwin_autopilot.parameters import EstimatorParameters, load_autopilot_parameters
 from aerotwin_autopilot.session import Session
 from aerotwin_autopilot.udp_links import UdpLinks, remote_port
-from aerotwin_px4_bridge.messages import HIL_SENSOR, pack_heartbeat, pack_hil_sensor
+from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, KNOWN, only_frame
+from aerotwin_px4_bridge.messages import pack_heartbeat, pack_hil_sensor
 
 OFFBOARD, ONBOARD, GROUND = 0, 1, 2
 INSTANCE = 59
@@ -45,10 +46,10 @@ def heard(flight):
         for _ in range(round(seconds / 0.004)):
             flight.step()
             server.write_telemetry()
-            for message in parser.parse_buffer(server.pop_outbox(link)) or []:
+            for message in parser.parse_buffer(b"".join(server.pop_datagrams(link))) or []:
                 found.setdefault(message.get_type(), []).append(message)
             for other in range(3):
-                server.pop_outbox(other)
+                b"".join(server.pop_datagrams(other))
         return found
 
     listen.server = server
@@ -126,10 +127,10 @@ def test_integers_among_the_parameters_travel_as_integers(flight, heard):
     (bits,) = struct.unpack("<f", struct.pack("<i", 2))
     message = common.MAVLink_param_set_message(1, 1, b"NAV_DLL_ACT", bits, 6)
     server.on_datagram(GROUND, message.pack(encoder))
-    (answer,) = parser.parse_buffer(server.pop_outbox(GROUND))
+    (answer,) = parser.parse_buffer(b"".join(server.pop_datagrams(GROUND)))
     assert answer.param_type == 6
     assert struct.unpack("<i", struct.pack("<f", answer.param_value)) == (2,)
-    assert flight.modes.settings.link_loss_action == 2
+    assert flight.modes.settings.values.link_loss_action == 2
 
 
 def test_a_heartbeat_that_is_told_to_stop_comes_once_a_second(heard):
@@ -168,11 +169,11 @@ def test_a_link_that_nobody_hears_carries_heartbeats_until_somebody_is_there():
         udp.close()
 
 
-@pytest.mark.parametrize("message_id", list(READERS))
+@pytest.mark.parametrize("message_id", FREQUENT)
 def test_frequent_messages_are_read_as_pymavlink_reads_them(message_id):
     rng = np.random.default_rng(message_id)
-    reader = READERS[message_id]
-    kind = getattr(common, f"MAVLink_{reader.name.lower()}_message")
+    layout = KNOWN[message_id]
+    kind = getattr(common, f"MAVLink_{layout.name.lower()}_message")
     values = []
     for name, count in zip(kind.fieldnames, kind.fieldtypes, strict=True):
         length = kind.array_lengths[kind.ordered_fieldnames.index(name)]
@@ -182,12 +183,12 @@ def test_frequent_messages_are_read_as_pymavlink_reads_them(message_id):
     encoder, parser = common.MAVLink(None, srcSystem=9, srcComponent=8), common.MAVLink(None)
     frame = kind(*values).pack(encoder)
     (theirs,) = parser.parse_buffer(frame)
-    ours = reader.read(frame)
+    ours = layout.record(only_frame(frame).payload)
     for name in kind.fieldnames:
         assert np.array(getattr(ours, name)) == pytest.approx(np.array(getattr(theirs, name)))
     damaged = bytearray(frame)
     damaged[15] ^= 1
-    assert reader.read(bytes(damaged)) is None
+    assert only_frame(bytes(damaged)) is None
 
 
 def sensor_frames(n: int) -> list[bytes]:

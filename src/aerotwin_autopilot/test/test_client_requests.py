@@ -12,9 +12,10 @@ from pymavlink.dialects.v20 import common
 from pyulog import ULog
 
 from aerotwin_autopilot.mavlink import MavlinkServer
-from aerotwin_autopilot.mavlink.codec import LAYOUTS, UNFINISHED
+from aerotwin_autopilot.mavlink.codec import LAYOUTS
 from aerotwin_autopilot.mavlink.server import DATAGRAM_BYTES
 from aerotwin_autopilot.settings import PX4_NAMES
+from aerotwin_px4_bridge.mavlink2 import UNFINISHED
 
 GROUND = 2
 ROUNDING = 1e-6
@@ -37,7 +38,7 @@ class Asker:
         self.sequence = 0
 
     def listen(self) -> list:
-        return self._parser.parse_buffer(self.server.pop_outbox(GROUND)) or []
+        return self._parser.parse_buffer(b"".join(self.server.pop_datagrams(GROUND))) or []
 
     def send(self, message) -> list:
         self.server.on_datagram(GROUND, message.pack(self._encoder))
@@ -118,7 +119,7 @@ def test_parameters_are_set_within_their_range_and_read_by_name_or_number(asker)
         common.MAVLink_param_request_read_message(1, 1, b"", by_name.param_index)
     )
     assert (by_number.param_id, by_number.param_value) == ("MIS_TAKEOFF_ALT", 4.0)
-    assert asker.flight.modes.settings.takeoff_altitude_m == 4.0
+    assert asker.flight.modes.settings.values.takeoff_altitude_m == 4.0
     assert as_integer(asker.read("MAV_SYS_ID").param_value) == 1
 
 

@@ -18,18 +18,7 @@ if TYPE_CHECKING:
     from aerotwin_px4_bridge.external_vision import VisionPose
     from aerotwin_px4_bridge.hil_socket import AutopilotLost
     from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
-    from aerotwin_px4_bridge.messages import (
-        ActuatorControls,
-        FrameReader,
-        HilGps,
-        HilSensor,
-        pack_hil_actuator_controls,
-        pack_hil_gps,
-        pack_hil_sensor,
-        parse_hil_actuator_controls,
-        parse_hil_gps,
-        parse_hil_sensor,
-    )
+    from aerotwin_px4_bridge.messages import pack_hil_gps, pack_hil_sensor
     from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
     from aerotwin_px4_bridge.mission_client import MissionClient
     from aerotwin_px4_bridge.onboard import OnboardLink

@@ -7,7 +7,6 @@ References
 MAVLink common.xml, message 93; PX4 v1.14 SimulatorMavlink.cpp, `actuator_controls_from_outputs`.
 """
 
-import struct
 from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aerotwin_px4_bridge import hil_kernels
-from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, BadMessage, pack_frame, wire_format
+from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, KNOWN, BadMessage
 
 IS_ARMED = 0x80
 IS_CUSTOM_MODE = 0x01
@@ -23,7 +22,7 @@ IS_LOCKSTEP = 0x01
 N_CONTROLS = hil_kernels.N_CONTROLS
 AUTOPILOT_COMPONENT_ID = 1
 
-_LAYOUT = wire_format(HIL_ACTUATOR_CONTROLS)
+_LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
 _SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # byte offsets in the whole frame
 
 
@@ -61,13 +60,8 @@ def pack_hil_actuator_controls(
     """
     padded = (*controls, *(0.0,) * (N_CONTROLS - len(controls)))
     mode = IS_CUSTOM_MODE | (IS_ARMED if is_armed else 0)
-    try:
-        payload = _LAYOUT.pack(time_us, IS_LOCKSTEP if is_lockstep else 0, *padded, mode)
-    except (struct.error, OverflowError) as error:
-        raise ValueError(f"a value does not fit HIL_ACTUATOR_CONTROLS: {error}") from error
-    return pack_frame(
-        HIL_ACTUATOR_CONTROLS,
-        payload,
+    return _LAYOUT.frame(
+        _LAYOUT.pack(time_us, IS_LOCKSTEP if is_lockstep else 0, *padded, mode),
         sequence=sequence,
         system_id=system_id,
         component_id=AUTOPILOT_COMPONENT_ID,
@@ -82,7 +76,7 @@ def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
     BadMessage
         If a control is not finite or outside [-1, 1].
     """
-    time_us, flags, *controls, mode = _LAYOUT.unpack(payload)
+    time_us, flags, *controls, mode = _LAYOUT.wire.unpack(payload)
     limit = hil_kernels.CONTROL_LIMIT
     if not all(isfinite(value) and -limit <= value <= limit for value in controls):
         raise BadMessage(f"HIL_ACTUATOR_CONTROLS at {time_us} us: a control outside [-1, 1]")

@@ -3,9 +3,9 @@
 """State of an autopilot and its estimate of the vehicle, in map axes."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_px4_bridge.telemetry import EstimatorStatus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,16 @@ class AutopilotEstimate:
     omega_map_body_in_body: FloatArray | None = None
     pose_covariance_map: FloatArray | None = None
     twist_covariance_body: FloatArray | None = None
+
+
+class EstimatorStatus(NamedTuple):
+    """Innovations of the autopilot's filter over their gates (1 is the limit), and its flags."""
+
+    velocity_ratio: float
+    horizontal_position_ratio: float
+    vertical_position_ratio: float
+    magnetometer_ratio: float
+    flags: int
 
 
 @dataclass(slots=True)

@@ -7,13 +7,11 @@ References
 MAVLink common.xml, message 147, MAV_BATTERY_TYPE, MAV_BATTERY_FUNCTION.
 """
 
-import struct
 from math import isfinite
 
-from aerotwin_px4_bridge.mavlink2 import BATTERY_STATUS, KNOWN, pack_frame, wire_format
+from aerotwin_px4_bridge.mavlink2 import BATTERY_STATUS, KNOWN, pack_frame
 from aerotwin_px4_bridge.messages import SIMULATOR_COMPONENT_ID, SIMULATOR_SYSTEM_ID
 
-_LAYOUT = wire_format(BATTERY_STATUS, 9)
 _UNKNOWN_CELL_MV, _UNKNOWN_TEMPERATURE, _UNKNOWN = 65535, 32767, -1
 _ALL, _LITHIUM_POLYMER = 1, 1
 _MOST_CELLS = 10
@@ -35,22 +33,10 @@ def battery_payload(charge: float, voltage_v: float, current_a: float, *, cells:
     n_cells = min(cells, _MOST_CELLS)
     cell_mv = round(1e3 * voltage_v / n_cells)
     unused = [_UNKNOWN_CELL_MV] * (_MOST_CELLS - n_cells)
-    try:
-        payload = _LAYOUT.pack(
-            _UNKNOWN,
-            _UNKNOWN,
-            _UNKNOWN_TEMPERATURE,
-            *[cell_mv] * n_cells,
-            *unused,
-            round(100.0 * current_a),
-            0,
-            _ALL,
-            _LITHIUM_POLYMER,
-            round(100.0 * charge),
-        )
-    except struct.error as error:
-        raise ValueError(f"a value does not fit BATTERY_STATUS: {error}") from error
-    return payload.ljust(KNOWN[BATTERY_STATUS][0], b"\0")
+    return KNOWN[BATTERY_STATUS].pack(
+        _UNKNOWN, _UNKNOWN, _UNKNOWN_TEMPERATURE, *[cell_mv] * n_cells, *unused,
+        round(100.0 * current_a), 0, _ALL, _LITHIUM_POLYMER, round(100.0 * charge), *[0] * 8,
+    )  # fmt: skip
 
 
 def pack_battery_status(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:

@@ -31,7 +31,7 @@ from aerotwin_core.frames import (
     quat_wxyz_ned_frd_from_map_body,
     rotation_from_quaternion,
 )
-from aerotwin_px4_bridge.mavlink2 import ODOMETRY, BadMessage, wire_format
+from aerotwin_px4_bridge.mavlink2 import KNOWN, ODOMETRY, BadMessage
 
 FRAME_LOCAL_NED = 1
 FRAME_BODY_FRD = 12
@@ -40,7 +40,6 @@ GOOD_QUALITY = 100  # per cent
 UNKNOWN_VARIANCE = 1e6
 """Value of a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
 
-_ODOMETRY = wire_format(ODOMETRY)
 _UPPER = np.triu_indices(6)
 _UNIT_TOLERANCE = 0.01
 _S_ENU_NED: FloatArray = np.kron(np.eye(2), R_ENU_NED).astype(np.float64)
@@ -87,7 +86,7 @@ def pack_odometry(pose: VisionPose) -> bytes:
     unknown = np.full(3, np.nan)
     v_frd = unknown if pose.v_body is None else R_FLU_FRD.T @ pose.v_body
     omega_frd = unknown if pose.omega_body is None else R_FLU_FRD.T @ pose.omega_body
-    return _ODOMETRY.pack(
+    return KNOWN[ODOMETRY].pack(
         pose.time_us,
         *p_ned,
         *quat_wxyz,
@@ -112,24 +111,24 @@ def parse_odometry(payload: bytes) -> VisionPose:
         If the pose is not finite, no rotation, or in another frame than NED, or the velocity in
         another than NED or FRD body axes.
     """
-    values = _ODOMETRY.unpack_from(payload)
-    frame, child, reset_counter = values[56], values[57], values[58]
+    message = KNOWN[ODOMETRY].record(payload)
+    frame, child = message.frame_id, message.child_frame_id
     if frame != FRAME_LOCAL_NED or child not in (FRAME_LOCAL_NED, FRAME_BODY_FRD):
         raise BadMessage(f"ODOMETRY in frames {frame} and {child}: expected 1 (NED) and 12 (FRD)")
-    p_map, q_map_body = _from_ned(values[1:4], values[4:8], "ODOMETRY")
+    p_map, q_map_body = _from_ned((message.x, message.y, message.z), message.q, "ODOMETRY")
     R_body_child, S_body_child = R_FLU_FRD, _S_FLU_FRD
     if child == FRAME_LOCAL_NED:
         R_body_child = rotation_from_quaternion(q_map_body).T @ R_ENU_NED
         S_body_child = np.block([[R_body_child, np.zeros((3, 3))], [np.zeros((3, 3)), R_FLU_FRD]])
     return VisionPose(
-        time_us=values[0],
+        time_us=message.time_usec,
         p_map=p_map,
         q_map_body=q_map_body,
-        pose_covariance_map=_from_triangle(values[14:35], _S_ENU_NED),
-        v_body=_finite(R_body_child @ values[8:11]),
-        omega_body=_finite(R_FLU_FRD @ values[11:14]),
-        twist_covariance_body=_from_triangle(values[35:56], S_body_child),
-        reset_counter=reset_counter,
+        pose_covariance_map=_from_triangle(message.pose_covariance, _S_ENU_NED),
+        v_body=_finite(R_body_child @ (message.vx, message.vy, message.vz)),
+        omega_body=_finite(R_FLU_FRD @ (message.rollspeed, message.pitchspeed, message.yawspeed)),
+        twist_covariance_body=_from_triangle(message.velocity_covariance, S_body_child),
+        reset_counter=message.reset_counter,
     )
 
 

@@ -9,7 +9,6 @@ References
 MAVLink common.xml, messages 65, 114, 115, 132; PX4 v1.14 SimulatorMavlink.cpp for what PX4 reads.
 """
 
-import struct
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
@@ -23,22 +22,9 @@ from aerotwin_px4_bridge.mavlink2 import (
     HIL_SENSOR,
     HIL_STATE_QUATERNION,
     RC_CHANNELS,
-    pack_frame,
-    wire_format,
 )
-from aerotwin_px4_bridge.messages import (
-    PASCAL_PER_HPA,
-    SIMULATOR_COMPONENT_ID,
-    SIMULATOR_SYSTEM_ID,
-    ned_from_enu,
-)
+from aerotwin_px4_bridge.messages import PASCAL_PER_HPA, ned_from_enu, simulator_frame
 
-_STATE = wire_format(HIL_STATE_QUATERNION)
-_DISTANCE = wire_format(DISTANCE_SENSOR)
-_FLOW = wire_format(HIL_OPTICAL_FLOW)
-_RC = wire_format(RC_CHANNELS)
-
-_SENSOR = wire_format(HIL_SENSOR)
 _DIFFERENTIAL_PRESSURE = 10
 FIELDS_DIFFERENTIAL_PRESSURE = 1 << 10
 LASER = 0  # MAV_DISTANCE_SENSOR
@@ -88,21 +74,11 @@ def pack_hil_state(
     values = [*quat_wxyz_ned_frd_from_map_body(q_map_body).tolist(), p, -q, -r]
     velocity = [_int16(100.0 * v) for v in ned_from_enu(v_map_body)]
     acceleration = [_int16(1e3 * a) for a in ned_from_enu(a_map_body)]
-    return _frame(
-        HIL_STATE_QUATERNION,
-        _STATE,
-        [
-            time_us,
-            *values,
-            round(latitude_deg * 1e7),
-            round(longitude_deg * 1e7),
-            round(altitude_m * 1e3),
-            *velocity,
-            _UINT16,
-            _UINT16,
-            *acceleration,
-        ],
-    )
+    return simulator_frame(
+        HIL_STATE_QUATERNION, time_us, *values,
+        round(latitude_deg * 1e7), round(longitude_deg * 1e7), round(altitude_m * 1e3),
+        *velocity, _UINT16, _UINT16, *acceleration,
+    )  # fmt: skip
 
 
 def pack_distance_sensor(
@@ -141,22 +117,11 @@ def pack_distance_sensor(
     most_cm = round(100.0 * most_m)
     reading_cm = round(100.0 * distance_m) if isfinite(distance_m) else most_cm + 1
     variance_cm2 = min(max(round((100.0 * std_m) ** 2), 1), 254)
-    return _frame(
-        DISTANCE_SENSOR,
-        _DISTANCE,
-        [
-            time_us // 1000,
-            round(100.0 * least_m),
-            most_cm,
-            min(max(reading_cm, 0), _UINT16),
-            LASER,
-            number,
-            _ORIENTATIONS[axis],
-            variance_cm2,
-            *[0.0] * 6,
-            100 if is_there else 1,
-        ],
-    )
+    return simulator_frame(
+        DISTANCE_SENSOR, time_us // 1000, round(100.0 * least_m), most_cm,
+        min(max(reading_cm, 0), _UINT16), LASER, number, _ORIENTATIONS[axis], variance_cm2,
+        *[0.0] * 6, 100 if is_there else 1,
+    )  # fmt: skip
 
 
 def pack_optical_flow(
@@ -192,24 +157,10 @@ def pack_optical_flow(
     """
     about_x, about_y = flow_body_rad
     x, y, z = turn_body_rad
-    return _frame(
-        HIL_OPTICAL_FLOW,
-        _FLOW,
-        [
-            time_us,
-            round(1e6 * interval_s),
-            about_x,
-            -about_y,
-            x,
-            -y,
-            -z,
-            0,
-            distance_m,
-            0,
-            0,
-            quality,
-        ],
-    )
+    return simulator_frame(
+        HIL_OPTICAL_FLOW, time_us, round(1e6 * interval_s), about_x, -about_y, x, -y, -z, 0,
+        distance_m, 0, 0, quality,
+    )  # fmt: skip
 
 
 def pack_differential_pressure(time_us: int, pressure_pa: float) -> bytes:
@@ -224,7 +175,7 @@ def pack_differential_pressure(time_us: int, pressure_pa: float) -> bytes:
     """
     values = [0.0] * 13
     values[_DIFFERENTIAL_PRESSURE] = pressure_pa / PASCAL_PER_HPA
-    return _frame(HIL_SENSOR, _SENSOR, [time_us, *values, FIELDS_DIFFERENTIAL_PRESSURE, 1])
+    return simulator_frame(HIL_SENSOR, time_us, *values, FIELDS_DIFFERENTIAL_PRESSURE, 1)
 
 
 def pack_rc_channels(time_us: int, sticks: Sequence[float]) -> bytes:
@@ -244,10 +195,8 @@ def pack_rc_channels(time_us: int, sticks: Sequence[float]) -> bytes:
         raise ValueError(f"sticks must be finite, got {list(sticks)}")
     pulses_us = [round(RC_CENTRE_US + RC_SPAN_US * min(max(s, -1.0), 1.0)) for s in sticks]
     unused = [_RC_UNUSED] * (_RC_CHANNELS - len(pulses_us))
-    return _frame(
-        RC_CHANNELS,
-        _RC,
-        [time_us // 1000, *pulses_us, *unused, len(pulses_us), RC_FULL_STRENGTH],
+    return simulator_frame(
+        RC_CHANNELS, time_us // 1000, *pulses_us, *unused, len(pulses_us), RC_FULL_STRENGTH
     )
 
 
@@ -255,18 +204,3 @@ def _int16(value: float) -> int:
     if not isfinite(value):
         raise ValueError(f"truth must be finite, got {value}")
     return round(min(max(value, -_INT16), _INT16))
-
-
-def _frame(message_id: int, layout: struct.Struct, values: Sequence[float]) -> bytes:
-    if not isfinite(sum(values)):
-        raise ValueError(f"message {message_id} must hold finite values, got {values}")
-    try:
-        payload = layout.pack(*values)
-    except struct.error as error:
-        raise ValueError(f"a value does not fit message {message_id}: {error}") from error
-    return pack_frame(
-        message_id,
-        payload,
-        system_id=SIMULATOR_SYSTEM_ID,
-        component_id=SIMULATOR_COMPONENT_ID,
-    )

@@ -29,7 +29,8 @@ from aerotwin_px4_bridge.hil_socket import (
     PeerClosed,
     PeerStuck,
 )
-from aerotwin_px4_bridge.messages import FrameReader, pack_heartbeat
+from aerotwin_px4_bridge.mavlink2 import FrameReader
+from aerotwin_px4_bridge.messages import pack_heartbeat
 
 DEFAULT_BAUD = 921_600
 HEARTBEAT_PERIOD_S = 1.0

@@ -10,6 +10,7 @@ not waited for: the newest command counts, and the caller keeps to real time.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter, sleep
 
 from aerotwin_px4_bridge.actuator_controls import (
@@ -17,7 +18,6 @@ from aerotwin_px4_bridge.actuator_controls import (
     parse_hil_actuator_controls,
     read_lone_answer,
 )
-from aerotwin_px4_bridge.hil_counters import HilTimeouts, LinkCounters
 from aerotwin_px4_bridge.hil_serial import SerialListener
 from aerotwin_px4_bridge.hil_socket import (
     AutopilotLost,
@@ -35,6 +35,55 @@ from aerotwin_px4_bridge.mavlink2 import (
 )
 
 HIL_PORT = 4560
+
+
+@dataclass(frozen=True, kw_only=True)
+class HilTimeouts:
+    """Limits of the link's waits, in wall time.
+
+    A step without an answer within `answer_s` counts as missed; after `consecutive_misses` in a row
+    the autopilot is lost. `first_answer_s` runs from the first HIL_SENSOR to the first answer (PX4
+    starts its modules in between), with `free_run_pause_s` between two steps until then.
+    """
+
+    answer_s: float = 1.0
+    first_answer_s: float = 30.0
+    free_run_pause_s: float = 0.002
+    consecutive_misses: int = 3
+
+
+@dataclass(slots=True)
+class LinkCounters:
+    """Counters of a link.
+
+    `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
+    frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
+    wall time [s], from the sending of a step to its answer.
+    """
+
+    n_sent: int = 0
+    n_answered: int = 0
+    n_missed: int = 0
+    n_late: int = 0
+    n_refused: int = 0
+    n_foreign: int = 0
+    n_garbage_bytes: int = 0
+    max_wait_s: float = 0.0
+    total_wait_s: float = 0.0
+
+    def what_came_instead(self) -> str:
+        """Return everything received but answers, as text in brackets; empty for nothing."""
+        parts = [
+            f"{count} {text}"
+            for count, text in (
+                (self.n_late, "answers to other steps"),
+                (self.n_refused, "answers that were not finite or out of range"),
+                (self.n_foreign, "answers of another system id"),
+                (self.n_garbage_bytes, "bytes of other messages or garbage"),
+            )
+            if count
+        ]
+        return f" (received in all: {', '.join(parts)})" if parts else ""
 
 
 class HilLink:
@@ -98,16 +147,6 @@ class HilLink:
     def is_repeatable(self) -> bool:
         """Whether no wait has timed out so far; afterwards a run is not repeatable to the byte."""
         return self._is_lockstep and self.counters.n_missed == 0
-
-    @property
-    def n_sent(self) -> int:
-        """Steps sent."""
-        return self.counters.n_sent
-
-    @property
-    def n_answered(self) -> int:
-        """Steps answered in time."""
-        return self.counters.n_answered
 
     @property
     def n_missed(self) -> int:

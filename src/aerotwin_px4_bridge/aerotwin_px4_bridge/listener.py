@@ -8,7 +8,8 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
-from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.onboard import STREAMS_US, OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
 
 _SECOND_NS = 1_000_000_000

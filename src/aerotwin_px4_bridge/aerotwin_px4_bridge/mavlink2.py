@@ -3,65 +3,24 @@
 """MAVLink 2: message layouts, framing, and a stream reader that survives garbage.
 
 Ids, wire formats and checksum seeds are those of pymavlink's common dialect; its objects are not
-used, since one costs about 20 us to build and pack. Only the messages in `KNOWN` are read or
-written. Format: MAVLink developer guide, "Packet Serialization" (fetched 2026).
+used, since one costs about 20 us to build and pack. Format: MAVLink developer guide, "Packet
+Serialization" (fetched 2026).
 """
 
 import re
 import struct
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from fastcrc import crc16
 from pymavlink.dialects.v20 import common
-
-HEARTBEAT = common.MAVLINK_MSG_ID_HEARTBEAT
-SYS_STATUS = common.MAVLINK_MSG_ID_SYS_STATUS
-ATTITUDE_QUATERNION = common.MAVLINK_MSG_ID_ATTITUDE_QUATERNION
-GLOBAL_POSITION_INT = common.MAVLINK_MSG_ID_GLOBAL_POSITION_INT
-MISSION_REQUEST = common.MAVLINK_MSG_ID_MISSION_REQUEST
-MISSION_CURRENT = common.MAVLINK_MSG_ID_MISSION_CURRENT
-MISSION_COUNT = common.MAVLINK_MSG_ID_MISSION_COUNT
-MISSION_ITEM_REACHED = common.MAVLINK_MSG_ID_MISSION_ITEM_REACHED
-MISSION_ACK = common.MAVLINK_MSG_ID_MISSION_ACK
-SET_GPS_GLOBAL_ORIGIN = common.MAVLINK_MSG_ID_SET_GPS_GLOBAL_ORIGIN
-MISSION_REQUEST_INT = common.MAVLINK_MSG_ID_MISSION_REQUEST_INT
-MISSION_ITEM_INT = common.MAVLINK_MSG_ID_MISSION_ITEM_INT
-RC_CHANNELS = common.MAVLINK_MSG_ID_RC_CHANNELS
-COMMAND_LONG = common.MAVLINK_MSG_ID_COMMAND_LONG
-COMMAND_ACK = common.MAVLINK_MSG_ID_COMMAND_ACK
-SET_POSITION_TARGET_GLOBAL_INT = common.MAVLINK_MSG_ID_SET_POSITION_TARGET_GLOBAL_INT
-HIL_ACTUATOR_CONTROLS = common.MAVLINK_MSG_ID_HIL_ACTUATOR_CONTROLS
-HIL_SENSOR = common.MAVLINK_MSG_ID_HIL_SENSOR
-HIL_GPS = common.MAVLINK_MSG_ID_HIL_GPS
-HIL_OPTICAL_FLOW = common.MAVLINK_MSG_ID_HIL_OPTICAL_FLOW
-HIL_STATE_QUATERNION = common.MAVLINK_MSG_ID_HIL_STATE_QUATERNION
-DISTANCE_SENSOR = common.MAVLINK_MSG_ID_DISTANCE_SENSOR
-BATTERY_STATUS = common.MAVLINK_MSG_ID_BATTERY_STATUS
-ESTIMATOR_STATUS = common.MAVLINK_MSG_ID_ESTIMATOR_STATUS
-EXTENDED_SYS_STATE = common.MAVLINK_MSG_ID_EXTENDED_SYS_STATE
-NAMED_VALUE_FLOAT = common.MAVLINK_MSG_ID_NAMED_VALUE_FLOAT
-STATUSTEXT = common.MAVLINK_MSG_ID_STATUSTEXT
-ODOMETRY = common.MAVLINK_MSG_ID_ODOMETRY
 
 MAGIC = 0xFD
 HEADER_LENGTH = 10
 CHECKSUM_LENGTH = 2
 SIGNATURE_LENGTH = 13
 SIGNED = 0x01
-
-KNOWN: dict[int, tuple[int, int]] = {
-    number: (common.mavlink_map[number].unpacker.size, common.mavlink_map[number].crc_extra)
-    for number in (
-        *(HEARTBEAT, SYS_STATUS, ATTITUDE_QUATERNION, GLOBAL_POSITION_INT, MISSION_REQUEST),
-        *(MISSION_CURRENT, MISSION_COUNT, MISSION_ITEM_REACHED, MISSION_ACK),
-        *(SET_GPS_GLOBAL_ORIGIN, MISSION_REQUEST_INT, MISSION_ITEM_INT, RC_CHANNELS),
-        *(COMMAND_LONG, COMMAND_ACK, SET_POSITION_TARGET_GLOBAL_INT, HIL_ACTUATOR_CONTROLS),
-        *(HIL_SENSOR, HIL_GPS, HIL_OPTICAL_FLOW),
-        *(HIL_STATE_QUATERNION, DISTANCE_SENSOR, BATTERY_STATUS, ESTIMATOR_STATUS),
-        *(EXTENDED_SYS_STATE, NAMED_VALUE_FLOAT, STATUSTEXT, ODOMETRY),
-    )
-}
-"""Message id -> (full payload length [bytes], CRC_EXTRA) of common.xml."""
+_MAX_BUFFER = 1 << 16
 
 UNFINISHED = {
     "PROTOCOL_VERSION": (300, "<HHH8s8s", 217),
@@ -71,47 +30,109 @@ UNFINISHED = {
 """Messages that common.xml marks as work in progress, and pymavlink leaves out: id, wire format
 and checksum seed. Ground stations ask for them."""
 
-_MAX_BUFFER = 1 << 16
-_CRC_EXTRA = {number: bytes((extra,)) for number, (_, extra) in KNOWN.items()}
 
+class MessageLayout:
+    """One message on the wire: its id, format, checksum seed and fields.
 
-class MessageLayout(NamedTuple):
-    """A message on the wire: id, format, CRC_EXTRA, and its fields with their array lengths."""
-
-    message_id: int
-    wire: struct.Struct
-    crc_extra: int
-    fields: tuple[str, ...] = ()
-    array_lengths: tuple[int, ...] = ()
-
-
-def message_layout(name: str) -> MessageLayout:
-    """Return the layout of a message of the common dialect, such as "HEARTBEAT"."""
-    if name in UNFINISHED:
-        number, wire, crc_extra = UNFINISHED[name]
-        return MessageLayout(number, struct.Struct(wire), crc_extra)
-    message = getattr(common, f"MAVLink_{name.lower()}_message")
-    return MessageLayout(
-        message.id,
-        message.unpacker,
-        message.crc_extra,
-        tuple(message.ordered_fieldnames),
-        tuple(message.array_lengths),
-    )
-
-
-def wire_format(message_id: int, n_fields: int | None = None) -> struct.Struct:
-    """Return the wire layout of a message of the common dialect, or of its first fields.
-
-    Examples
-    --------
-    >>> wire_format(BATTERY_STATUS, 4).format
-    '<iih10H'
+    The name is one of the common dialect, such as "HEARTBEAT", or of `UNFINISHED`.
     """
-    wire: struct.Struct = common.mavlink_map[message_id].unpacker
-    if n_fields is None:
-        return wire
-    return struct.Struct("<" + "".join(re.findall(r"\d*[a-zA-Z]", wire.format)[:n_fields]))
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        fields: list[str] = []
+        if name in UNFINISHED:
+            self.id, wire, self.crc_extra = UNFINISHED[name]
+        else:
+            message = getattr(common, f"MAVLink_{name.lower()}_message")
+            self.id, wire, self.crc_extra = message.id, message.unpacker.format, message.crc_extra
+            fields = message.ordered_fieldnames
+        self.wire = struct.Struct(wire)
+        self.size = self.wire.size
+        self._seed = bytes((self.crc_extra,))
+        self._id_bytes = self.id.to_bytes(3, "little")
+        self._places: list[tuple[str, int | slice]] = []
+        start = 0
+        for field, item in zip(fields, re.findall(r"\d*[a-zA-Z]", wire)):
+            n = int(item[:-1] or 1) if item[-1] != "s" else 1
+            is_array = item[0].isdigit() and item[-1] != "s"
+            self._places.append((field, slice(start, start + n) if is_array else start))
+            start += n
+
+    def pack(self, *values: float | bytes) -> bytes:
+        """Return the payload of values in wire order.
+
+        Raises
+        ------
+        ValueError
+            If a value does not fit its field.
+        """
+        try:
+            return self.wire.pack(*values)
+        except (struct.error, OverflowError) as error:
+            raise ValueError(f"a value does not fit {self.name}: {error}") from error
+
+    def record(self, payload: bytes) -> SimpleNamespace:
+        """Return the fields of a payload of full length; arrays are tuples, texts are bytes."""
+        values = self.wire.unpack_from(payload)
+        return SimpleNamespace(**{field: values[place] for field, place in self._places})
+
+    def frame(
+        self, payload: bytes, *, sequence: int = 0, system_id: int, component_id: int
+    ) -> bytes:
+        """Return one frame: header, payload without trailing zeros, checksum.
+
+        Of `sequence`, the frame counter of the sender, only the last 8 bits are sent.
+        """
+        payload = payload.rstrip(b"\0") or b"\0"
+        header = bytes((len(payload), 0, 0, sequence & 0xFF, system_id, component_id))
+        body = header + self._id_bytes + payload
+        return b"\xfd" + body + self.checksum(body).to_bytes(2, "little")
+
+    def checksum(self, body: bytes) -> int:
+        """Return the checksum of a frame's bytes between the start sign and the checksum."""
+        return crc16.mcrf4xx(body + self._seed)
+
+
+KNOWN: dict[int, MessageLayout] = {}
+"""The messages that are read, by id; all others are skipped."""
+
+
+def _known(name: str) -> int:
+    layout = MessageLayout(name)
+    KNOWN[layout.id] = layout
+    return layout.id
+
+
+HEARTBEAT = _known("HEARTBEAT")
+SYS_STATUS = _known("SYS_STATUS")
+ATTITUDE_QUATERNION = _known("ATTITUDE_QUATERNION")
+GLOBAL_POSITION_INT = _known("GLOBAL_POSITION_INT")
+MISSION_REQUEST = _known("MISSION_REQUEST")
+MISSION_CURRENT = _known("MISSION_CURRENT")
+MISSION_COUNT = _known("MISSION_COUNT")
+MISSION_ITEM_REACHED = _known("MISSION_ITEM_REACHED")
+MISSION_ACK = _known("MISSION_ACK")
+SET_GPS_GLOBAL_ORIGIN = _known("SET_GPS_GLOBAL_ORIGIN")
+MISSION_REQUEST_INT = _known("MISSION_REQUEST_INT")
+MISSION_ITEM_INT = _known("MISSION_ITEM_INT")
+RC_CHANNELS = _known("RC_CHANNELS")
+COMMAND_LONG = _known("COMMAND_LONG")
+COMMAND_ACK = _known("COMMAND_ACK")
+SET_ATTITUDE_TARGET = _known("SET_ATTITUDE_TARGET")
+SET_POSITION_TARGET_LOCAL_NED = _known("SET_POSITION_TARGET_LOCAL_NED")
+SET_POSITION_TARGET_GLOBAL_INT = _known("SET_POSITION_TARGET_GLOBAL_INT")
+HIL_ACTUATOR_CONTROLS = _known("HIL_ACTUATOR_CONTROLS")
+HIL_SENSOR = _known("HIL_SENSOR")
+HIL_GPS = _known("HIL_GPS")
+HIL_OPTICAL_FLOW = _known("HIL_OPTICAL_FLOW")
+HIL_STATE_QUATERNION = _known("HIL_STATE_QUATERNION")
+DISTANCE_SENSOR = _known("DISTANCE_SENSOR")
+BATTERY_STATUS = _known("BATTERY_STATUS")
+ESTIMATOR_STATUS = _known("ESTIMATOR_STATUS")
+EXTENDED_SYS_STATE = _known("EXTENDED_SYS_STATE")
+NAMED_VALUE_FLOAT = _known("NAMED_VALUE_FLOAT")
+STATUSTEXT = _known("STATUSTEXT")
+ODOMETRY = _known("ODOMETRY")
 
 
 class BadMessage(ValueError):
@@ -128,35 +149,13 @@ class MavlinkFrame(NamedTuple):
     payload: bytes
 
 
-def checksum(body: bytes, message_id: int) -> int:
-    """Return the checksum of a frame's bytes between the start sign and the checksum."""
-    return crc16.mcrf4xx(body + _CRC_EXTRA[message_id])
-
-
 def pack_frame(
     message_id: int, payload: bytes, *, sequence: int = 0, system_id: int, component_id: int
 ) -> bytes:
-    """Return the bytes of one frame: header, payload without trailing zeros, checksum.
-
-    The message id is one of `KNOWN`, the payload complete and in wire order; of `sequence`, the
-    frame counter of the sender, only the last 8 bits are sent.
-    """
-    payload = payload.rstrip(b"\0") or b"\0"
-    body = bytes(
-        (
-            len(payload),
-            0,
-            0,
-            sequence & 0xFF,
-            system_id,
-            component_id,
-            message_id & 0xFF,
-            message_id >> 8 & 0xFF,
-            message_id >> 16,
-        )
+    """Return one frame of a message in `KNOWN`; see `MessageLayout.frame`."""
+    return KNOWN[message_id].frame(
+        payload, sequence=sequence, system_id=system_id, component_id=component_id
     )
-    body += payload
-    return b"\xfd" + body + checksum(body, message_id).to_bytes(2, "little")
 
 
 class FrameReader:
@@ -178,7 +177,7 @@ class FrameReader:
 
     def feed_bytes(self, data: bytes) -> list[MavlinkFrame]:
         """Append data and return the frames that are complete now, in order."""
-        if not self._buffer and (frame := _only_frame(data)) is not None:
+        if not self._buffer and (frame := only_frame(data)) is not None:
             return [frame]
         buffer = self._buffer + data if self._buffer else data
         frames: list[MavlinkFrame] = []
@@ -207,7 +206,7 @@ class FrameReader:
         return frames
 
 
-def _only_frame(data: bytes) -> MavlinkFrame | None:
+def only_frame(data: bytes) -> MavlinkFrame | None:
     """Return the frame when data is exactly one: the usual case in lockstep, faster to check."""
     if len(data) > HEADER_LENGTH + CHECKSUM_LENGTH and data[0] == MAGIC:
         end = _frame_end(data, 0)
@@ -222,7 +221,7 @@ def _frame_end(buffer: bytes, start: int) -> int | None:
         return start + HEADER_LENGTH + CHECKSUM_LENGTH
     length, incompatible = buffer[start + 1], buffer[start + 2]
     known = KNOWN.get(int.from_bytes(buffer[start + 7 : start + 10], "little"))
-    if known is None or not 1 <= length <= known[0] or incompatible & ~SIGNED:
+    if known is None or not 1 <= length <= known.size or incompatible & ~SIGNED:
         return None
     signature = SIGNATURE_LENGTH if incompatible & SIGNED else 0
     return start + HEADER_LENGTH + length + CHECKSUM_LENGTH + signature
@@ -233,10 +232,35 @@ def checked_frame(buffer: bytes, start: int) -> MavlinkFrame | None:
     length = buffer[start + 1]
     message_id = int.from_bytes(buffer[start + 7 : start + 10], "little")
     stop = start + HEADER_LENGTH + length
+    layout = KNOWN[message_id]
     found = buffer[stop] | buffer[stop + 1] << 8
-    if checksum(buffer[start + 1 : stop], message_id) != found:
+    if layout.checksum(buffer[start + 1 : stop]) != found:
         return None
-    payload = buffer[start + HEADER_LENGTH : stop].ljust(KNOWN[message_id][0], b"\0")
+    payload = buffer[start + HEADER_LENGTH : stop].ljust(layout.size, b"\0")
     return MavlinkFrame(
         message_id, buffer[start + 5], buffer[start + 6], buffer[start + 4], payload
     )
+
+
+def split_datagram(data: bytes) -> list[MavlinkFrame]:
+    """Return the frames of a datagram; those of unknown messages have an empty payload.
+
+    A known message with a wrong checksum is left out; the datagram ends at the first byte that
+    begins no frame. A newer sender may append fields to those known here.
+    """
+    frames = []
+    start, n = 0, len(data)
+    while start + HEADER_LENGTH + CHECKSUM_LENGTH <= n and data[start] == MAGIC:
+        end = start + HEADER_LENGTH + data[start + 1] + CHECKSUM_LENGTH
+        end += SIGNATURE_LENGTH if data[start + 2] & SIGNED else 0
+        if end > n:
+            break
+        message_id = int.from_bytes(data[start + 7 : start + 10], "little")
+        if message_id not in KNOWN:
+            frames.append(
+                MavlinkFrame(message_id, data[start + 5], data[start + 6], data[start + 4], b"")
+            )
+        elif (frame := checked_frame(data, start)) is not None:
+            frames.append(frame)
+        start = end
+    return frames

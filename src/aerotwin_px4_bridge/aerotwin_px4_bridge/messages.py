@@ -12,7 +12,6 @@ MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMavlink.hpp for
 `fields_updated`.
 """
 
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import atan2, degrees, hypot, isfinite, pi
@@ -20,50 +19,14 @@ from math import atan2, degrees, hypot, isfinite, pi
 import numpy as np
 
 from aerotwin_px4_bridge import hil_kernels as kernels
-from aerotwin_px4_bridge.actuator_controls import (
-    ActuatorControls,
-    pack_hil_actuator_controls,
-    parse_hil_actuator_controls,
-)
 from aerotwin_px4_bridge.mavlink2 import (
-    COMMAND_LONG,
     HEARTBEAT,
-    HIL_ACTUATOR_CONTROLS,
     HIL_GPS,
     HIL_SENSOR,
+    KNOWN,
     BadMessage,
-    FrameReader,
-    MavlinkFrame,
     pack_frame,
-    wire_format,
 )
-
-__all__ = [
-    "COMMAND_LONG",
-    "HEARTBEAT",
-    "HIL_ACTUATOR_CONTROLS",
-    "HIL_GPS",
-    "HIL_SENSOR",
-    "ActuatorControls",
-    "BadMessage",
-    "FrameReader",
-    "HilGps",
-    "HilSensor",
-    "MavlinkFrame",
-    "enu_from_ned",
-    "heartbeat_payload",
-    "ned_from_enu",
-    "pack_heartbeat",
-    "pack_hil_actuator_controls",
-    "pack_hil_gps",
-    "pack_hil_sensor",
-    "pack_hil_sensor_sample",
-    "parse_hil_actuator_controls",
-    "parse_hil_gps",
-    "parse_hil_sensor",
-    "yaw_map_from_ned",
-    "yaw_ned_from_map",
-]
 
 Vector = tuple[float, float, float]
 
@@ -79,10 +42,6 @@ FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = (
     kernels.FIELDS_BARO,
 )
 COURSE_UNKNOWN = 65535
-
-_HIL_SENSOR = wire_format(HIL_SENSOR)
-_HIL_GPS = wire_format(HIL_GPS)
-_HEARTBEAT = wire_format(HEARTBEAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +103,7 @@ def heartbeat_payload(
     mav_type: int, autopilot: int, system_status: int, base_mode: int = 0, custom_mode: int = 0
 ) -> bytes:
     """Return the payload of a MAVLink 2 HEARTBEAT."""
-    return _HEARTBEAT.pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
+    return KNOWN[HEARTBEAT].pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
 
 
 def pack_heartbeat(
@@ -273,28 +232,32 @@ def pack_hil_gps(
     if not isfinite(latitude_deg + longitude_deg + altitude_m + speed + down + eph_m + epv_m):
         raise ValueError(f"HIL_GPS at {time_us} us must hold finite values")
     course = COURSE_UNKNOWN if speed < 0.1 else round(degrees(atan2(east, north)) * 100) % 36000
-    payload = _pack(
-        _HIL_GPS,
-        time_us,
+    return simulator_frame(
+        HIL_GPS, time_us,
         round(latitude_deg * 1e7), round(longitude_deg * 1e7), round(altitude_m * 1e3),
         min(round(eph_m * 100), 65534), min(round(epv_m * 100), 65534), round(speed * 100),
         round(north * 100), round(east * 100), round(down * 100),
-        course, fix_type, n_satellites, 0, 0,
+        course, fix_type, n_satellites, 0, 0, sequence=sequence,
     )  # fmt: skip
-    return pack_frame(
-        HIL_GPS,
-        payload,
+
+
+def simulator_frame(message_id: int, *values: float, sequence: int = 0) -> bytes:
+    """Return a frame of the simulator, from values in wire order.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite or does not fit its field.
+    """
+    layout = KNOWN[message_id]
+    if not isfinite(sum(values)):
+        raise ValueError(f"{layout.name} must hold finite values, got {values}")
+    return layout.frame(
+        layout.pack(*values),
         sequence=sequence,
         system_id=SIMULATOR_SYSTEM_ID,
         component_id=SIMULATOR_COMPONENT_ID,
     )
-
-
-def _pack(layout: struct.Struct, *values: float) -> bytes:
-    try:
-        return layout.pack(*values)
-    except (struct.error, OverflowError) as error:
-        raise ValueError(f"a value does not fit its MAVLink field: {error}") from error
 
 
 def parse_hil_sensor(payload: bytes) -> HilSensor:
@@ -302,7 +265,7 @@ def parse_hil_sensor(payload: bytes) -> HilSensor:
 
     Fields whose bits in `fields_updated` are not all set are None.
     """
-    time_us, *values, fields, _ = _HIL_SENSOR.unpack(payload)
+    time_us, *values, fields, _ = KNOWN[HIL_SENSOR].wire.unpack(payload)
     fx, fy, fz, wx, wy, wz, mx, my, mz, pressure, _, _, temperature = values
     if fields & FIELDS_IMU != FIELDS_IMU or not isfinite(sum(values)):
         raise BadMessage(f"HIL_SENSOR at {time_us} us: IMU missing or not finite")
@@ -321,16 +284,15 @@ def parse_hil_sensor(payload: bytes) -> HilSensor:
 
 def parse_hil_gps(payload: bytes) -> HilGps:
     """Return the fix in a HIL_GPS payload of full length."""
-    fields = _HIL_GPS.unpack(payload)
-    time_us, latitude, longitude, altitude, eph, epv, _, north, east, down = fields[:10]
+    gps = KNOWN[HIL_GPS].record(payload)
     return HilGps(
-        time_us,
-        latitude * 1e-7,
-        longitude * 1e-7,
-        altitude * 1e-3,
-        (east * 0.01, north * 0.01, -down * 0.01),
-        eph * 0.01,
-        epv * 0.01,
-        fields[11],
-        fields[12],
+        gps.time_usec,
+        gps.lat * 1e-7,
+        gps.lon * 1e-7,
+        gps.alt * 1e-3,
+        (gps.ve * 0.01, gps.vn * 0.01, -gps.vd * 0.01),
+        gps.eph * 0.01,
+        gps.epv * 0.01,
+        gps.fix_type,
+        gps.satellites_visible,
     )

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
+from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
 from aerotwin_px4_bridge.mission import MissionPlan
-from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
+from aerotwin_px4_bridge.onboard import STREAMS_US, OnboardLink
 from aerotwin_px4_bridge.path import PATH_STEP_S, PathSetpoint, SampledPath
 
 MODE_OFFBOARD = (6, 0)
@@ -83,19 +84,9 @@ class MissionClient:
         self._script = self._fly()
 
     @property
-    def setpoint_p_map(self) -> FloatArray | None:
-        """Desired position (3,) [m]; None outside the path."""
-        return None if self.setpoint is None else self.setpoint.p_map
-
-    @property
     def estimate(self) -> AutopilotEstimate | None:
         """The autopilot's last received estimate."""
         return self.link.state.estimate
-
-    @property
-    def estimate_p_map(self) -> FloatArray | None:
-        """Position (3,) estimated by the autopilot [m]."""
-        return None if self.estimate is None else self.estimate.p_map
 
     @property
     def progress(self) -> float:

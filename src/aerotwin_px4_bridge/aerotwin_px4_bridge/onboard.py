@@ -11,47 +11,27 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
-from aerotwin_px4_bridge import telemetry
-from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate, AutopilotState
+from aerotwin_px4_bridge import mavlink2
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate, AutopilotState, EstimatorStatus
 from aerotwin_px4_bridge.battery_status import battery_payload
 from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
-from aerotwin_px4_bridge.mavlink2 import (
-    ATTITUDE_QUATERNION,
-    BATTERY_STATUS,
-    COMMAND_ACK,
-    COMMAND_LONG,
-    ESTIMATOR_STATUS,
-    EXTENDED_SYS_STATE,
-    GLOBAL_POSITION_INT,
-    HEARTBEAT,
-    MISSION_ACK,
-    MISSION_CURRENT,
-    MISSION_ITEM_REACHED,
-    MISSION_REQUEST,
-    MISSION_REQUEST_INT,
-    NAMED_VALUE_FLOAT,
-    ODOMETRY,
-    SET_GPS_GLOBAL_ORIGIN,
-    SET_POSITION_TARGET_GLOBAL_INT,
-    STATUSTEXT,
-    SYS_STATUS,
-    BadMessage,
-    MavlinkFrame,
-    pack_frame,
-    wire_format,
+from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
+from aerotwin_px4_bridge.messages import (
+    enu_from_ned,
+    heartbeat_payload,
+    ned_from_enu,
+    yaw_ned_from_map,
 )
-from aerotwin_px4_bridge.messages import enu_from_ned, heartbeat_payload
 from aerotwin_px4_bridge.path import PathSetpoint
-from aerotwin_px4_bridge.setpoint_messages import global_target
 
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
@@ -67,26 +47,21 @@ SET_MESSAGE_INTERVAL = 511
 POS_HORIZ_REL = 8  # ESTIMATOR_STATUS_FLAGS
 
 STREAMS_US: dict[int, int] = {
-    SYS_STATUS: 500_000,
-    EXTENDED_SYS_STATE: 200_000,
-    GLOBAL_POSITION_INT: 50_000,
-    ATTITUDE_QUATERNION: 50_000,
-    ESTIMATOR_STATUS: 200_000,
-    ODOMETRY: 200_000,
+    mavlink2.SYS_STATUS: 500_000,
+    mavlink2.EXTENDED_SYS_STATE: 200_000,
+    mavlink2.GLOBAL_POSITION_INT: 50_000,
+    mavlink2.ATTITUDE_QUATERNION: 50_000,
+    mavlink2.ESTIMATOR_STATUS: 200_000,
+    mavlink2.ODOMETRY: 200_000,
 }
 """The requested streams: message id -> interval [us]. All others are stopped, because PX4 gives
 this link few bytes per second."""
 
+_MISSION_MESSAGES = (
+    mavlink2.MISSION_REQUEST, mavlink2.MISSION_REQUEST_INT, mavlink2.MISSION_CURRENT,
+    mavlink2.MISSION_ITEM_REACHED, mavlink2.MISSION_ACK,
+)  # fmt: skip
 _NO_STREAM = {
-    HEARTBEAT,
-    COMMAND_ACK,
-    STATUSTEXT,
-    NAMED_VALUE_FLOAT,
-    MISSION_REQUEST,
-    MISSION_REQUEST_INT,
-    MISSION_CURRENT,
-    MISSION_ITEM_REACHED,
-    MISSION_ACK,
     148,  # AUTOPILOT_VERSION
     410,  # EVENT
     411,  # CURRENT_EVENT_SEQUENCE
@@ -98,8 +73,8 @@ _MAX_DATAGRAM = 2048
 _SAVED_TEXTS = 5
 _BUFFERED_MISSION_FRAMES = 256
 _WARNING = 4
-_COMMAND_LONG = wire_format(COMMAND_LONG)
-_GLOBAL_ORIGIN = wire_format(SET_GPS_GLOBAL_ORIGIN, 4)
+_AUTOPILOT_COMPONENT_ID = 1
+_FRAME_GLOBAL_INT = 5
 _UNIT_TOLERANCE = 0.01
 
 
@@ -154,15 +129,15 @@ class OnboardLink:
         self._covariances: tuple[FloatArray | None, FloatArray | None] = (None, None)
         self._stopped: dict[int, int] = {}
         self._handlers: dict[int, Callable[[Any], None]] = {
-            HEARTBEAT: self._on_heartbeat,
-            SYS_STATUS: self._on_system_status,
-            EXTENDED_SYS_STATE: self._on_landed_state,
-            ATTITUDE_QUATERNION: self._on_attitude,
-            GLOBAL_POSITION_INT: self._on_position,
-            ESTIMATOR_STATUS: self._on_estimator_status,
-            NAMED_VALUE_FLOAT: self._on_named_value,
-            COMMAND_ACK: self._on_ack,
-            STATUSTEXT: self._on_text,
+            mavlink2.HEARTBEAT: self._on_heartbeat,
+            mavlink2.SYS_STATUS: self._on_system_status,
+            mavlink2.EXTENDED_SYS_STATE: self._on_landed_state,
+            mavlink2.ATTITUDE_QUATERNION: self._on_attitude,
+            mavlink2.GLOBAL_POSITION_INT: self._on_position,
+            mavlink2.ESTIMATOR_STATUS: self._on_estimator_status,
+            mavlink2.NAMED_VALUE_FLOAT: self._on_named_value,
+            mavlink2.COMMAND_ACK: self._on_ack,
+            mavlink2.STATUSTEXT: self._on_text,
         }
         self._now_ns = 0
 
@@ -174,7 +149,7 @@ class OnboardLink:
                 data = self._socket.recv(_MAX_DATAGRAM)
             except (BlockingIOError, ConnectionRefusedError):
                 return
-            for frame in telemetry.split_datagram(data):
+            for frame in mavlink2.split_datagram(data):
                 if frame.system_id == self.system_id:
                     self._on_frame(frame)
 
@@ -190,24 +165,33 @@ class OnboardLink:
 
     def send_heartbeat(self) -> None:
         """Send the HEARTBEAT of a companion computer."""
-        self.send(HEARTBEAT, heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT, ACTIVE))
+        payload = heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT, ACTIVE)
+        self.send(mavlink2.HEARTBEAT, payload)
 
     def send_command(self, command: int, *parameters: float, confirmation: int = 0) -> None:
         """Send a COMMAND_LONG; omitted parameters are 0."""
         padded = (*parameters, *(0.0,) * (7 - len(parameters)))
-        self.send(
-            COMMAND_LONG, _COMMAND_LONG.pack(*padded, command, self.system_id, 1, confirmation)
-        )
+        self._send_values(
+            mavlink2.COMMAND_LONG, *padded, command, self.system_id, _AUTOPILOT_COMPONENT_ID,
+            confirmation,
+        )  # fmt: skip
 
     def send_setpoint(self, setpoint: PathSetpoint, stamp_ns: int) -> None:
         """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
-        place = self.plane.to_geodetic(setpoint.p_map + self.shift_map)
-        payload = global_target(setpoint, place, stamp_ns // 1_000_000, self.system_id)
-        self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
+        latitude_deg, longitude_deg, altitude_m = self.plane.to_geodetic(
+            setpoint.p_map + self.shift_map
+        )
+        self._send_values(
+            mavlink2.SET_POSITION_TARGET_GLOBAL_INT, stamp_ns // 1_000_000 & 0xFFFFFFFF,
+            round(latitude_deg * 1e7), round(longitude_deg * 1e7), altitude_m,
+            *ned_from_enu(setpoint.v_map), *ned_from_enu(setpoint.a_map),
+            yaw_ned_from_map(setpoint.yaw), -setpoint.yaw_rate,
+            0, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT,
+        )  # fmt: skip
 
     def send_external_vision(self, pose: VisionPose) -> None:
         """Send an ODOMETRY: the vehicle's pose measured by a camera or motion capture."""
-        self.send(ODOMETRY, pack_odometry(pose))
+        self.send(mavlink2.ODOMETRY, pack_odometry(pose))
 
     def send_battery(
         self, charge: float, voltage_v: float, current_a: float, *, cells: int
@@ -217,7 +201,7 @@ class OnboardLink:
         PX4 reads batteries on its MAVLink ports and none on its simulator link.
         """
         payload = battery_payload(charge, voltage_v, current_a, cells=cells)
-        self.send(BATTERY_STATUS, payload, component_id=BATTERY_COMPONENT_ID)
+        self.send(mavlink2.BATTERY_STATUS, payload, BATTERY_COMPONENT_ID)
 
     @property
     def needs_fix(self) -> bool:
@@ -237,24 +221,21 @@ class OnboardLink:
         Not to PX4 1.14: it treats the altitude as a jump in height and ignores the rest.
         """
         origin = self.plane.origin
-        payload = _GLOBAL_ORIGIN.pack(
-            round(origin.latitude_deg * 1e7),
-            round(origin.longitude_deg * 1e7),
-            round(origin.altitude_m * 1e3),
-            self.system_id,
-        )
-        self.send(SET_GPS_GLOBAL_ORIGIN, payload)
+        self._send_values(
+            mavlink2.SET_GPS_GLOBAL_ORIGIN, round(origin.latitude_deg * 1e7),
+            round(origin.longitude_deg * 1e7), round(origin.altitude_m * 1e3), self.system_id, 0,
+        )  # fmt: skip
+
+    def _send_values(self, message_id: int, *values: float) -> None:
+        """Send a message, its values in wire order."""
+        self.send(message_id, KNOWN[message_id].pack(*values))
 
     def send(
-        self, message_id: int, payload: bytes, *, component_id: int = ONBOARD_COMPONENT_ID
+        self, message_id: int, payload: bytes, component_id: int = ONBOARD_COMPONENT_ID
     ) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when no autopilot listens."""
-        data = pack_frame(
-            message_id,
-            payload,
-            sequence=self._sequence,
-            system_id=self.system_id,
-            component_id=component_id,
+        data = KNOWN[message_id].frame(
+            payload, sequence=self._sequence, system_id=self.system_id, component_id=component_id
         )
         self._sequence += 1
         try:
@@ -270,38 +251,44 @@ class OnboardLink:
         message_id = frame.message_id
         handler = self._handlers.get(message_id)
         if handler is not None:
-            handler(telemetry.DECODERS[message_id](frame.payload))
-        elif message_id == ODOMETRY:
+            handler(KNOWN[message_id].record(frame.payload))
+        elif message_id == mavlink2.ODOMETRY:
             self._on_odometry(frame.payload)
-        elif message_id in telemetry.DECODERS:
+        elif message_id in _MISSION_MESSAGES:
             self.mission_frames.append(frame)
         elif message_id not in _NO_STREAM:
             self._stop_stream(message_id)
 
-    def _on_heartbeat(self, message: telemetry.Heartbeat) -> None:
+    def _on_heartbeat(self, message: Any) -> None:
         if message.autopilot != NO_AUTOPILOT:
             self.state.heartbeat_ns = self._now_ns
             self.state.custom_mode = message.custom_mode
             self.state.is_armed = bool(message.base_mode & IS_ARMED)
 
-    def _on_system_status(self, message: telemetry.SystemStatus) -> None:
-        self.state.is_ready = bool(message.health & PREARM_CHECK)
+    def _on_system_status(self, message: Any) -> None:
+        self.state.is_ready = bool(message.onboard_control_sensors_health & PREARM_CHECK)
 
-    def _on_landed_state(self, landed_state: int) -> None:
-        self.state.is_in_air = landed_state == IN_AIR
+    def _on_landed_state(self, message: Any) -> None:
+        self.state.is_in_air = message.landed_state == IN_AIR
 
-    def _on_ack(self, message: telemetry.CommandAck) -> None:
+    def _on_ack(self, message: Any) -> None:
         self.acks[message.command] = message.result
 
-    def _on_text(self, message: telemetry.StatusText) -> None:
+    def _on_text(self, message: Any) -> None:
         if message.severity <= _WARNING:
-            self.texts.append(message.text)
+            self.texts.append(_text(message.text))
 
-    def _on_estimator_status(self, message: telemetry.EstimatorStatus) -> None:
-        self.state.estimator = message
+    def _on_estimator_status(self, message: Any) -> None:
+        self.state.estimator = EstimatorStatus(
+            message.vel_ratio,
+            message.pos_horiz_ratio,
+            message.pos_vert_ratio,
+            message.mag_ratio,
+            message.flags,
+        )
 
-    def _on_named_value(self, message: telemetry.NamedValue) -> None:
-        self.state.named_values[message.name] = message.value
+    def _on_named_value(self, message: Any) -> None:
+        self.state.named_values[_text(message.name)] = message.value
 
     def _on_odometry(self, payload: bytes) -> None:
         try:
@@ -310,23 +297,23 @@ class OnboardLink:
             return
         self._covariances = (pose.pose_covariance_map, pose.twist_covariance_body)
 
-    def _on_attitude(self, message: telemetry.Attitude) -> None:
-        quat_wxyz, rates_frd = np.array(message.quat_wxyz), np.array(message.rates_frd)
+    def _on_attitude(self, message: Any) -> None:
+        quat_wxyz = np.array([message.q1, message.q2, message.q3, message.q4])
+        rates_frd = np.array([message.rollspeed, message.pitchspeed, message.yawspeed])
         is_unit = abs(np.linalg.norm(quat_wxyz) - 1.0) < _UNIT_TOLERANCE  # False for NaN
         if is_unit and np.isfinite(rates_frd).all():
             self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), R_FLU_FRD @ rates_frd)
 
-    def _on_position(self, message: telemetry.GlobalPosition) -> None:
-        latitude, longitude = message.latitude_1e7_deg * 1e-7, message.longitude_1e7_deg * 1e-7
-        altitude = message.altitude_mm * 1e-3
-        if not isfinite(altitude) or abs(latitude) > 90.0 or abs(longitude) > 180.0:
+    def _on_position(self, message: Any) -> None:
+        latitude, longitude, altitude = message.lat * 1e-7, message.lon * 1e-7, message.alt * 1e-3
+        if abs(latitude) > 90.0 or abs(longitude) > 180.0:
             return
         p_map = self.plane.from_geodetic(latitude, longitude, altitude)
         self.state.altitude_amsl_m = altitude
         self.state.estimate = AutopilotEstimate(
             stamp_ns=message.time_boot_ms * 1_000_000,
             p_map=p_map - self.shift_map,
-            v_map=0.01 * np.array(enu_from_ned(message.v_ned_cm_s)),
+            v_map=0.01 * np.array(enu_from_ned((message.vx, message.vy, message.vz))),
             q_map_body=self._attitude[0] if self._attitude else None,
             omega_map_body_in_body=self._attitude[1] if self._attitude else None,
             pose_covariance_map=self._covariances[0],
@@ -339,6 +326,10 @@ class OnboardLink:
             return
         self._stopped[message_id] = self._stopped.get(message_id, 0) + 1
         self.send_command(SET_MESSAGE_INTERVAL, message_id, -1.0)
+
+
+def _text(field: bytes) -> str:
+    return printable(field.partition(b"\0")[0].decode("utf-8", "replace").strip())
 
 
 def _bind(host: str, port: int) -> socket.socket:

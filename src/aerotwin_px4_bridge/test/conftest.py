@@ -219,7 +219,7 @@ def fly_mission(
             vehicle.step(link)
             if client.phase == "flying" and client.setpoint is not None:
                 log.truth.append(vehicle.p_map)
-                log.estimate.append(client.estimate_p_map.copy())
+                log.estimate.append(client.estimate.p_map.copy())
     assert client.failure is None
     assert link.is_repeatable
     return log

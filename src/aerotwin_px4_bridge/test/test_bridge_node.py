@@ -14,16 +14,10 @@ import pytest
 
 from aerotwin_core import messages
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_px4_bridge.messages import (
-    HIL_GPS,
-    HIL_SENSOR,
-    ActuatorControls,
-    FrameReader,
-    pack_hil_actuator_controls,
-    parse_hil_gps,
-    parse_hil_sensor,
-)
-from aerotwin_px4_bridge.onboard import AutopilotEstimate
+from aerotwin_px4_bridge.actuator_controls import ActuatorControls, pack_hil_actuator_controls
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.mavlink2 import HIL_GPS, HIL_SENSOR, FrameReader
+from aerotwin_px4_bridge.messages import parse_hil_gps, parse_hil_sensor
 from aerotwin_px4_bridge.px4_files import read_px4_parameters
 from aerotwin_px4_bridge.ros import conversions as convert
 from aerotwin_px4_bridge.ros.flight import BridgeFlight

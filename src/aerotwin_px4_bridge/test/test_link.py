@@ -11,16 +11,11 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge.actuator_controls import pack_hil_actuator_controls
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts
-from aerotwin_px4_bridge.messages import (
-    HIL_SENSOR,
-    FrameReader,
-    pack_hil_actuator_controls,
-    pack_hil_gps,
-    pack_hil_sensor,
-    parse_hil_sensor,
-)
+from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, FrameReader
+from aerotwin_px4_bridge.messages import pack_hil_gps, pack_hil_sensor, parse_hil_sensor
 
 QUICK = HilTimeouts(answer_s=0.2, first_answer_s=0.5, free_run_pause_s=0.001, consecutive_misses=2)
 Behaviour = Callable[[int, int], bytes | None]
@@ -101,7 +96,8 @@ def test_every_step_gets_the_answer_to_itself(connect):
         assert controls.time_us == 4000 * n
         assert controls.controls[:2] == (0.25, 0.5)
         assert controls.is_armed
-    assert (link.n_sent, link.n_answered, link.n_missed) == (199, 199, 0)
+    counters = link.counters
+    assert (counters.n_sent, counters.n_answered, counters.n_missed) == (199, 199, 0)
     assert link.is_repeatable
     assert 0.0 < link.counters.max_wait_s < QUICK.answer_s
 
@@ -137,7 +133,7 @@ def test_one_lost_answer_is_a_counted_miss_and_the_run_goes_on(connect):
     link = connect(lambda n, t: b"" if n == 5 else answer(n, t))
     answers = [_step(link, n) for n in range(1, 11)]
     assert [a is None for a in answers] == [n == 5 for n in range(1, 11)]
-    assert (link.n_missed, link.n_answered) == (1, 9)
+    assert (link.n_missed, link.counters.n_answered) == (1, 9)
     assert not link.is_repeatable
 
 

@@ -15,10 +15,10 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import MissionClient, MissionPlan, OnboardLink, Waypoint
+from aerotwin_px4_bridge.mavlink2 import KNOWN
 from aerotwin_px4_bridge.onboard import STREAMS_US
 from aerotwin_px4_bridge.process import external_vision_parameters
 from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
-from aerotwin_px4_bridge.telemetry import DECODERS
 
 PX4 = [
     pytest.mark.slow,
@@ -172,12 +172,12 @@ class PlanClient:
         """Send the items that the vehicle asks for, one by one, until it says a result."""
         while self.link.mission_frames:
             frame = self.link.mission_frames.popleft()
-            message = DECODERS[frame.message_id](frame.payload)
+            message = KNOWN[frame.message_id].record(frame.payload)
             if frame.message_id in (REQUEST, REQUEST_INT):
-                self.n_asked = max(self.n_asked, message.item + 1)
-                self._send(self.items[message.item])
+                self.n_asked = max(self.n_asked, message.seq + 1)
+                self._send(self.items[message.seq])
             elif frame.message_id == ACK:
-                self.result = message.result
+                self.result = message.type
                 assert self.result == mavlink.MAV_MISSION_ACCEPTED
 
     def _item(self, number: int, entry: tuple) -> mavlink.MAVLink_message:
@@ -299,4 +299,6 @@ def test_half_an_hour_passes_without_a_missed_step(kind, connect, make_vehicle, 
     vehicle = make_vehicle(wind=gusts)
     fly(vehicle, link, client, limit_s=2000.0)
     assert vehicle.stamp_ns > 1800e9
-    assert link.n_answered > 0.999 * link.n_sent  # all but those before the first answer
+    assert (
+        link.counters.n_answered > 0.999 * link.counters.n_sent
+    )  # all but those before the first answer

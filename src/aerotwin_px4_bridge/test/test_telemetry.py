@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an autopilot says, read by `struct`. Oracle: pymavlink packs it."""
+"""What an autopilot says on its onboard link. Oracle: pymavlink packs it."""
 
 import socket
 from collections.abc import Iterator
@@ -12,11 +12,10 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_px4_bridge import telemetry
 from aerotwin_px4_bridge.external_vision import VisionPose, parse_odometry
+from aerotwin_px4_bridge.mavlink2 import split_datagram
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
-from aerotwin_px4_bridge.telemetry import DECODERS, split_datagram
 
 FLOAT32 = 1e-6
 CENTIMETRE = 0.012  # one digit of 1e7 degrees and of a millimetre
@@ -27,11 +26,6 @@ HALF = float(np.sqrt(0.5))
 
 def _packed(message: mavlink.MAVLink_message, system_id: int = 1) -> bytes:
     return message.pack(mavlink.MAVLink(None, system_id, 1))
-
-
-def _read(message: mavlink.MAVLink_message):
-    (frame,) = split_datagram(_packed(message))
-    return DECODERS[frame.message_id](frame.payload)
 
 
 def _position(time_boot_ms: int = 1234, altitude_m: float = 490.0) -> mavlink.MAVLink_message:
@@ -45,77 +39,6 @@ def _attitude() -> mavlink.MAVLink_message:
     return mavlink.MAVLink_attitude_quaternion_message(
         1230, HALF, 0.0, 0.0, HALF, 0.1, 0.2, 0.3, [0.0] * 4
     )
-
-
-def test_a_text_that_would_clear_the_terminal_is_escaped():
-    text = _read(mavlink.MAVLink_statustext_message(4, b"\x1b[2Jarming \x07denied"))
-    assert text == (4, r"\x1b[2Jarming \x07denied")
-
-
-def test_every_message_is_read_as_pymavlink_packs_it():
-    assert _read(mavlink.MAVLink_heartbeat_message(2, 12, 0x9D, 0x03040000, 4, 3)) == (
-        0x03040000, 2, 12, 0x9D,
-    )  # fmt: skip
-    status = mavlink.MAVLink_sys_status_message(
-        1, 2, 0x1000_002F, 500, 12000, -1, -1, 0, 0, 0, 0, 0, 0
-    )
-    assert _read(status).health == 0x1000_002F
-    assert _read(mavlink.MAVLink_extended_sys_state_message(0, 3)) == 3
-    assert _read(_position()) == (1234, 473977420, 85455940, 490000, (150, -250, 50))
-    attitude = _read(_attitude())
-    assert attitude.quat_wxyz == pytest.approx((HALF, 0.0, 0.0, HALF), rel=FLOAT32)
-    assert attitude.rates_frd == pytest.approx((0.1, 0.2, 0.3), rel=FLOAT32)
-    assert _read(mavlink.MAVLink_command_ack_message(400, 4)) == (400, 4)
-    assert _read(mavlink.MAVLink_statustext_message(3, b"Preflight Fail: mag")) == (
-        3, "Preflight Fail: mag",
-    )  # fmt: skip
-    assert _read(mavlink.MAVLink_statustext_message(3, b"x" * 50)).text == "x" * 50
-    named = _read(mavlink.MAVLink_named_value_float_message(5, b"nis_mag", 1.5))
-    assert named == ("nis_mag", 1.5)
-    ratios = _read(
-        mavlink.MAVLink_estimator_status_message(77, 831, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.5, 2.5)
-    )
-    assert ratios[1:9] == pytest.approx((0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.5, 2.5), rel=FLOAT32)
-    assert (ratios.time_us, ratios.flags) == (77, 831)
-
-
-def test_messages_about_missions_are_read():
-    assert _read(mavlink.MAVLink_mission_request_int_message(255, 190, 7)).item == 7
-    assert _read(mavlink.MAVLink_mission_request_message(255, 190, 8)).item == 8
-    assert _read(mavlink.MAVLink_mission_current_message(3)).item == 3
-    assert _read(mavlink.MAVLink_mission_item_reached_message(2)).item == 2
-    assert _read(mavlink.MAVLink_mission_ack_message(255, 190, 5)).result == 5
-
-
-def test_a_datagram_with_many_messages_is_cut():
-    data = _packed(_position()) + _packed(mavlink.MAVLink_vfr_hud_message(1, 1, 9, 5, 5, 0.1))
-    data += _packed(_attitude(), 9) + b"rubbish"
-    frames = split_datagram(data)
-    assert [(frame.message_id, frame.system_id) for frame in frames] == [(33, 1), (74, 1), (31, 9)]
-    assert frames[1].payload == b""
-
-
-def test_damaged_and_cut_messages_are_left_out():
-    whole = _packed(_position())
-    damaged = bytearray(whole)
-    damaged[15] ^= 0x01
-    assert [frame.message_id for frame in split_datagram(bytes(damaged) + whole)] == [33]
-    for n in range(len(whole)):
-        assert split_datagram(whole[:n]) == []
-
-
-def test_a_newer_sender_may_have_added_fields():
-    frame = _packed(mavlink.MAVLink_mission_current_message(3, 4, 5, 1))
-    (read,) = split_datagram(frame)
-    assert DECODERS[42](read.payload + b"\1\2\3\4").item == 3
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_noise_is_no_message(seed):
-    rng = np.random.default_rng(seed)
-    for _ in range(200):
-        noise = b"\xfd" + rng.integers(0, 256, 60, dtype=np.uint8).tobytes()
-        assert all(frame.payload == b"" for frame in split_datagram(noise))
 
 
 class Autopilot:
@@ -163,8 +86,20 @@ def test_the_state_of_an_autopilot_follows_what_it_says(autopilot):
     autopilot.say(mavlink.MAVLink_statustext_message(2, b"crit"))
     autopilot.say(mavlink.MAVLink_statustext_message(6, b"info"))
     assert list(autopilot.link.texts) == ["crit"]
+    ratios = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.5, 2.5
+    autopilot.say(mavlink.MAVLink_estimator_status_message(77, 831, *ratios))
+    assert state.estimator.flags == 831
+    assert state.estimator[:4] == pytest.approx((0.1, 0.2, 0.3, 0.4), rel=FLOAT32)
+    autopilot.say(mavlink.MAVLink_command_ack_message(400, 4))
+    assert autopilot.link.acks == {400: 4}
     autopilot.say(mavlink.MAVLink_mission_ack_message(1, 191, 0))
     assert [frame.message_id for frame in autopilot.link.mission_frames] == [47]
+
+
+def test_a_text_that_would_clear_the_terminal_is_escaped(autopilot):
+    autopilot.say(mavlink.MAVLink_statustext_message(4, b"\x1b[2Jarming \x07denied"))
+    autopilot.say(mavlink.MAVLink_statustext_message(3, b"x" * 50))
+    assert list(autopilot.link.texts) == [r"\x1b[2Jarming \x07denied", "x" * 50]
 
 
 def test_a_heartbeat_of_something_else_is_not_that_of_the_autopilot(autopilot):
@@ -290,7 +225,7 @@ def test_external_vision_goes_out_as_odometry(autopilot):
     pose = VisionPose(time_us=9, p_map=np.ones(3), q_map_body=np.array([0.0, 0.0, 0.0, 1.0]))
     autopilot.link.send_external_vision(pose)
     data = autopilot.socket.recv(2048)
-    (frame,) = telemetry.split_datagram(data)
+    (frame,) = split_datagram(data)
     np.testing.assert_array_equal(parse_odometry(frame.payload).p_map, np.ones(3))
 
 

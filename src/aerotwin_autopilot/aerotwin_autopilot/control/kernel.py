@@ -14,7 +14,6 @@ from aerotwin_autopilot.control.cascade import (
     SCALAR,
     VECTOR,
     cascade,
-    gains_from_array,
     hold_attitude,
 )
 from aerotwin_core.kernel_cache import njit
@@ -63,13 +62,3 @@ def control(commands, estimate, setpoint, guidance, integral, inverse, airframe,
     else:
         cascade(wrench, estimate, setpoint, integral, gains, dt, integrates)
     command_rotors(commands, wrench, inverse, airframe)
-
-
-@njit(
-    types.void(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCALAR),
-    cache=True,
-)  # fmt: skip
-def control_step(commands, estimate, setpoint, guidance, integral, inverse, airframe, numbers, dt):
-    """Do as `control`, with the gains as an array, which Python passes quickly."""
-    gains = gains_from_array(numbers)
-    control(commands, estimate, setpoint, guidance, integral, inverse, airframe, gains, dt)

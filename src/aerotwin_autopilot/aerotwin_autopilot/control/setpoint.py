@@ -26,21 +26,6 @@ class SetpointVector:
         """View of the position [m]."""
         return self.values[P_POSITION:P_VELOCITY]
 
-    @property
-    def velocity(self) -> np.ndarray:
-        """View of the velocity [m/s]."""
-        return self.values[P_VELOCITY:P_ACCELERATION]
-
-    @property
-    def acceleration(self) -> np.ndarray:
-        """View of the feed-forward acceleration [m/s^2]."""
-        return self.values[P_ACCELERATION:P_YAW]
-
-    @property
-    def yaw(self) -> float:
-        """Yaw from east, counter-clockwise [rad]."""
-        return float(self.values[P_YAW])
-
     def hold(self, position: np.ndarray, yaw: float) -> None:
         """Command a standstill at a position."""
         self.values[:] = 0.0

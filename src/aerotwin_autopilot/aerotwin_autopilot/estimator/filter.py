@@ -10,19 +10,17 @@ from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.estimator import layout
 from aerotwin_autopilot.estimator.alignment import (
+    GnssErrors,
     StandStill,
+    declination_deg,
+    filter_noise,
     first_covariance,
     first_covariance_in_vision,
+    gnss_errors,
     level,
 )
 from aerotwin_autopilot.estimator.kernel import covariance_at_present, estimate
 from aerotwin_autopilot.estimator.pose import LevelVisionPose
-from aerotwin_autopilot.estimator.start import (
-    GnssErrors,
-    declination_deg,
-    filter_noise,
-    gnss_errors,
-)
 from aerotwin_autopilot.estimator.vision import anchor
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aerotwin_autopilot.mavlink.link import MavlinkChannel
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 
 _HEADER = struct.Struct("<HBBBBBBI")
 PAYLOAD_BYTES = 251

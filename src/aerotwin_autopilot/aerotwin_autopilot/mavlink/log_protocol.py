@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mavlink.link import MavlinkChannel
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 
 CHUNK = 90
 """Bytes in a LOG_DATA."""

@@ -83,4 +83,4 @@ def odometry_payload(autopilot: Autopilot) -> bytes | None:
     tail = _TAIL.pack(
         FRAME_LOCAL_NED, FRAME_BODY_FRD, estimator.n_vision_resets & 0xFF, ESTIMATOR_AUTOPILOT, 0
     )
-    return (_TIME.pack(autopilot.time_us) + values.tobytes() + tail).rstrip(b"\0")
+    return _TIME.pack(autopilot.time_us) + values.tobytes() + tail

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mavlink.link import MavlinkChannel
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 
 REAL32, INT32, UINT32 = 9, 6, 5

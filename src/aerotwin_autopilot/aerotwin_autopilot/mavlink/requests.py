@@ -15,7 +15,7 @@ from aerotwin_autopilot.mavlink.commands import (
     MavlinkCommand,
     finite,
 )
-from aerotwin_autopilot.mavlink.link import MavlinkChannel
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 from aerotwin_autopilot.mavlink.telemetry import KNOWN, Navigation, payloads
 
 GET_INTERVAL, SET_INTERVAL, REQUEST_MESSAGE = 510, 511, 512

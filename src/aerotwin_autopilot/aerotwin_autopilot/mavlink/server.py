@@ -10,18 +10,24 @@ from pymavlink.dialects.v20.common import MAVError
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import commands
-from aerotwin_autopilot.mavlink.codec import LAYOUTS, READERS
-from aerotwin_autopilot.mavlink.component_metadata import metadata_files
+from aerotwin_autopilot.mavlink.codec import FREQUENT, LAYOUTS
 from aerotwin_autopilot.mavlink.file_protocol import FileProtocol
+from aerotwin_autopilot.mavlink.identity import metadata_files
 from aerotwin_autopilot.mavlink.inputs import MavlinkInputs
-from aerotwin_autopilot.mavlink.link import MavlinkChannel, new_parser
 from aerotwin_autopilot.mavlink.log_protocol import LogProtocol
 from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol, mission_current
 from aerotwin_autopilot.mavlink.parameter_protocol import ParameterProtocol
 from aerotwin_autopilot.mavlink.requests import REQUESTS, MessageRequests
 from aerotwin_autopilot.mavlink.senders import Senders
-from aerotwin_autopilot.mavlink.streams import GROUND_HZ, OFFBOARD_HZ, PAYLOAD_HZ
+from aerotwin_autopilot.mavlink.streams import (
+    GROUND_HZ,
+    OFFBOARD_HZ,
+    PAYLOAD_HZ,
+    MavlinkChannel,
+    new_parser,
+)
 from aerotwin_autopilot.mavlink.telemetry import Navigation, payloads
+from aerotwin_px4_bridge.mavlink2 import KNOWN, only_frame
 
 LINK_NAMES = ("offboard", "onboard", "ground")
 COMPONENT_ID = 1
@@ -113,15 +119,12 @@ class MavlinkServer:
 
     def _receive_one(self, link: MavlinkChannel, data: bytes) -> bool:
         """Process a datagram that is one frame of a frequent message; False when it is not."""
-        if len(data) < 12 or data[0] != 0xFD or len(data) != data[1] + 12 or data[2]:
+        frame = only_frame(data) if not link.parser.buf_len() else None
+        if frame is None or frame.message_id not in FREQUENT:
             return False
-        reader = READERS.get(int.from_bytes(data[7:10], "little"))
-        if reader is None or link.parser.buf_len():
-            return False
-        record = reader.read(data)
-        if record is None:
-            return False
-        self._handle(link, reader.name, record, (data[5], data[6]))
+        layout = KNOWN[frame.message_id]
+        source = frame.system_id, frame.component_id
+        self._handle(link, layout.name, layout.record(frame.payload), source)
         return True
 
     def _handle(
@@ -259,10 +262,6 @@ class MavlinkServer:
         autopilot.texts.clear()
         reached.clear()
 
-    def pop_outbox(self, link_index: int) -> bytes:
-        """Return the data to send on a link, in one piece, and empty its outbox."""
-        return b"".join(self.pop_datagrams(link_index))
-
     def pop_datagrams(self, link_index: int) -> list[bytes]:
         """Return the data to send on a link, whole frames together, and empty its outbox."""
         datagrams: list[bytes] = []
@@ -275,10 +274,11 @@ class MavlinkServer:
         return datagrams
 
     def _send(self, link: MavlinkChannel, name: str, *values: Any) -> None:
-        self._send_payload(link, name, LAYOUTS[name].payload(*values))
+        self._send_payload(link, name, LAYOUTS[name].pack(*values))
 
     def _send_payload(self, link: MavlinkChannel, name: str, content: bytes) -> None:
-        link.outbox.append(
-            LAYOUTS[name].frame(content, link.sequence, self.system_id, COMPONENT_ID)
+        frame = LAYOUTS[name].frame(
+            content, sequence=link.sequence, system_id=self.system_id, component_id=COMPONENT_ID
         )
+        link.outbox.append(frame)
         link.sequence += 1

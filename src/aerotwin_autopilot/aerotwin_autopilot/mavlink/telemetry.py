@@ -166,4 +166,4 @@ def payloads(name: str, autopilot: Autopilot, navigation: Navigation) -> list[by
         return []
     layout = LAYOUTS[name]
     rows = values if isinstance(values, list) else [values]
-    return [layout.payload(*row) for row in rows]
+    return [layout.pack(*row) for row in rows]

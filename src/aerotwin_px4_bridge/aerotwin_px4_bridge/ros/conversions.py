@@ -17,8 +17,9 @@ from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.frames import quaternion_from_yaw, rotation_from_quaternion
 from aerotwin_core.messages import serialize
-from aerotwin_px4_bridge.messages import ActuatorControls, Vector
-from aerotwin_px4_bridge.onboard import AutopilotEstimate
+from aerotwin_px4_bridge.actuator_controls import ActuatorControls
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.messages import Vector
 from aerotwin_px4_bridge.path import PathSetpoint
 
 AUTOPILOT_FRAME = "base_link_autopilot"
