@@ -74,14 +74,9 @@ class Next:
 class Haven:
     """The positions to which the vehicle may return.
 
-    Attributes
-    ----------
-    home : (3,) array or None
-        Position at arming, or that of DO_SET_HOME, in local axes [m].
-    yaw : float
-        Yaw at home, from east [rad].
-    rally : tuple of MissionItem
-        Rally points; return flies to the nearest of these and home (PX4's RTL_TYPE 0).
+    `home` (3,): position at arming, or that of DO_SET_HOME, in local axes [m]. `yaw`: yaw at home,
+    from east [rad]. `rally`: rally points; return flies to the nearest of these and home (PX4's
+    RTL_TYPE 0).
     """
 
     home: np.ndarray | None = None

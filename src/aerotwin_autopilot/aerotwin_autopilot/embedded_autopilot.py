@@ -28,10 +28,7 @@ RETRY_S = 0.05
 def connect(instance: int, timeout_s: float) -> socket.socket:
     """Connect to the simulator, retrying until it listens.
 
-    Raises
-    ------
-    UserError
-        If it does not listen in time.
+    Raises UserError if it does not listen in time.
     """
     port = HIL_PORT + instance
     deadline = time.monotonic() + timeout_s

@@ -130,14 +130,9 @@ class MissionItem:
 class StoredMission:
     """The stored plan, and the item that is flown.
 
-    Attributes
-    ----------
-    current : int
-        Index of the present or first item; the number of items when all are done.
-    reached : list of int
-        Indices reached since the list was last cleared.
-    roi : tuple or None
-        Latitude and longitude of the region of interest that the nose points at [deg].
+    `current`: index of the present or first item; the number of items when all are done. `reached`:
+    indices reached since the list was last cleared. `roi`: latitude and longitude of the region of
+    interest that the nose points at [deg].
     """
 
     def __init__(self) -> None:

@@ -35,16 +35,9 @@ Notice = Callable[[str, bool], None]
 class FlightModes:
     """The state of the vehicle: armed, landed, mode.
 
-    Parameters
-    ----------
-    estimator : Estimator
-        Its arena holds guidance and set-point.
-    parameters : TunableParameters
-        Defaults of the settings that a ground station may change.
-    weight_share : callable
-        Share of the weight carried by a mean rotor command in [0, 1].
-    notify : callable
-        Called with (text, is_warning) for events relevant to the pilot.
+    `estimator`: its arena holds guidance and set-point. `parameters`: defaults of the settings that
+    a ground station may change. `weight_share`: share of the weight carried by a mean rotor command
+    in [0, 1]. `notify`: called with (text, is_warning) for events relevant to the pilot.
     """
 
     def __init__(

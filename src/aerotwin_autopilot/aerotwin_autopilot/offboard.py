@@ -38,19 +38,13 @@ class OffboardTarget:
 class AttitudeTarget:
     """External attitude and thrust.
 
-    Attributes
-    ----------
-    q_local_body : tuple
-        Attitude xyzw; NaN commands the rate alone.
-    rate_body : tuple
-        Body rate (forward, left, up), fed forward if there is an attitude [rad/s].
-    thrust : float
-        Mean rotor command in [0, 1], as PX4 with THR_MDL_FAC 0.
+    The attitude is xyzw, NaN commands the rate alone; the body rate (forward, left, up) [rad/s] is
+    fed forward if there is an attitude.
     """
 
     q_local_body: tuple[float, float, float, float] = (NAN, NAN, NAN, NAN)
     rate_body: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    thrust: float = 0.0
+    thrust: float = 0.0  # mean rotor command in [0, 1], as PX4 with THR_MDL_FAC 0
 
     @property
     def is_usable(self) -> bool:

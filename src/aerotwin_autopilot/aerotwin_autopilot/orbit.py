@@ -24,21 +24,11 @@ TO_CENTRE, INITIAL_HEADING, UNCONTROLLED, TANGENT, BY_STICK = range(5)
 
 @dataclass(frozen=True, kw_only=True)
 class Orbit:
-    """A circle as requested; NaN selects the default.
+    """A circle as requested; NaN selects the default, for the centre the vehicle's position."""
 
-    Attributes
-    ----------
-    radius_m : float
-        Positive clockwise seen from above, negative counter-clockwise.
-    yaw_behaviour : int
-        ORBIT_YAW_BEHAVIOUR.
-    centre : tuple
-        Local east, north, up [m]; NaN for the position of the vehicle.
-    """
-
-    radius_m: float = NAN
+    radius_m: float = NAN  # positive clockwise seen from above
     speed_m_s: float = NAN
-    yaw_behaviour: int = TO_CENTRE
+    yaw_behaviour: int = TO_CENTRE  # ORBIT_YAW_BEHAVIOUR
     centre: tuple[float, float, float] = (NAN, NAN, NAN)
 
     @property
@@ -51,12 +41,8 @@ class Orbit:
 class OrbitFlight:
     """Flies to the nearest point of the circle, then along it.
 
-    Attributes
-    ----------
-    centre, radius_m : (3,) array, float
-        Local axes [m]; positive clockwise.
-    is_circling : bool
-        True once the vehicle has reached the circle.
+    `centre`, `radius_m` (3,): local axes [m]; positive clockwise. `is_circling`: true once the
+    vehicle has reached the circle.
     """
 
     def __init__(self, settings: Settings) -> None:

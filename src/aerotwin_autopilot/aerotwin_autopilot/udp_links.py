@@ -34,12 +34,7 @@ class UdpLinks:
     The onboard link stays with its usual partner as long as that listens, so that another client
     does not take the scenario's telemetry away. A link whose partner's port is closed carries one
     heartbeat per second until a client listens: telemetry without a reader is a quarter of the work
-    of a flight.
-
-    Raises
-    ------
-    UserError
-        If a port is taken.
+    of a flight. Raises UserError if a port is taken.
     """
 
     def __init__(self, instance: int) -> None:

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
         WaypointController,
         WaypointOptions,
     )
-    from aerotwin_flight_control.flatness import FlatAttitude, attitude_of_motion
     from aerotwin_flight_control.geometric_controller import (
         BodyState,
         GeometricController,
         GeometricParameters,
     )
     from aerotwin_flight_control.minimum_snap import MinimumSnap, MotionLimits, plan_minimum_snap
-    from aerotwin_flight_control.reference import FlatState, Reference, Sequel, at_rest
+    from aerotwin_flight_control.reference import FlatState, Reference, at_rest
     from aerotwin_flight_control.relay import RelayReference
     from aerotwin_flight_control.tracking import FlightOptions, TrackingController
 else:

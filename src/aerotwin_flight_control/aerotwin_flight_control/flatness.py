@@ -34,12 +34,8 @@ _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 class FlatAttitude:
     """Attitude, rates and thrust that a motion requires.
 
-    Attributes
-    ----------
-    omega_in_body, alpha_in_body : (3,) array
-        Angular velocity [rad/s] and acceleration [rad/s^2] in the axes of `R_map_body`.
-    thrust_n : float
-        Force of all rotors along body z [N].
+    `omega_in_body`, `alpha_in_body` (3,): angular velocity [rad/s] and acceleration [rad/s^2] in
+    the axes of `R_map_body`. `thrust_n`: force of all rotors along body z [N].
     """
 
     R_map_body: FloatArray
@@ -56,14 +52,10 @@ def attitude_of_motion(
 ) -> FlatAttitude:
     """Return attitude, its rates and thrust for a motion.
 
-    Parameters
-    ----------
-    force_map : (3, 3) jet
-        m (a + g) with its first two derivatives, in map axes [N], [N/s], [N/s^2].
-    v_map : (3, 3) jet
-        Velocity, acceleration and jerk through the air, in map axes.
-    yaw_derivatives, drag_n_s_per_m : (3,) array
-        Yaw, its rate and acceleration [rad], [rad/s], [rad/s^2]; linear drag along body x, y, z.
+    `force_map`: m (a + g) with its first two derivatives, in map axes [N], [N/s], [N/s^2]. `v_map`:
+    velocity, acceleration and jerk through the air, in map axes. `yaw_derivatives`,
+    `drag_n_s_per_m` (3,): yaw, its rate and acceleration [rad], [rad/s], [rad/s^2]; linear drag
+    along body x, y, z.
 
     Notes
     -----
@@ -108,10 +100,7 @@ def cross_jet(a: FloatArray, b: FloatArray) -> FloatArray:
 def normalise_jet(a: FloatArray) -> FloatArray:
     """Return a / |a| with two derivatives.
 
-    Raises
-    ------
-    ZeroDivisionError
-        If a is zero.
+    Raises ZeroDivisionError if a is zero.
     """
     d0, d1, d2 = (_LEIBNIZ @ (a[_LEFT] * a[_RIGHT]).sum(axis=1)).tolist()  # |a|^2
     if d0 <= 0.0:

@@ -22,19 +22,11 @@ PEGASUS_RMSE_M = 0.072
 
 @dataclass(frozen=True, kw_only=True)
 class RelaySide:
-    """One vehicle during eq. 17.
+    """One vehicle during eq. 17."""
 
-    Attributes
-    ----------
-    t, p_map : (n,), (n, 3) array
-        t of eq. 17 [s], 0 at the passing; true position [m].
-    error_map : (n, 3) array
-        True minus desired position [m].
-    """
-
-    t: FloatArray
-    p_map: FloatArray
-    error_map: FloatArray
+    t: FloatArray  # (n,) of eq. 17 [s], 0 at the passing
+    p_map: FloatArray  # (n, 3) true position [m]
+    error_map: FloatArray  # (n, 3) true minus desired position [m]
 
     @property
     def distance(self) -> FloatArray:
@@ -53,25 +45,15 @@ class RelaySide:
 
 @dataclass(frozen=True, kw_only=True)
 class RelayResult:
-    """One relay flight.
-
-    Attributes
-    ----------
-    name, title, text : str
-        Key, heading and description.
-    sides, step_s : tuple of RelaySide, float
-        The two vehicles, at the same instants; step of the simulation [s].
-    bar_rmse_m, bar_separation_m : float or None
-        Thresholds [m]; None if there is none.
-    """
+    """One relay flight: its key, heading, description and both vehicles at the same instants."""
 
     name: str
     title: str
     text: str
     sides: tuple[RelaySide, RelaySide]
-    step_s: float
-    bar_rmse_m: float | None = None
-    bar_separation_m: float | None = None
+    step_s: float  # of the simulation
+    bar_rmse_m: float | None = None  # threshold; None if there is none
+    bar_separation_m: float | None = None  # threshold; None if there is none
 
     @property
     def separation(self) -> FloatArray:
@@ -111,12 +93,7 @@ def relay_sides(
     """Return both vehicles during eq. 17, at the stamps of the first one's truth.
 
     Each argument holds one entry per vehicle: true motion in map, desired motion, and the time at
-    which eq. 17 began [ns].
-
-    Raises
-    ------
-    ValueError
-        If a vehicle did not fly the whole window.
+    which eq. 17 began [ns]. Raises ValueError if a vehicle did not fly the whole window.
     """
     first, reference = truths[0].stamps_ns, references[0]
     ends_ns = [begin + round(reference.duration * 1e9) for begin in begins_ns]

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """HIL_ACTUATOR_CONTROLS: an autopilot's answer to a HIL_SENSOR.
 
-References
-----------
-MAVLink common.xml, message 93; PX4 v1.14 SimulatorMavlink.cpp, `actuator_controls_from_outputs`.
+References: MAVLink common.xml, message 93; PX4 v1.14 SimulatorMavlink.cpp,
+`actuator_controls_from_outputs`.
 """
 
 from collections.abc import Sequence
@@ -51,12 +50,7 @@ def pack_hil_actuator_controls(
     """Return the answer of an autopilot to the HIL_SENSOR of time_us.
 
     At most 16 outputs in [-1, 1], the rest is 0; `is_armed` is bit 7 of `mode`, `is_lockstep` bit 0
-    of `flags`.
-
-    Raises
-    ------
-    ValueError
-        If a value does not fit its field.
+    of `flags`. Raises ValueError if a value does not fit its field.
     """
     padded = (*controls, *(0.0,) * (N_CONTROLS - len(controls)))
     mode = IS_CUSTOM_MODE | (IS_ARMED if is_armed else 0)
@@ -71,10 +65,7 @@ def pack_hil_actuator_controls(
 def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
     """Return the controls in a HIL_ACTUATOR_CONTROLS payload of full length.
 
-    Raises
-    ------
-    BadMessage
-        If a control is not finite or outside [-1, 1].
+    Raises BadMessage if a control is not finite or outside [-1, 1].
     """
     time_us, flags, *controls, mode = _LAYOUT.wire.unpack(payload)
     limit = hil_kernels.CONTROL_LIMIT

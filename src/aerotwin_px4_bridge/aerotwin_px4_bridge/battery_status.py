@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BATTERY_STATUS (147): the simulated battery's periodic report to an autopilot.
 
-References
-----------
-MAVLink common.xml, message 147, MAV_BATTERY_TYPE, MAV_BATTERY_FUNCTION.
+Reference: MAVLink common.xml, message 147, MAV_BATTERY_TYPE, MAV_BATTERY_FUNCTION.
 """
 
 from math import isfinite
@@ -21,12 +19,8 @@ def battery_payload(charge: float, voltage_v: float, current_a: float, *, cells:
     """Return the payload of a BATTERY_STATUS.
 
     The charge is the remaining share, 0 to 1; voltage and current are at the terminals. The voltage
-    is divided among `cells` in series, ten at most.
-
-    Raises
-    ------
-    ValueError
-        If a value is not finite or does not fit its field.
+    is divided among `cells` in series, ten at most. Raises ValueError if a value is not finite or
+    does not fit its field.
     """
     if not isfinite(charge + voltage_v + current_a):
         raise ValueError(f"battery must be finite, got {charge}, {voltage_v} V, {current_a} A")

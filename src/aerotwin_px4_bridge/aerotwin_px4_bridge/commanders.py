@@ -81,10 +81,7 @@ def commanders_in_log(path: Path) -> list[Commander]:
 def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]:
     """Return the senders of commands in PX4's logs, without PX4 itself and the scenario's client.
 
-    Raises
-    ------
-    UserError
-        If a log is damaged at its start.
+    Raises UserError if a log is damaged at its start.
     """
     found: dict[tuple[int, int, int], float] = {}
     for path in paths:
@@ -113,12 +110,8 @@ def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]
 def find_commanders(run_folder: Path, instance: int, controller: str) -> list[Commander]:
     """Return the outside clients of a vehicle whose autopilot has ended.
 
-    The `controller` is `embedded` or `px4`; the result is empty for any other.
-
-    Raises
-    ------
-    UserError
-        If a log cannot be read.
+    The `controller` is `embedded` or `px4`; the result is empty for any other. Raises UserError if
+    a log cannot be read.
     """
     if controller == "embedded":
         return commanders_in_log(run_folder / f"autopilot_{instance}.log")

@@ -12,9 +12,7 @@ The message calls the last three rows of a pose covariance roll, pitch and yaw. 
 small rotations about north, east and down, which holds for a level vehicle that looks north, and
 for any heading where roll and pitch are known equally well.
 
-References
-----------
-MAVLink common.xml, message 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.14
+References: MAVLink common.xml, message 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.14
 mavlink_receiver.cpp, `handle_message_odometry`: it uses the diagonal of a covariance.
 """
 
@@ -77,10 +75,7 @@ class VisionPose:
 def pack_odometry(pose: VisionPose) -> bytes:
     """Return the payload of an ODOMETRY: pose in NED, velocity in FRD.
 
-    Raises
-    ------
-    ValueError
-        If the pose is not finite or its quaternion not of unit length.
+    Raises ValueError if the pose is not finite or its quaternion not of unit length.
     """
     p_ned, quat_wxyz = _to_ned(pose)
     unknown = np.full(3, np.nan)
@@ -105,11 +100,8 @@ def pack_odometry(pose: VisionPose) -> bytes:
 def parse_odometry(payload: bytes) -> VisionPose:
     """Return the pose of an ODOMETRY payload of full length.
 
-    Raises
-    ------
-    BadMessage
-        If the pose is not finite, no rotation, or in another frame than NED, or the velocity in
-        another than NED or FRD body axes.
+    Raises BadMessage if the pose is not finite, no rotation, or in another frame than NED, or the
+    velocity in another than NED or FRD body axes.
     """
     message = KNOWN[ODOMETRY].record(payload)
     frame, child = message.frame_id, message.child_frame_id

@@ -4,9 +4,8 @@
 
 Converts to FRD, NED, centimetres and PWM microseconds, as `messages` does for the others.
 
-References
-----------
-MAVLink common.xml, messages 65, 114, 115, 132; PX4 v1.14 SimulatorMavlink.cpp for what PX4 reads.
+References: MAVLink common.xml, messages 65, 114, 115, 132; PX4 v1.14 SimulatorMavlink.cpp for what
+PX4 reads.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,22 +51,11 @@ def pack_hil_state(
 ) -> bytes:
     """Return a HIL_STATE_QUATERNION: the truth, which PX4 writes to its log as ground truth.
 
-    Parameters
-    ----------
-    place : (float, float, float)
-        Latitude, longitude [deg] and altitude above mean sea level [m].
-    q_map_body : (4,) array
-        Attitude, xyzw.
-    v_map_body, a_map_body : (3,) sequence
-        Velocity [m/s] and acceleration [m/s^2] in map axes. The acceleration is sent as PX4 and
-        Gazebo read the field, in mm/s^2 along NED, and saturates at 32.8 m/s^2.
-    omega_map_body_in_body : (3,) sequence
-        Angular velocity in body axes [rad/s].
-
-    Raises
-    ------
-    ValueError
-        If a value is not finite.
+    `place`: latitude, longitude [deg] and altitude above mean sea level [m]. `q_map_body` (4,):
+    attitude, xyzw. `v_map_body`, `a_map_body` (3,): velocity [m/s] and acceleration [m/s^2] in map
+    axes. The acceleration is sent as PX4 and Gazebo read the field, in mm/s^2 along NED, and
+    saturates at 32.8 m/s^2. `omega_map_body_in_body` (3,): angular velocity in body axes [rad/s].
+    Raises ValueError if a value is not finite.
     """
     latitude_deg, longitude_deg, altitude_m = place
     p, q, r = omega_map_body_in_body
@@ -93,22 +81,11 @@ def pack_distance_sensor(
 ) -> bytes:
     """Return a DISTANCE_SENSOR.
 
-    Parameters
-    ----------
-    distance_m, std_m : float
-        Reading and its standard deviation. An infinite reading (nothing in range) is sent as
-        `most_m` plus one centimetre with signal quality 1 (invalid).
-    least_m, most_m : float
-        Measurement range.
-    direction_body : (3,) sequence
-        Direction of the beam in body axes FLU: along one of the six axes.
-    number : int
-        Sensor id.
-
-    Raises
-    ------
-    ValueError
-        If the beam is not along an axis, or a value does not fit its field.
+    `distance_m`, `std_m`: reading and its standard deviation. An infinite reading (nothing in
+    range) is sent as `most_m` plus one centimetre with signal quality 1 (invalid). `least_m`,
+    `most_m`: measurement range. `direction_body` (3,): direction of the beam in body axes FLU:
+    along one of the six axes. `number`: sensor id. Raises ValueError if the beam is not along an
+    axis, or a value does not fit its field.
     """
     axis = tuple(round(float(value)) for value in direction_body)
     if axis not in _ORIENTATIONS or not np.allclose(axis, direction_body, atol=1e-6):
@@ -134,26 +111,11 @@ def pack_optical_flow(
 ) -> bytes:
     """Return a HIL_OPTICAL_FLOW of a sensor that looks down.
 
-    Parameters
-    ----------
-    time_us : int
-        Simulated time at the end of the interval.
-    interval_s : float
-        Integration time of flow and turn.
-    flow_body_rad : (2,) sequence
-        Rotation of the image about the body's x and y axes, FLU: a sensor that turns about +x has
-        a positive flow about x.
-    turn_body_rad : (3,) sequence
-        Integral of the sensor's own gyroscope, FLU.
-    quality : int
-        0 (no flow) to 255.
-    distance_m : float
-        To the ground, negative when not known.
-
-    Raises
-    ------
-    ValueError
-        If a value is not finite or does not fit its field.
+    `time_us`: simulated time at the end of the interval. `interval_s`: integration time of flow and
+    turn. `flow_body_rad` (2,): rotation of the image about the body's x and y axes, FLU: a sensor
+    that turns about +x has a positive flow about x. `turn_body_rad` (3,): integral of the sensor's
+    own gyroscope, FLU. `quality`: 0 (no flow) to 255. `distance_m`: to the ground, negative when
+    not known. Raises ValueError if a value is not finite or does not fit its field.
     """
     about_x, about_y = flow_body_rad
     x, y, z = turn_body_rad
@@ -166,12 +128,8 @@ def pack_optical_flow(
 def pack_differential_pressure(time_us: int, pressure_pa: float) -> bytes:
     """Return a HIL_SENSOR of a second unit with only the pressure of a Pitot tube.
 
-    PX4 answers, and sets its clock from, the first unit only.
-
-    Raises
-    ------
-    ValueError
-        If the pressure is not finite.
+    PX4 answers, and sets its clock from, the first unit only. Raises ValueError if the pressure is
+    not finite.
     """
     values = [0.0] * 13
     values[_DIFFERENTIAL_PRESSURE] = pressure_pa / PASCAL_PER_HPA
@@ -182,12 +140,8 @@ def pack_rc_channels(time_us: int, sticks: Sequence[float]) -> bytes:
     """Return an RC_CHANNELS with these positions of sticks and switches.
 
     At most 18, each in [-1, 1] (1000 to 2000 us); roll right, pitch forward, throttle up and yaw
-    right are positive, as in PX4's defaults.
-
-    Raises
-    ------
-    ValueError
-        If there are more than 18, or a value is not finite.
+    right are positive, as in PX4's defaults. Raises ValueError if there are more than 18, or a
+    value is not finite.
     """
     if len(sticks) > _RC_CHANNELS:
         raise ValueError(f"sticks must be at most {_RC_CHANNELS}, got {len(sticks)}")

@@ -6,10 +6,8 @@ Other compiled code may call it, for instance together with the dynamics and the
 is a flat array in FLU and SI, indexed by the constants below. Frames are complete: header, zero
 truncation and checksum.
 
-References
-----------
-MAVLink developer guide, "Packet Serialization" and "MAVLink 2"; the checksum is CRC-16/MCRF4XX.
-PX4 v1.14 SimulatorMavlink.hpp: the bits of `fields_updated`.
+References: MAVLink developer guide, "Packet Serialization" and "MAVLink 2"; the checksum is
+CRC-16/MCRF4XX. PX4 v1.14 SimulatorMavlink.hpp: the bits of `fields_updated`.
 """
 
 import math

@@ -6,10 +6,8 @@ The device is opened raw (8N1, no flow control). A flight controller is silent u
 something, so heartbeats are sent once a second until it answers. Reads may split a message
 anywhere, writes may be partial: both are waited for, bounded.
 
-References
-----------
-PX4 user guide, "Hardware in the Loop Simulation" (SYS_HITL = 1, 921600 baud); gazebo-classic
-mavlink_interface.cpp sends the same heartbeats. termios(3).
+References: PX4 user guide, "Hardware in the Loop Simulation" (SYS_HITL = 1, 921600 baud);
+gazebo-classic mavlink_interface.cpp sends the same heartbeats. termios(3).
 """
 
 import os
@@ -82,12 +80,8 @@ class SerialConnection:
 class SerialListener:
     """A serial port on which to wait for a flight controller.
 
-    The endpoint is `serial:/dev/ttyACM0` or `serial:/dev/ttyACM0:921600`.
-
-    Raises
-    ------
-    UserError
-        If the endpoint is malformed or the system does not know the baud rate.
+    The endpoint is `serial:/dev/ttyACM0` or `serial:/dev/ttyACM0:921600`. Raises UserError if the
+    endpoint is malformed or the system does not know the baud rate.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -105,12 +99,7 @@ class SerialListener:
     def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> SerialConnection:
         """Return the connection once a flight controller has answered heartbeats.
 
-        Raises
-        ------
-        UserError
-            If the device cannot be opened.
-        AutopilotLost
-            If it stays silent.
+        Raises UserError if the device cannot be opened, AutopilotLost if it stays silent.
         """
         connection = SerialConnection(_open_raw(self.device, self.baud))
         try:

@@ -101,10 +101,7 @@ class TcpConnection:
 class TcpListener:
     """A TCP server for one autopilot; port 0 is any free one.
 
-    Raises
-    ------
-    UserError
-        If the port is in use.
+    Raises UserError if the port is in use.
     """
 
     def __init__(self, host: str, port: int) -> None:

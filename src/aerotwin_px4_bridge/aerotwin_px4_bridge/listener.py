@@ -63,10 +63,7 @@ class AutopilotListener:
     def resume(self) -> None:
         """Refuse: the interrupted flight is not known here.
 
-        Raises
-        ------
-        UserError
-            Always.
+        Raises UserError always.
         """
         raise UserError("resume: no mission is flown here; command the mode from your client")
 

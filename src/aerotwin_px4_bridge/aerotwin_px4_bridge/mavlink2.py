@@ -61,10 +61,7 @@ class MessageLayout:
     def pack(self, *values: float | bytes) -> bytes:
         """Return the payload of values in wire order.
 
-        Raises
-        ------
-        ValueError
-            If a value does not fit its field.
+        Raises ValueError if a value does not fit its field.
         """
         try:
             return self.wire.pack(*values)

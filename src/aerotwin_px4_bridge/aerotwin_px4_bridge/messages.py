@@ -6,10 +6,8 @@ Inside aerotwin everything is ENU, FLU and SI; a function here packs such values
 one MAVLink 2 frame, or parses a payload. Both directions exist for each HIL message, because the
 embedded autopilot uses the same link. Non-finite values are rejected in both directions.
 
-References
-----------
-MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMavlink.hpp for the bits of
-`fields_updated`.
+References: MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMavlink.hpp for the
+bits of `fields_updated`.
 """
 
 from collections.abc import Iterable
@@ -175,17 +173,8 @@ def pack_hil_sensor_sample(
 ) -> bytes:
     """Return the HIL_SENSOR of a sample in one array: the fastest way.
 
-    Parameters
-    ----------
-    sample : (hil_kernels.N_SAMPLE,) float64 array
-        FLU, SI, at the indices that `hil_kernels` names.
-    flags : int
-        `HAS_FIELD`, `HAS_PRESSURE` of `hil_kernels`.
-
-    Raises
-    ------
-    ValueError
-        If a value is not finite or does not fit its field.
+    `sample`: FLU, SI, at the indices that `hil_kernels` names. `flags`: `HAS_FIELD`, `HAS_PRESSURE`
+    of `hil_kernels`. Raises ValueError if a value is not finite or does not fit its field.
     """
     frame = np.empty(kernels.FRAME_BYTES, dtype=np.uint8)
     length = kernels.pack_sensor(
@@ -244,10 +233,7 @@ def pack_hil_gps(
 def simulator_frame(message_id: int, *values: float, sequence: int = 0) -> bytes:
     """Return a frame of the simulator, from values in wire order.
 
-    Raises
-    ------
-    ValueError
-        If a value is not finite or does not fit its field.
+    Raises ValueError if a value is not finite or does not fit its field.
     """
     layout = KNOWN[message_id]
     if not isfinite(sum(values)):

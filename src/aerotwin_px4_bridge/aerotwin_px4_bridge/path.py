@@ -24,28 +24,14 @@ _STRAIGHT = 1e-6  # rad: smaller turns are not corners
 
 @dataclass(frozen=True, kw_only=True)
 class PathLimits:
-    """Limits of the trajectory.
+    """Limits of the trajectory."""
 
-    Attributes
-    ----------
-    speed, climb_rate : float
-        Along the path, and its vertical part [m/s].
-    acceleration : float
-        Along the path and towards the inside of a corner [m/s^2].
-    jerk : float
-        Change of acceleration along a straight line [m/s^3].
-    corner_radius : float
-        Radius of the arcs that replace corners [m]; shorter where legs are short, 0 stops there.
-    yaw_rate : float
-        [rad/s].
-    """
-
-    speed: float
-    climb_rate: float
-    acceleration: float
-    jerk: float
-    corner_radius: float
-    yaw_rate: float
+    speed: float  # along the path [m/s]
+    climb_rate: float  # vertical part of the speed [m/s]
+    acceleration: float  # along the path and towards the inside of a corner [m/s^2]
+    jerk: float  # along a straight line [m/s^3]
+    corner_radius: float  # of arcs [m]; shorter where legs are short, 0 stops at corners
+    yaw_rate: float  # [rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,14 +102,9 @@ def plan_path(
     """Return the path from rest at the start through the points to rest at the last one.
 
     The yaw begins to turn to that of the next point when the point before it is passed. A stop
-    lasts until the yaw is reached.
-
-    Parameters
-    ----------
-    p_map_start, yaw_start : (3,) array, float
-        Pose of the hovering vehicle [m], [rad].
-    points : sequence of PathPoint
-        The vehicle stops where `hold` is above 0 and at the last; other points are corners.
+    lasts until the yaw is reached. `p_map_start`, `yaw_start` (3,): pose of the hovering vehicle
+    [m], [rad]. `points`: the vehicle stops where `hold` is above 0 and at the last; other points
+    are corners.
     """
     here = np.asarray(p_map_start, dtype=np.float64)
     yaw = yaw_start

@@ -5,9 +5,8 @@
 PX4's own start-up sources `px4-rc.params` and `px4-rc.mavlink` from PATH, as users' settings. Ours
 come first there.
 
-References
-----------
-PX4 v1.14 ROMFS/px4fmu_common/init.d-posix: rcS, px4-rc.mavlink (ports and rates of the links).
+Reference: PX4 v1.14 ROMFS/px4fmu_common/init.d-posix: rcS, px4-rc.mavlink (ports and rates of the
+links).
 """
 
 import os
@@ -69,12 +68,8 @@ def mavlink_script(links: Sequence[str], *, has_battery: bool = False) -> str:
     """Return the start-up script that opens the onboard link and these.
 
     PX4 sources it after its modules have started: with `has_battery` its own simulated battery is
-    stopped, so that the one of the airframe, on the onboard link, is the only one.
-
-    Raises
-    ------
-    UserError
-        If there is no such link.
+    stopped, so that the one of the airframe, on the onboard link, is the only one. Raises UserError
+    if there is no such link.
     """
     unknown = set(links) - set(LINKS)
     if unknown:
@@ -89,10 +84,7 @@ def mavlink_script(links: Sequence[str], *, has_battery: bool = False) -> str:
 def parameter_script(parameters: Mapping[str, float]) -> str:
     """Return the start-up script that sets parameters after the airframe's own.
 
-    Raises
-    ------
-    UserError
-        If a name cannot be one of PX4's, or a value is not finite.
+    Raises UserError if a name cannot be one of PX4's, or a value is not finite.
     """
     for name, value in parameters.items():
         if not name.replace("_", "").isalnum() or len(name) > _LONGEST_NAME:
@@ -106,10 +98,7 @@ def parameter_script(parameters: Mapping[str, float]) -> str:
 def read_px4_parameters(path: str) -> dict[str, float]:
     """Return PX4 parameters by name from a YAML file; none for an empty path.
 
-    Raises
-    ------
-    ParameterError
-        If it holds anything but numbers by name.
+    Raises ParameterError if it holds anything but numbers by name.
     """
     content = read_yaml(path) if path else {}
     if not isinstance(content, Mapping):

@@ -35,11 +35,8 @@ def write_track(path: str | Path, track: SampledPath) -> None:
 def read_track(path: str | Path) -> SampledPath:
     """Return the track of a file.
 
-    Raises
-    ------
-    ParameterError
-        If the file cannot be read, has other columns, is not finite, is not sampled every
-        `PATH_STEP_S`, or does not begin and end at rest.
+    Raises ParameterError if the file cannot be read, has other columns, is not finite, is not
+    sampled every `PATH_STEP_S`, or does not begin and end at rest.
     """
     path = Path(path)
     try:

@@ -46,10 +46,7 @@ class PX4Log:
 def read_ulog(path: str | Path, topics: Collection[str] | None = None) -> PX4Log:
     """Read a ULog file: those of the requested topics that it has, all for None.
 
-    Raises
-    ------
-    UserError
-        If the file does not exist, is no ULog file, or is damaged at its start.
+    Raises UserError if the file does not exist, is no ULog file, or is damaged at its start.
     """
     path = Path(path)
     check_is_file(path)

@@ -25,17 +25,11 @@ def allocation_matrix(airframe: AirframeParameters) -> np.ndarray:
 def allocate(thrusts, inverse, total, roll, pitch, yaw, lowest, highest):
     """Allocate a wrench to the rotors; beyond their limits yaw is reduced first, then thrust.
 
-    Yaw is scaled until all rotors stay within bounds around the best thrust, then the thrust
-    moves, and only when roll and pitch alone exceed the span are they scaled.
-
-    Parameters
-    ----------
-    thrusts : (n,) array
-        Output: thrust per rotor [N], within [lowest, highest].
-    inverse : (n, 4) array
-        Pseudo-inverse of the allocation matrix: the smallest thrusts for a wrench.
-    total, roll, pitch, yaw : float
-        Thrust [N] and body torques [N m].
+    Yaw is scaled until all rotors stay within bounds around the best thrust, then the thrust moves,
+    and only when roll and pitch alone exceed the span are they scaled. `thrusts` (n,): output:
+    thrust per rotor [N], within [lowest, highest]. `inverse` (n, 4): pseudo-inverse of the
+    allocation matrix: the smallest thrusts for a wrench. `total`, `roll`, `pitch`, `yaw`: thrust
+    [N] and body torques [N m].
     """
     n = inverse.shape[0]
     span = highest - lowest

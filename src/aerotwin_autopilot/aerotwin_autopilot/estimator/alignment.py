@@ -160,12 +160,9 @@ class StandStill:
 def level(accel: np.ndarray, field_body: np.ndarray, field_angle: float) -> Rotation:
     """Return the attitude in which gravity is down and the field points at field_angle.
 
-    Parameters
-    ----------
-    accel, field_body : (3,) array
-        Mean specific force, upwards at rest, and magnetic field (any unit), in body axes.
-    field_angle : float
-        Direction of the horizontal field in local axes, from east towards north [rad].
+    `accel`, `field_body` (3,): mean specific force, upwards at rest, and magnetic field (any unit),
+    in body axes. `field_angle`: direction of the horizontal field in local axes, from east towards
+    north [rad].
     """
     up = accel / np.linalg.norm(accel)
     east_like = np.cross(np.cross(up, field_body), up)

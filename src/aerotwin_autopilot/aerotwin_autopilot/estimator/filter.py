@@ -95,12 +95,8 @@ class Estimator:
     def step(self, time_s: float, dt: float, provided: int) -> None:
         """Process the inertial sample in `reading` and advance `output` to its time.
 
-        Parameters
-        ----------
-        time_s, dt : float
-            Time of the sample and since the last one [s].
-        provided : int
-            Bit 0: new magnetic field; bit 1: new pressure altitude.
+        `time_s`, `dt`: time of the sample and since the last one [s]. `provided`: bit 0: new
+        magnetic field; bit 1: new pressure altitude.
         """
         self.now_s = time_s
         if self.is_initialised:

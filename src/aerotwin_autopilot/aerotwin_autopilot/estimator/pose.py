@@ -21,34 +21,18 @@ NOT_SET: Triple = (NAN, NAN, NAN)
 
 @dataclass(frozen=True, kw_only=True)
 class LevelVisionPose:
-    """A pose in a level frame with its axes east, north, up or any turned about the vertical.
+    """A pose in a level frame with its axes east, north, up or any turned about the vertical."""
 
-    Attributes
-    ----------
-    arrival_s, measured_s : float
-        Simulated time of arrival and of the measurement [s].
-    position, velocity : tuple
-        In the axes of the vision frame [m], [m/s]; NaN where not provided.
-    yaw : float
-        Of the nose from the frame's x axis [rad]; NaN where not provided.
-    position_std_m, yaw_std_rad, velocity_std_m_s : float
-        1 sigma per axis; NaN selects the parameter.
-    is_aligned : bool
-        True where the frame's axes are east, north, up, not just level.
-    reset_counter : int
-        Incremented by the sender when its frame has moved.
-    """
-
-    arrival_s: float
-    measured_s: float
-    position: Triple = NOT_SET
-    yaw: float = NAN
-    velocity: Triple = NOT_SET
-    position_std_m: float = NAN
+    arrival_s: float  # simulated time [s]
+    measured_s: float  # simulated time [s]
+    position: Triple = NOT_SET  # in vision axes [m]; NaN where not provided
+    yaw: float = NAN  # of the nose from the frame's x axis [rad]; NaN where not provided
+    velocity: Triple = NOT_SET  # in vision axes [m/s]; NaN where not provided
+    position_std_m: float = NAN  # 1 sigma per axis; NaN selects the parameter, also below
     yaw_std_rad: float = NAN
     velocity_std_m_s: float = NAN
-    is_aligned: bool = False
-    reset_counter: int = 0
+    is_aligned: bool = False  # whether the frame's axes are east, north, up, not just level
+    reset_counter: int = 0  # incremented by the sender when its frame has moved
 
     @property
     def has_position(self) -> bool:

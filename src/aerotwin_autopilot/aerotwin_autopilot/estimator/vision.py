@@ -103,15 +103,9 @@ def correct_vision(state, covariance, scratch, monitor, row, late, gate2):
 def anchor(state: np.ndarray, covariance: np.ndarray, row: np.ndarray, *, is_aligned: bool) -> None:
     """Estimate the vision frame from one pose and the present estimate, in place.
 
-    Parameters
-    ----------
-    state, covariance : (24,), (23, 23) array
-        Nominal state close to the time of the pose; rows and columns of the vision frame are
-        written.
-    row : (11,) array
-        The pose, with a position.
-    is_aligned : bool
-        True if the frame has local axes by definition: then the turn is zero.
+    `state`, `covariance` (24,), (23, 23): nominal state close to the time of the pose; rows and
+    columns of the vision frame are written. `row` (11,): the pose, with a position. `is_aligned`:
+    true if the frame has local axes by definition: then the turn is zero.
 
     Notes
     -----

@@ -43,15 +43,9 @@ DATAGRAM_BYTES = 1400
 class MavlinkServer:
     """Reads commands and set-points for one autopilot and writes its telemetry.
 
-    The autopilot's instance determines the system id.
-
-    Attributes
-    ----------
-    n_bad, n_unsaid : int
-        Messages received damaged or with impossible numbers; due messages whose numbers did not
-        fit.
-    senders : Senders
-        External clients that commanded the vehicle.
+    The autopilot's instance determines the system id. `n_bad`, `n_unsaid`: messages received
+    damaged or with impossible numbers; due messages whose numbers did not fit. `senders`: external
+    clients that commanded the vehicle.
     """
 
     def __init__(self, autopilot: Autopilot) -> None:

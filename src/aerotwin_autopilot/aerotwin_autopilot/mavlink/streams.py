@@ -52,10 +52,7 @@ class Stream:
 class Streams:
     """The streams of one link, from default rates by message name.
 
-    Attributes
-    ----------
-    earliest_us : int
-        Nothing is due before this time.
+    `earliest_us`: nothing is due before this time.
     """
 
     def __init__(self, rates_hz: dict[str, float]) -> None:

@@ -56,12 +56,8 @@ class BridgeFlight:
     """An autopilot, its HIL link and its client.
 
     `stamp_ns` is the simulated time of the last step, `speeds` are the rotor speeds [rad/s] that
-    the autopilot commands since then, `outcome` is how the flight ended.
-
-    Raises
-    ------
-    UserError
-        If a port is in use, PX4 was not built or the mission is wrong.
+    the autopilot commands since then, `outcome` is how the flight ended. Raises UserError if a port
+    is in use, PX4 was not built or the mission is wrong.
     """
 
     def __init__(self, parameters: BridgeParameters) -> None:
@@ -85,12 +81,8 @@ class BridgeFlight:
     def start(self, on_wait: Callable[[], None]) -> None:
         """Start the autopilot and wait until it connects.
 
-        `on_wait` is called about ten times a second meanwhile; it may raise to give up.
-
-        Raises
-        ------
-        UserError
-            If it cannot be started, ends, or does not connect in time.
+        `on_wait` is called about ten times a second meanwhile; it may raise to give up. Raises
+        UserError if it cannot be started, ends, or does not connect in time.
         """
         if self._process is not None:
             self._process.start()
@@ -124,12 +116,8 @@ class BridgeFlight:
     def step(self, stamp_ns: int, specific_force: Vector, angular_velocity: Vector) -> bool:
         """Send the autopilot one inertial sample; return whether it was a new one.
 
-        Then `speeds` holds its answer, or stays unchanged if the wait for it timed out.
-
-        Raises
-        ------
-        UserError
-            If the autopilot is lost or the mission fails.
+        Then `speeds` holds its answer, or stays unchanged if the wait for it timed out. Raises
+        UserError if the autopilot is lost or the mission fails.
         """
         if stamp_ns <= self.stamp_ns:
             self.counters.n_repeated += 1
@@ -228,10 +216,7 @@ class BridgeFlight:
 def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
     """Return the process of the autopilot, not yet started; None for an external one.
 
-    Raises
-    ------
-    UserError
-        If it does not exist, or a file of parameters is wrong.
+    Raises UserError if it does not exist, or a file of parameters is wrong.
     """
     folder = Path(parameters.run_folder)
     if parameters.autopilot == "embedded":
