@@ -205,12 +205,8 @@ def read_document(
     """Read a tileset.json and append its asset to ``assets``.
 
     ``up_axis`` is that of the referring document, which holds unless this one states another;
-    ``links`` are the documents that led here.
-
-    Raises
-    ------
-    FetchError, ValueError
-        If it cannot be loaded or used, or refers back to one of ``links``.
+    ``links`` are the documents that led here. Raises `FetchError` or `ValueError` if it cannot be
+    loaded or used, or refers back to one of ``links``.
     """
     name = short_name(uri)
     if uri in links:

@@ -48,10 +48,7 @@ class DocumentSource:
     def read(self, uri: str, *, max_bytes: int) -> bytes:
         """Return a document; see `Source.read`.
 
-        Raises
-        ------
-        UserError
-            If all documents together exceed the limit; no other tile helps then.
+        Raises `UserError` if all documents together exceed the limit; no other tile helps then.
         """
         data = self._source.read(uri, max_bytes=max_bytes)
         with self._lock:

@@ -75,12 +75,8 @@ def find_frame(
     """Find the frame of a tileset and the pose of the map in it.
 
     ``origin`` of the map is the middle of the region or of the tileset if None; ``up_axis`` is
-    "auto", "y" or "z", for a local tileset.
-
-    Raises
-    ------
-    UserError
-        If the position cannot be found and must be provided.
+    "auto", "y" or "z", for a local tileset. Raises `UserError` if the position cannot be found and
+    must be provided.
     """
     if not is_geocentric(tree.root):
         return _local_frame(tree, origin, up_axis)

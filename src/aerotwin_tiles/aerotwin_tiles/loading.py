@@ -233,10 +233,7 @@ def select(
 ) -> Selection:
     """Select the requested tiles and read them, until all shown tiles are loaded.
 
-    Raises
-    ------
-    UserError
-        If more is read than may be shown: files that are large for what they show.
+    Raises `UserError` if more is read than may be shown: files that are large for what they show.
     """
     source, limit_mb = tileset.tree.source, description.memory_limit_mb
     start_bytes = source.traffic.n_bytes

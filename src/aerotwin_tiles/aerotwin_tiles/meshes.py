@@ -74,10 +74,7 @@ class TileReader:
     def read(self, tile: Tile) -> LoadedTile:
         """Return the content of a tile.
 
-        Raises
-        ------
-        TileError
-            If one of its contents cannot be loaded or used; names it.
+        Raises `TileError` if one of its contents cannot be loaded or used; names it.
         """
         if tile.flaw:
             raise TileError(f"{tile.name}: {tile.flaw}")

@@ -59,10 +59,7 @@ class TileStore:
     def fetch(self, tiles: list[Tile], room_bytes: int) -> bool:
         """Load tiles that are not in the store; tell whether all of them can be shown.
 
-        Raises
-        ------
-        DoesNotFitError
-            As soon as they are known to exceed ``room_bytes``.
+        Raises `DoesNotFitError` as soon as they are known to exceed ``room_bytes``.
         """
         self._in_work |= {tile.path for tile in tiles}
         new = []

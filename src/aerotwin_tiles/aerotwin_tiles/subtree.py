@@ -80,12 +80,8 @@ def read_subtree(
     """Read a subtree file, binary or JSON, of a quadtree (2 axes) or an octree (3).
 
     ``where`` is its address, for messages; ``resolve`` returns the bytes of a buffer in a separate
-    file; ``n_levels`` are those of one subtree.
-
-    Raises
-    ------
-    ValueError
-        If a length or a value violates the standard.
+    file; ``n_levels`` are those of one subtree. Raises `ValueError` if a length or a value violates
+    the standard.
     """
     text, chunk = _split(data, where)
     json = parse_json(text, where)

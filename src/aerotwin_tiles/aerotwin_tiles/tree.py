@@ -22,12 +22,8 @@ class TileTree:
     """A tileset of at most ``max_tiles``, built as it is walked; thread-safe.
 
     ``assets`` are those of the documents read so far, that of the root first; ``address`` is that
-    of the root document, without query: for messages, free of keys and passwords.
-
-    Raises
-    ------
-    FetchError, TileError
-        If the root document cannot be loaded or used.
+    of the root document, without query: for messages, free of keys and passwords. Raises
+    `FetchError` or `TileError` if the root document cannot be loaded or used.
     """
 
     def __init__(self, source: Source, *, max_tiles: int = DEFAULT_MAX_TILES) -> None:
@@ -48,10 +44,7 @@ class TileTree:
     def children(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the children of a tile, the same objects each time.
 
-        Raises
-        ------
-        TileError
-            If they cannot be loaded, each time.
+        Raises `TileError` if they cannot be loaded, each time.
         """
         if tile.branch is None:
             return ()

@@ -127,12 +127,8 @@ def volume_from_json(element: JsonElement, T_tileset_tile: np.ndarray) -> Volume
     """Return a tile's ``boundingVolume`` in the frame of the tileset.
 
     Box, region and sphere, in this order if there are several; a region is not moved by the tile's
-    transform (3D Tiles 1.1, clause 6.7.1.4).
-
-    Raises
-    ------
-    ValueError
-        If none is present, or one is invalid.
+    transform (3D Tiles 1.1, clause 6.7.1.4). Raises `ValueError` if none is present, or one is
+    invalid.
     """
     if "box" in element.values:
         return box_from_numbers(sane_numbers(element, "box", 12)).moved(T_tileset_tile)
@@ -164,12 +160,7 @@ def region_box(region: np.ndarray, *, where: str = "region") -> Box:
     """Return a box around a part of the WGS84 ellipsoid, in ECEF.
 
     ``region`` (6,): west, south, east, north [rad], lowest and highest height [m]; west may exceed
-    east, across the antimeridian.
-
-    Raises
-    ------
-    ValueError
-        If a latitude or an order is impossible.
+    east, across the antimeridian. Raises `ValueError` if a latitude or an order is impossible.
 
     Notes
     -----

@@ -62,12 +62,8 @@ class Raster:
 def read_geotiff(path: Path, *, max_pixels: int = MAX_PIXELS) -> Raster:
     """Read a (Geo)TIFF of heights [m], 32-bit floating point or integer.
 
-    A file of more than ``max_pixels`` is refused before its pixels are read.
-
-    Raises
-    ------
-    UserError
-        If it is no TIFF of one band, is too large, is rotated, or holds no heights.
+    A file of more than ``max_pixels`` is refused before its pixels are read. Raises `UserError` if
+    it is no TIFF of one band, is too large, is rotated, or holds no heights.
     """
     values, tags = _read_tiff(path, max_pixels)
     keys = _geo_keys(tags.get(_GEO_KEYS, ()))
@@ -165,12 +161,7 @@ def read_grey_png(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     """Return the values of a grey PNG, (h, w) uint8 or uint16.
 
     Colours count as grey where all channels are equal, as many programs export it; transparency is
-    not used.
-
-    Raises
-    ------
-    UserError
-        If it is no grey PNG, or too large.
+    not used. Raises `UserError` if it is no grey PNG, or too large.
     """
     with path.open("rb") as file:
         head = file.read(26)
@@ -206,10 +197,7 @@ def read_grey_png(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
 def read_picture(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     """Return a JPEG or PNG picture from above, (h, w, 3) uint8 RGB.
 
-    Raises
-    ------
-    UserError
-        If it is no picture, or too large.
+    Raises `UserError` if it is no picture, or too large.
     """
     from aerotwin_meshes.gltf.images import image_size
 

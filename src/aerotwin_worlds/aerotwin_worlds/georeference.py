@@ -44,10 +44,7 @@ class Geographic:
 def grid_of(epsg: int) -> Grid:
     """Return the coordinate system with an EPSG code: a geographic one, or UTM on WGS84.
 
-    Raises
-    ------
-    ValueError
-        If it is another one.
+    Raises `ValueError` if it is another one.
     """
     if epsg in GEOGRAPHIC:
         return Geographic()
@@ -80,7 +77,8 @@ def place_on_earth(
     """Return a grid of heights in the map, (h, w, 3) float64 [m], and the map's origin.
 
     Exact: grid convergence, scale and the Earth's curvature enter. Heights count as heights above
-    the ellipsoid.
+    the ellipsoid. Raises `ValueError` if the system is not known, or the grid is not near the
+    origin.
 
     Parameters
     ----------
@@ -88,11 +86,6 @@ def place_on_earth(
         Coordinates of columns and rows in the system of the code; heights [m].
     origin : GeodeticPoint or None
         Of the map; if None the middle of the grid at height 0.
-
-    Raises
-    ------
-    ValueError
-        If the system is not known, or the grid is not near the origin.
     """
     grid = grid_of(epsg)
     if origin is None:

@@ -76,12 +76,8 @@ def grid_mesh(
 ) -> TexturedMesh:
     """Return a grid as a mesh that shows a picture, without holes, on the same grid coordinates.
 
-    ``p_map`` (h, w, 3) are the positions of its heights in the map [m].
-
-    Raises
-    ------
-    ValueError
-        If nowhere four neighbouring heights are known.
+    ``p_map`` (h, w, 3) are the positions of its heights in the map [m]. Raises `ValueError` if
+    nowhere four neighbouring heights are known.
     """
     h, w = texture.values.shape[:2]
     u = (grid.x - texture.west) / (w * texture.pixel[0])

@@ -81,12 +81,7 @@ def read_height_map(
     """Return a height map as one mesh in the map.
 
     ``origin`` of the map is the middle of a georeferenced raster if None; ``where`` is the world
-    file, for messages.
-
-    Raises
-    ------
-    UserError
-        Naming file, key, what was expected and what was found.
+    file, for messages. Raises `UserError` naming file, key, what was expected and what was found.
     """
     path = file_inside(folder, description.file, where=f"{where}: height_map: file", kinds="*.*")
     raster = _read(description, path, where)

@@ -76,10 +76,7 @@ def load_world(
 def read_description(path: Path) -> WorldDescription:
     """Return the content of a world's YAML file, checked down to the last key.
 
-    Raises
-    ------
-    UserError
-        Naming file and key, what was expected, what was found and what to do.
+    Raises `UserError` naming file and key, what was expected, what was found and what to do.
     """
     _refuse_what_is_no_description(path)
     description = load_parameters(WorldDescription, read_yaml(path), where=str(path))

@@ -55,12 +55,8 @@ def paint_marks(world: World, xy_map: np.ndarray, style: MarkStyle | None = None
 
     Ground are the meshes whose names begin with "ground"; where there are none (scans, surveys) the
     highest surface is painted. Paint is as bright in the shade as in the sun. The input world is
-    not changed, and must not be streamed.
-
-    Raises
-    ------
-    UserError
-        If a mark lies beside the ground, or the texture there repeats or is too coarse for it.
+    not changed, and must not be streamed. Raises `UserError` if a mark lies beside the ground, or
+    the texture there repeats or is too coarse for it.
     """
     style = style or MarkStyle()
     places = np.asarray(xy_map, np.float64)

@@ -108,12 +108,8 @@ def read_photogrammetry(
     """Return a survey as one mesh in the map, and a summary of the changes to it.
 
     ``origin`` of the map is the middle of the surface model at height 0 if None; ``where`` is the
-    world file, for messages.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or unusable; names it, what was expected and what was found.
+    world file, for messages. Raises `UserError` if a file is missing or unusable; names it, what
+    was expected and what was found.
     """
     place = f"{where}: photogrammetry"
     path = file_inside(folder, description.surface, where=f"{place}: surface", kinds="*.tif")

@@ -50,10 +50,7 @@ class TransverseMercator:
 def utm(epsg: int) -> TransverseMercator:
     """Return the UTM grid on WGS84 with an EPSG code 32601..32660 (north) or 32701..32760 (south).
 
-    Raises
-    ------
-    ValueError
-        If the code is not one of these.
+    Raises `ValueError` if the code is not one of these.
     """
     zone, is_south = epsg % 100, epsg // 100 == 327
     if epsg // 100 not in (326, 327) or not 1 <= zone <= 60:

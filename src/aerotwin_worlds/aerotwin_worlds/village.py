@@ -31,12 +31,7 @@ def build_village(
 
     ``source`` is a folder with ``dsm.tif`` (GeoTIFF, WGS84 / UTM), the orthophoto and the PDAL
     summary whose bounds the orthophoto spans. The surface model is averaged to at most
-    ``max_triangles``.
-
-    Raises
-    ------
-    UserError
-        If a file is missing or unusable.
+    ``max_triangles``. Raises `UserError` if a file is missing or unusable.
     """
     if not source.is_dir():
         raise UserError(f"{source}: no such folder; give the photogrammetry folder")

@@ -121,10 +121,8 @@ def _texture_pixels(meshes: tuple[TexturedMesh, ...]) -> int:
 def world_from_description(description: WorldDescription, geometry: Geometry) -> World:
     """Join description and geometry; the start height is that of the highest surface there.
 
-    Raises
-    ------
-    ValueError
-        If neither states the world's geodetic origin, or there is no surface at the start point.
+    Raises `ValueError` if neither states the world's geodetic origin, or there is no surface at the
+    start point.
     """
     origin = _origin(description, geometry)
     x, y = _start(description, geometry)

@@ -51,10 +51,7 @@ def read_indices(document: GltfDocument, index: int) -> np.ndarray:
 def read_array(document: GltfDocument, entry: JsonElement, widths: tuple[int, ...]) -> np.ndarray:
     """Return an accessor as (n, width) of its stored component type.
 
-    Raises
-    ------
-    ValueError
-        If it has another width or reaches beyond its data.
+    Raises `ValueError` if it has another width or reaches beyond its data.
     """
     dtype, count = component_type(entry), entry.integer("count", minimum=1, maximum=_MAX_COUNT)
     width = _WIDTHS.get(entry.text("type"))

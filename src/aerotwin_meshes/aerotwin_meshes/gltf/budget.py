@@ -41,10 +41,7 @@ class MemoryBudget:
     def reserve_bytes(self, n_bytes: int, what: str) -> None:
         """Reserve bytes; ``what`` names their use.
 
-        Raises
-        ------
-        ValueError
-            If they are more than is left.
+        Raises `ValueError` if they are more than is left.
         """
         if n_bytes > self._left:
             raise ValueError(

@@ -138,10 +138,8 @@ def open_document(
 ) -> GltfDocument:
     """Return the document in the bytes of a .glb or .gltf file.
 
-    Raises
-    ------
-    ValueError
-        If it is not glTF 2, or requires an unknown extension, which the message names.
+    Raises `ValueError` if it is not glTF 2, or requires an unknown extension, which the message
+    names.
     """
     view = memoryview(data)
     text, binary = _split_glb(view) if view[:4] == GLB_MAGIC else (view, None)

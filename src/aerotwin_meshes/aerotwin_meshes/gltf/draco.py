@@ -40,12 +40,8 @@ def decode_draco(
 
     ``what`` is its position in the document, for messages; ``budget`` limits the memory of
     decoding; ``n_points`` and ``n_faces`` are the expected numbers of vertices and triangles, at
-    most.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, holds more than expected, or needs more memory than there is.
+    most. Raises `ValueError` if it is damaged, holds more than expected, or needs more memory than
+    there is.
     """
     import DracoPy
 

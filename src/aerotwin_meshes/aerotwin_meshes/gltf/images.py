@@ -24,10 +24,7 @@ _BYTES_PER_PIXEL = 3 + 4  # the texture, and what the decoder holds beside it
 def decode_image(data: bytes | memoryview, what: str, budget: MemoryBudget) -> np.ndarray:
     """Return an image as (h, w, 3) uint8 RGB; transparency and orientation tags are not used.
 
-    Raises
-    ------
-    ValueError
-        If it is damaged, too large, or of another format.
+    Raises `ValueError` if it is damaged, too large, or of another format.
     """
     view = memoryview(data)
     width, height = image_size(view, what)
@@ -51,10 +48,8 @@ def decode_image(data: bytes | memoryview, what: str, budget: MemoryBudget) -> n
 def image_size(data: memoryview, what: str) -> tuple[int, int]:
     """Return width and height [px] from the header of an image.
 
-    Raises
-    ------
-    ValueError
-        If it is no complete header of JPEG, PNG, WebP or KTX2; the message names ``what``.
+    Raises `ValueError` if it is no complete header of JPEG, PNG, WebP or KTX2; the message names
+    ``what``.
     """
     head = bytes(data[:32])
     size = None

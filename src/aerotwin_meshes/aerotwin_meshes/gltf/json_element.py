@@ -134,11 +134,8 @@ class JsonElement:
 def parse_json(data: bytes | memoryview, where: str) -> JsonElement:
     """Parse a JSON object.
 
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8 JSON, not an object, holds NaN or infinity, is nested too deep, or would
-        take more than `MAX_TREE_BYTES`.
+    Raises `ValueError` if it is not UTF-8 JSON, not an object, holds NaN or infinity, is nested too
+    deep, or would take more than `MAX_TREE_BYTES`.
     """
     data = bytes(data)
     if (n_bytes := _tree_bytes(data)) > MAX_TREE_BYTES:

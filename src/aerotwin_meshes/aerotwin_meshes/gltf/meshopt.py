@@ -27,12 +27,8 @@ def decode_view(
     """Return the bytes of a packed buffer view, and the stride of its elements [bytes].
 
     ``entry`` is the extension's object (count, byteStride, mode, filter); ``budget`` limits the
-    memory of the unpacked bytes.
-
-    Raises
-    ------
-    ValueError
-        If the packed bytes are damaged or the object violates the extension.
+    memory of the unpacked bytes. Raises `ValueError` if the packed bytes are damaged or the object
+    violates the extension.
     """
     count = entry.integer("count", minimum=0, maximum=_MAX_COUNT)
     stride = entry.integer("byteStride", minimum=1, maximum=256)

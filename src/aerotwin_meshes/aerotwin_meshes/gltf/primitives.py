@@ -58,12 +58,8 @@ def read_primitive(
     """Return a primitive's triangles or points; None for lines and where no triangle is left.
 
     Vertex colours without a texture become a texture; beside a texture, only their luminance is
-    used, as light.
-
-    Raises
-    ------
-    ValueError
-        Naming the position in the document, what was expected and what was found.
+    used, as light. Raises `ValueError` naming the position in the document, what was expected and
+    what was found.
     """
     mode = primitive.integer("mode", TRIANGLES, maximum=FAN)
     if mode not in (POINTS, TRIANGLES, STRIP, FAN):

@@ -53,12 +53,8 @@ def read_scene(
     """Return the default scene in the bytes of a .glb or .gltf file, in glTF axes (y up).
 
     ``resolve`` returns the bytes of a file that is referred to relative to this one; ``budget``
-    limits the memory of the decoded content.
-
-    Raises
-    ------
-    ValueError
-        Naming the position in the document, what was expected and what was found.
+    limits the memory of the decoded content. Raises `ValueError` naming the position in the
+    document, what was expected and what was found.
     """
     document = open_document(data, resolve=resolve, budget=budget or MemoryBudget())
     materials = Materials(document)
@@ -94,12 +90,8 @@ def transformed(positions: np.ndarray, triangles: np.ndarray, T: np.ndarray) -> 
 def read_gltf(path: Path) -> tuple[TexturedMesh, ...]:
     """Read a .glb or .gltf file as meshes in the map frame, rotated from y up to z up.
 
-    Files that it refers to must lie in its folder or below.
-
-    Raises
-    ------
-    UserError
-        If it is not a usable glTF 2.0 file of triangles; names file and fault.
+    Files that it refers to must lie in its folder or below. Raises `UserError` if it is not a
+    usable glTF 2.0 file of triangles; names file and fault.
     """
     try:
         if file_size(path) > MAX_FILE_BYTES:

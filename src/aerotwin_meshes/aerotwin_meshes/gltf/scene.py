@@ -39,12 +39,9 @@ class PlacedMesh:
 def placed_meshes(document: GltfDocument) -> Iterator[PlacedMesh]:
     """Yield every mesh of the default scene with its transforms, in the order of the nodes.
 
-    Skins, morphs and animations are not applied: everything is in its rest pose.
-
-    Raises
-    ------
-    ValueError
-        If a node is reached twice (a cycle, or two parents) or lies more than `MAX_DEPTH` deep.
+    Skins, morphs and animations are not applied: everything is in its rest pose. Raises
+    `ValueError` if a node is reached twice (a cycle, or two parents) or lies more than `MAX_DEPTH`
+    deep.
     """
     todo = [(node, np.eye(4), 0) for node in reversed(_roots(document))]
     seen: set[int] = set()

@@ -18,12 +18,8 @@ def placed(uv: np.ndarray, material: GltfMaterial, where: str) -> tuple[np.ndarr
     Whole periods are subtracted where the texture repeats, so that most meshes end within [0, 1]
     and need no repetition. A direction that clamps, beside one that repeats, is clamped at the
     vertices: exact but for triangles that cross the rim. ``uv`` is (n, 2) as stored; ``where``
-    names the primitive in messages.
-
-    Raises
-    ------
-    ValueError
-        If a coordinate is not finite, or far beyond the texture.
+    names the primitive in messages. Raises `ValueError` if a coordinate is not finite, or far
+    beyond the texture.
     """
     T = material.T_uv
     uv = uv.astype(np.float64) @ T[:, :2].T + T[:, 2]

@@ -20,6 +20,8 @@ def paint_triangles(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a texture that shows vertex colours, and the texture coordinates of the triangles.
 
+    Raises `ValueError` if the texture would be too large.
+
     Parameters
     ----------
     triangles, colours : (m, 3) int32 array, (n, 3) uint8 array
@@ -34,11 +36,6 @@ def paint_triangles(
     uv : (3 m, 2) float32 array
         Texture coordinates of the corners, triangle by triangle.
     texture : (h, w, 3) uint8 array
-
-    Raises
-    ------
-    ValueError
-        If the texture would be too large.
     """
     n = len(triangles)
     if n > MAX_TRIANGLES:

@@ -28,12 +28,8 @@ def write_glb(path: Path, meshes: Sequence[TexturedMesh], *, copyright_text: str
 
     Positions are rounded to single precision. A texture that several meshes share is written once.
     Light becomes grey vertex colours; light above 1, which glTF does not have, is clipped to 1.
-    ``copyright_text`` is that of the asset.
-
-    Raises
-    ------
-    ValueError
-        If the file would be larger than GLB can be.
+    ``copyright_text`` is that of the asset. Raises `ValueError` if the file would be larger than
+    GLB can be.
     """
     body = _Body()
     for mesh in meshes:

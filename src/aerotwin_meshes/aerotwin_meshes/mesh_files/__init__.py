@@ -17,6 +17,8 @@ __all__ = ["KINDS", "read_mesh_file", "read_obj", "read_ply_mesh"]
 def read_mesh_file(path: Path, placement: PlacementDescription | None = None) -> Geometry:
     """Return the meshes of a file in the map.
 
+    Raises `UserError` naming file and position, what was expected and what was found.
+
     Parameters
     ----------
     path : Path
@@ -24,11 +26,6 @@ def read_mesh_file(path: Path, placement: PlacementDescription | None = None) ->
         folder or below.
     placement : PlacementDescription, optional
         Pose in the map; by default glTF has y up, the others z, and the unit is the metre.
-
-    Raises
-    ------
-    UserError
-        Naming file and position, what was expected and what was found.
     """
     placement = placement or PlacementDescription()
     kind = path.suffix.lower()

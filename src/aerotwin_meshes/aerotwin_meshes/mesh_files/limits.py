@@ -15,10 +15,7 @@ MAX_TRIANGLES = 30_000_000
 def read_file(path: Path) -> bytes:
     """Return the content of a file of acceptable size.
 
-    Raises
-    ------
-    UserError
-        If it is larger than `MAX_FILE_BYTES` or cannot be read.
+    Raises `UserError` if it is larger than `MAX_FILE_BYTES` or cannot be read.
     """
     try:
         size = file_size(path)
@@ -32,10 +29,7 @@ def read_file(path: Path) -> bytes:
 def check_counts(path: Path, n_vertices: int, n_triangles: int) -> None:
     """Refuse files without triangles or vertices, and those that are too large.
 
-    Raises
-    ------
-    UserError
-        Naming the file and its counts.
+    Raises `UserError` naming the file and its counts.
     """
     if n_vertices == 0 or n_triangles == 0:
         raise UserError(

@@ -38,10 +38,7 @@ class ObjMaterial:
 def read_mtl(path: Path) -> dict[str, ObjMaterial]:
     """Return the materials of a file by name.
 
-    Raises
-    ------
-    UserError
-        If it cannot be read; names file and line.
+    Raises `UserError` if it cannot be read; names file and line.
     """
     found: dict[str, dict] = {}
     now: dict | None = None

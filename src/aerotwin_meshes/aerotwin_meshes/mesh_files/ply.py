@@ -63,10 +63,7 @@ class PlyFaces:
 def read_ply(path: Path) -> PlyContent:
     """Read a PLY file of points or polygons.
 
-    Raises
-    ------
-    UserError
-        If it is not a whole PLY file; names file, element and fault.
+    Raises `UserError` if it is not a whole PLY file; names file, element and fault.
     """
     data = read_file(path)
     try:

@@ -18,16 +18,13 @@ from aerotwin_meshes.mesh_files.textures import GREY, coloured, plain, read_text
 def read_ply_mesh(path: Path) -> tuple[tuple[TexturedMesh, ...], tuple[str, ...]]:
     """Read a PLY file of polygons, in the file's axes and unit; one mesh for each texture.
 
+    Raises `UserError` if it is not a usable PLY file of polygons.
+
     Returns
     -------
     meshes : tuple of TexturedMesh
     missing : tuple of str
         Textures that could not be loaded; colours of vertices or faces, or grey, replace them.
-
-    Raises
-    ------
-    UserError
-        If it is not a usable PLY file of polygons.
     """
     content = read_ply(path)
     n_triangles = sum(len(f.corners) * (k - 2) for k, f in content.polygons.items())

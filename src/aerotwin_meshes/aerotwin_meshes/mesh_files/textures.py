@@ -27,10 +27,8 @@ def plain(colour: tuple[int, int, int]) -> np.ndarray:
 def read_texture(folder: Path, name: str, *, where: str, budget: MemoryBudget) -> np.ndarray:
     """Return a texture image (JPEG, PNG, WebP) in the folder of the file that names it.
 
-    Raises
-    ------
-    UserError
-        If it is missing, outside the folder, or no image of at most 8192 pixels a side.
+    Raises `UserError` if it is missing, outside the folder, or no image of at most 8192 pixels a
+    side.
     """
     path = file_inside(folder, name, where=where, kinds="*.*")
     try:
@@ -85,10 +83,7 @@ def coloured(
 ) -> TexturedMesh:
     """Return a mesh with vertex colours (n, 3) uint8 as a small atlas; a plain colour if all agree.
 
-    Raises
-    ------
-    ValueError
-        If the atlas would be too large.
+    Raises `ValueError` if the atlas would be too large.
     """
     used = colours[np.unique(corners)]
     if (used == used[0]).all():

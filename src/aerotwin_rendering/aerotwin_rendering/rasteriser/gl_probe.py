@@ -27,10 +27,7 @@ print("\\n" + context.info["GL_RENDERER"])
 def choose_backend(backend: str) -> str:
     """Return "cpu", "egl" or "auto": the argument, or $AEROTWIN_RENDERER where it is "auto".
 
-    Raises
-    ------
-    UserError
-        If the name is another.
+    Raises `UserError` if the name is another.
     """
     wish = os.environ.get(VARIABLE, "auto") if backend == "auto" else backend
     if wish not in BACKENDS:

@@ -26,6 +26,8 @@ def open_source(
 ) -> Source:
     """Open a folder or a server by its root document.
 
+    Raises `FetchError` if there is no such document (with a server, only `Source.read` detects it).
+
     Parameters
     ----------
     root : str or Path
@@ -33,11 +35,6 @@ def open_source(
     key, cache_dir : str, Path, optional
         The user's key at a server; folder where a server's files are cached as far as it allows, by
         default the user's cache folder.
-
-    Raises
-    ------
-    FetchError
-        If there is no such document (with a server, only `Source.read` detects it).
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", str(root))
     if scheme is None:

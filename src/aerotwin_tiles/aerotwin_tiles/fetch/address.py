@@ -35,10 +35,7 @@ def masked(text: str) -> str:
 def resolved(base: str, reference: str) -> str:
     """Return the absolute address of a reference, without fragment, with the parameters carried on.
 
-    Raises
-    ------
-    ValueError
-        If it is not http or https, or leads from https back to http.
+    Raises `ValueError` if it is not http or https, or leads from https back to http.
     """
     address = urljoin(base, reference.strip().replace("\\", "/"))
     parts = urlsplit(address)

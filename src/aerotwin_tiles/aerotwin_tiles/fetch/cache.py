@@ -40,7 +40,8 @@ def default_cache_folder() -> Path:
 class CacheFolder(BaseCache):
     """One file per address, named by its hash; its time stamp is the expiry time.
 
-    Several threads and processes may share it: files are written whole and renamed.
+    Several threads and processes may share it: files are written whole and renamed. Raises
+    `OSError` if the folder cannot be made.
 
     Parameters
     ----------
@@ -48,11 +49,6 @@ class CacheFolder(BaseCache):
         Created if missing, for its owner only.
     limit_bytes : int
         At opening, the files that expire first are removed until the others fit.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be made.
     """
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:

@@ -55,12 +55,8 @@ def _begins_as_json(data: bytes) -> bool:
 def unpacked(data: bytes, *, max_bytes: int) -> bytes:
     """Return gzip content unpacked, and any other as it is.
 
-    Some tilers store every tile packed and rely on the server's headers; folders have none.
-
-    Raises
-    ------
-    ValueError
-        If it is packed and broken, or unpacks to more than ``max_bytes``.
+    Some tilers store every tile packed and rely on the server's headers; folders have none. Raises
+    `ValueError` if it is packed and broken, or unpacks to more than ``max_bytes``.
     """
     if not data.startswith(_GZIP):
         return data

@@ -17,12 +17,7 @@ class FolderSource:
     ``root`` is the root document, or the folder of its ``tileset.json``. Nothing outside the folder
     is read: not by ``..``, by absolute paths, by percent-encoding, nor through symbolic links.
     Query and fragment of a reference are removed. A backslash counts as a slash, as in every
-    browser.
-
-    Raises
-    ------
-    FetchError
-        If there is no such file.
+    browser. Raises `FetchError` if there is no such file.
     """
 
     def __init__(self, root: Path) -> None:

@@ -58,6 +58,7 @@ class HttpSource:
 
     Every thread has its own connection. The user's key is sent with every request to the root's
     host and to no other; it is in no address that `resolve` returns, in no message and in no log.
+    Raises `FetchError` if the address is invalid, or the cache's folder cannot be made.
 
     Parameters
     ----------
@@ -65,11 +66,6 @@ class HttpSource:
         Address of the root document, http or https; a ``key=`` in it is used as the key.
     key, cache_dir : str, Path, optional
         Value of the query parameter ``key``; folder of the cache, the user's one if left out.
-
-    Raises
-    ------
-    FetchError
-        If the address is invalid, or the cache's folder cannot be made.
     """
 
     def __init__(

@@ -76,12 +76,8 @@ class PrivateHosts:
     def addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host that may be connected to, at least one.
 
-        Raises
-        ------
-        FetchError
-            If it has only private addresses.
-        OSError
-            If its name cannot be resolved.
+        Raises `FetchError` if it has only private addresses. Raises `OSError` if its name cannot be
+        resolved.
         """
         found = _addresses(host, port)
         allowed = [address for address in found if self._may_ask(host, address)]

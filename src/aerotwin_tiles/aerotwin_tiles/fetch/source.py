@@ -79,20 +79,15 @@ class Source(Protocol):
     def resolve(self, base_uri: str, uri: str) -> str:
         """Return the address of a reference in the document at ``base_uri``.
 
-        Raises
-        ------
-        FetchError
-            If it may not be followed: it leaves the folder, or has another scheme.
+        Raises `FetchError` if it may not be followed: it leaves the folder, or has another scheme.
         """
         ...
 
     def read(self, uri: str, *, max_bytes: int) -> bytes:
         """Return the content at an address from `root_uri` or `resolve`.
 
-        Raises
-        ------
-        FetchError
-            If there is none, it is larger than ``max_bytes``, or it does not arrive whole.
+        Raises `FetchError` if there is none, it is larger than ``max_bytes``, or it does not arrive
+        whole.
         """
         ...
 

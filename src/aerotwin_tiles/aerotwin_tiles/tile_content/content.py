@@ -37,7 +37,8 @@ def read_content(
 ) -> list[TilePart]:
     """Return the meshes and points of a tile's content, in the frame of the tile.
 
-    The list may be empty, as for a glTF of lines alone.
+    The list may be empty, as for a glTF of lines alone. Raises `ContentError` if it is damaged or
+    holds what is not supported; the message names tile and fault.
 
     Parameters
     ----------
@@ -51,11 +52,6 @@ def read_content(
         asset.gltfUpAxis. Points (pnts) are never rotated.
     max_bytes : int
         Limit of the memory of the decoded content [bytes].
-
-    Raises
-    ------
-    ContentError
-        If it is damaged or holds what is not supported; the message names tile and fault.
     """
     context = ContentContext(
         uri=uri, resolve=resolve, T_up=_T_UP[up_axis], budget=MemoryBudget(max_bytes)

@@ -31,10 +31,7 @@ class FeatureTable:
     def array(self, name: str, dtype: str, count: int, width: int) -> np.ndarray:
         """Return a property of every feature, (count, width), from the binary part.
 
-        Raises
-        ------
-        ValueError
-            If it reaches beyond that part or holds NaN or infinity.
+        Raises `ValueError` if it reaches beyond that part or holds NaN or infinity.
         """
         reference = self.json.element(name)
         if reference is None:
@@ -68,10 +65,7 @@ class TileBody:
 def whole_tile(data: memoryview) -> memoryview:
     """Return the bytes that a tile's header declares (magic, version, byteLength).
 
-    Raises
-    ------
-    ValueError
-        If there are fewer, or the version is unknown.
+    Raises `ValueError` if there are fewer, or the version is unknown.
     """
     if len(data) < 12:
         raise ValueError(f"a tile has at least 12 bytes, got {len(data)}")
