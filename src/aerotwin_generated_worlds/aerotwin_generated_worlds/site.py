@@ -24,14 +24,9 @@ _SHIFT = 4
 class Stroke:
     """An area, line or text painted on the ground.
 
-    Parameters
-    ----------
-    material : int
-        One of those of `surfaces`.
-    points_m, width_m : (n, 2) array, float
-        Corners of an area, or points of a line, in the map, and its width [m]; 0 fills the area.
-    text : str
-        Drawn in place of a line: from the first point, letters ``width_m`` high.
+    ``material``: one of those of `surfaces`. ``points_m, width_m`` (n, 2) array, float: corners of
+    an area, or points of a line, in the map, and its width [m]; 0 fills the area. ``text``: drawn
+    in place of a line: from the first point, letters ``width_m`` high.
     """
 
     material: int
@@ -50,12 +45,9 @@ class Stroke:
 class Site:
     """Ground of a generated world.
 
-    Parameters
-    ----------
-    x_m, y_m, z_m : (columns,), (rows,), (rows, columns) arrays
-        Coordinates and heights of the regular grid of vertices; y rises [m].
-    strokes : list of Stroke
-        Painted in this order of materials.
+    ``x_m, y_m, z_m`` (columns,), (rows,), (rows, columns) arrays: coordinates and heights of the
+    regular grid of vertices; y rises [m]. ``strokes`` (list of Stroke): painted in this order of
+    materials.
     """
 
     x_m: np.ndarray

@@ -59,14 +59,10 @@ def quads(corners: np.ndarray, uv: np.ndarray) -> Patch:
 def strips(loops: np.ndarray, uv: np.ndarray, *, without: np.ndarray | None = None) -> Patch:
     """Return the surface between consecutive closed loops.
 
-    Parameters
-    ----------
-    loops : (k, n, 3) array
-        Seen from the side that later loops lie on, each runs counter-clockwise about its inside.
-    uv : (k, n + 1, 2) array
-        Texture coordinates; the last of a loop are those of its first point, after a full turn.
-    without : (k - 1, n) bool array, optional
-        Cells to leave open.
+    ``loops`` (k, n, 3) array: seen from the side that later loops lie on, each runs
+    counter-clockwise about its inside. ``uv`` (k, n + 1, 2) array: texture coordinates; the last of
+    a loop are those of its first point, after a full turn. ``without`` (k - 1, n) bool array,
+    optional: cells to leave open.
     """
     k, n = loops.shape[:2]
     vertices = np.concatenate([loops, loops[:, :1]], axis=1)
@@ -108,13 +104,9 @@ def without_slivers(patch: Patch) -> Patch:
 def recesses(corners: np.ndarray, uv: np.ndarray, depth_m: float, rim: float) -> Patch:
     """Return niches in place of wall cells: four reveals and a back.
 
-    Parameters
-    ----------
-    corners, uv : (m, 4, 3) and (m, 4, 2) arrays
-        Cells left open in a wall, counter-clockwise seen from outside; their texture coordinates.
-    depth_m, rim : float
-        Distance of the backs behind the wall [m]; share of a cell's texture, along its border, that
-        the reveals show.
+    ``corners, uv`` (m, 4, 3) and (m, 4, 2) arrays: cells left open in a wall, counter-clockwise
+    seen from outside; their texture coordinates. ``depth_m, rim``: distance of the backs behind the
+    wall [m]; share of a cell's texture, along its border, that the reveals show.
     """
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

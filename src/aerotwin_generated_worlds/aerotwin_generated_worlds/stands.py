@@ -24,15 +24,10 @@ LIGHT_COLUMNS = 4
 class Sweep:
     """A closed profile swept along a line.
 
-    Parameters
-    ----------
-    points_m, outward : (n, 2) arrays
-        Points of the line and unit vectors to its left [m].
-    profile_m : (k, 2) array
-        Corners (outward from the line, height) counter-clockwise; every corner is seen from the
-        first, which ends the bottom's far side [m].
-    pieces : (k,) array
-        Kind of the piece between a corner and the next.
+    ``points_m, outward`` (n, 2) arrays: points of the line and unit vectors to its left [m].
+    ``profile_m`` (k, 2) array: corners (outward from the line, height) counter-clockwise; every
+    corner is seen from the first, which ends the bottom's far side [m]. ``pieces`` (k,) array: kind
+    of the piece between a corner and the next.
     """
 
     points_m: np.ndarray

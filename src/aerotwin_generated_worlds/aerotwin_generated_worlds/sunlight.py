@@ -28,13 +28,10 @@ _NOTHING = -1e6
 class Shade:
     """Sun and sky light on a site.
 
-    Parameters
-    ----------
-    low_m, cell_m : (2,) array, float
-        Position of the first cell's centre, and distance between cells [m].
-    ceiling_m, openness : (rows, columns) float32 arrays
-        Height below which a point is in the shade [m]; share of the sky's light that reaches the
-        ground between the surrounding objects.
+    ``low_m, cell_m`` (2,) array, float: position of the first cell's centre, and distance between
+    cells [m]. ``ceiling_m, openness`` (rows, columns) float32 arrays: height below which a point is
+    in the shade [m]; share of the sky's light that reaches the ground between the surrounding
+    objects.
     """
 
     low_m: np.ndarray
@@ -73,16 +70,10 @@ def cast_shade(
 ) -> Shade:
     """Return the shade of solids on a site.
 
-    Parameters
-    ----------
-    low_m, high_m : (2,) arrays
-        Corners of the site [m].
-    solids : sequence of (vertices (n, 3), triangles (m, 3))
-        Objects that cast shade.
-    ground_z_m : (rows, columns) array
-        Ground heights on any regular grid over the site, first row in the south [m].
-    cell_m : float
-        Resolution of the shade [m].
+    ``low_m, high_m`` (2,) arrays: corners of the site [m]. ``solids`` (sequence of (vertices (n,
+    3), triangles (m, 3))): objects that cast shade. ``ground_z_m`` (rows, columns) array: ground
+    heights on any regular grid over the site, first row in the south [m]. ``cell_m``: resolution of
+    the shade [m].
     """
     low, high = np.asarray(low_m, float), np.asarray(high_m, float)
     nx, ny = (np.ceil((high - low) / cell_m)).astype(int) + 1

@@ -37,13 +37,9 @@ _SAME_SHARE = 0.75
 class MapFrame:
     """Pose of the tileset in the map.
 
-    Attributes
-    ----------
-    T_map_tileset : (4, 4) array
-    origin : GeodeticPoint or None
-        Geodetic position of the map's origin; None for a local tileset without one.
-    is_geocentric, notes : bool, tuple of str
-        Whether the tileset's frame is ECEF; what was detected, and what to do if it is wrong.
+    ``T_map_tileset`` (4, 4) array. ``origin`` (GeodeticPoint or None): geodetic position of the
+    map's origin; None for a local tileset without one. ``is_geocentric, notes``: whether the
+    tileset's frame is ECEF; what was detected, and what to do if it is wrong.
     """
 
     T_map_tileset: np.ndarray

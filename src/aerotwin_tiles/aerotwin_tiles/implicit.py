@@ -42,14 +42,9 @@ Cell = tuple[int, ...]
 class ImplicitTiling:
     """The rule of one implicit tree; addresses are relative to the document ``base_uri``.
 
-    Attributes
-    ----------
-    n_axes, subtree_levels, available_levels : int
-        2 or 3; levels of a subtree; levels in all.
-    subtrees, contents : str, tuple of str
-        Templates of the addresses of subtrees and of contents.
-    box, region : (12,) and (6,) array
-        Volume of the whole tree; exactly one is set.
+    ``n_axes, subtree_levels, available_levels``: 2 or 3; levels of a subtree; levels in all.
+    ``subtrees, contents``: templates of the addresses of subtrees and of contents. ``box, region``
+    (12,) and (6,) array: volume of the whole tree; exactly one is set.
     """
 
     source: Source

@@ -52,16 +52,10 @@ NOTHING = LoadedTile(meshes=(), n_bytes=0, copyrights=())
 class TileReader:
     """Reads the contents of tiles; thread-safe.
 
-    Attributes
-    ----------
-    region : Box or None
-        In the frame of the tileset; contents whose own volume lies outside are not read.
-    crop_m : (2, 3) array or None
-        Corners in the map at which triangles are cut [m].
-    point_size_m : float
-        Width of the octahedron of a point [m].
-    shared : SharedContents
-        Contents already read; tiles that share one share its arrays, too.
+    ``region`` (Box or None): in the frame of the tileset; contents whose own volume lies outside
+    are not read. ``crop_m`` (2, 3) array or None: corners in the map at which triangles are cut
+    [m]. ``point_size_m``: width of the octahedron of a point [m]. ``shared`` (SharedContents):
+    contents already read; tiles that share one share its arrays, too.
     """
 
     source: Source

@@ -39,15 +39,10 @@ _MOST_MISFITS = 8
 class StreamRule:
     """Region, accuracy and update distance of a stream.
 
-    Attributes
-    ----------
-    T_tileset_map : (4, 4) array
-    region : Box or None
-        In the frame of the tileset; nothing outside is loaded.
-    max_error_m, error_growth : float
-        Error allowed at the sensor [m], and its increase per metre of distance.
-    step_m : float
-        Travel of the sensor after which tiles are selected again [m].
+    ``T_tileset_map`` (4, 4) array. ``region`` (Box or None): in the frame of the tileset; nothing
+    outside is loaded. ``max_error_m, error_growth``: error allowed at the sensor [m], and its
+    increase per metre of distance. ``step_m``: travel of the sensor after which tiles are selected
+    again [m].
     """
 
     T_tileset_map: np.ndarray

@@ -39,16 +39,11 @@ _PIXEL_IS_POINT, _METRE, _USER_DEFINED = 2, 9001, 32767
 class Raster:
     """A raster on a grid, rows from north to south.
 
-    Parameters
-    ----------
-    values, is_known : (h, w) or (h, w, 3) array, (h, w) bool array
-    west, north : float
-        Grid coordinates of the upper left corner (of the pixel, not its centre), in the grid's
-        unit: metres or degrees; pixels where there is none.
-    pixel : (float, float)
-        Pixel size eastwards and southwards, in the same unit.
-    epsg : int or None
-        Code of the grid's coordinate system; None where the file names none that has one.
+    ``values, is_known`` (h, w) or (h, w, 3) array, (h, w) bool array. ``west, north``: grid
+    coordinates of the upper left corner (of the pixel, not its centre), in the grid's unit: metres
+    or degrees; pixels where there is none. ``pixel`` (float, float): pixel size eastwards and
+    southwards, in the same unit. ``epsg``: code of the grid's coordinate system; None where the
+    file names none that has one.
     """
 
     values: np.ndarray

@@ -80,12 +80,9 @@ def place_on_earth(
     the ellipsoid. Raises `ValueError` if the system is not known, or the grid is not near the
     origin.
 
-    Parameters
-    ----------
-    x, y, height_m : (w,), (h,), (h, w) arrays
-        Coordinates of columns and rows in the system of the code; heights [m].
-    origin : GeodeticPoint or None
-        Of the map; if None the middle of the grid at height 0.
+    ``x, y, height_m`` (w,), (h,), (h, w) arrays: coordinates of columns and rows in the system of
+    the code; heights [m]. ``origin`` (GeodeticPoint or None): of the map; if None the middle of the
+    grid at height 0.
     """
     grid = grid_of(epsg)
     if origin is None:

@@ -24,15 +24,9 @@ _WHOLLY = 0.999  # share of a cell that must be known; below 1 for the rounding 
 class HeightGrid:
     """Heights at the middles of cells, rows from north to south.
 
-    Parameters
-    ----------
-    x, y : (w,), (h,) arrays
-        Grid coordinates of the columns and rows, in the unit of the raster.
-    height_m : (h, w) float64 array
-    is_inside : (h, w) bool array
-        Where the heights count.
-    n_filled, n_outside : int
-        No-data pixels of the raster: filled from their surroundings; left out.
+    ``x, y`` (w,), (h,) arrays: grid coordinates of the columns and rows, in the unit of the raster.
+    ``height_m`` (h, w) float64 array. ``is_inside`` (h, w) bool array: where the heights count.
+    ``n_filled, n_outside``: no-data pixels of the raster: filled from their surroundings; left out.
     """
 
     x: np.ndarray

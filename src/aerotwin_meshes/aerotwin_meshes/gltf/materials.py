@@ -29,16 +29,11 @@ _IMAGE_EXTENSIONS = ("EXT_texture_webp", "KHR_texture_basisu")
 class GltfMaterial:
     """Appearance of a primitive's surface.
 
-    Attributes
-    ----------
-    factor : (3,) float64 array
-        Linear base colour; already applied to the texture, if there is one.
-    texture : (h, w, 3) uint8 array or None
-        Base colour texture; mirrored wrapping has been written out.
-    are_clamped : (bool, bool)
-        Whether the texture is clamped along u and v; it repeats if not.
-    coordinates, T_uv : int, (2, 3) float64 array
-        Index of the set of texture coordinates; from stored coordinates to those of the texture.
+    ``factor`` (3,) float64 array: linear base colour; already applied to the texture, if there is
+    one. ``texture`` (h, w, 3) uint8 array or None: base colour texture; mirrored wrapping has been
+    written out. ``are_clamped`` (bool, bool): whether the texture is clamped along u and v; it
+    repeats if not. ``coordinates, T_uv`` (int, (2, 3) float64 array): index of the set of texture
+    coordinates; from stored coordinates to those of the texture.
     """
 
     factor: np.ndarray

@@ -25,15 +25,10 @@ _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709-6, 3.2
 class GltfTriangles:
     """Triangles of one primitive.
 
-    Attributes
-    ----------
-    positions : (n, 3) float64 array
-        In the frame of the mesh.
-    triangles, uv, texture : (m, 3) int32, (n, 2) float32 and (h, w, 3) uint8 arrays
-    repeats : bool
-        Whether the texture repeats beyond [0, 1].
-    light : (n,) float32 array or None
-        Factor of the texture's sRGB values at each vertex.
+    ``positions`` (n, 3) float64 array: in the frame of the mesh. ``triangles, uv, texture`` (m, 3)
+    int32, (n, 2) float32 and (h, w, 3) uint8 arrays. ``repeats``: whether the texture repeats
+    beyond [0, 1]. ``light`` (n,) float32 array or None: factor of the texture's sRGB values at each
+    vertex.
     """
 
     positions: np.ndarray

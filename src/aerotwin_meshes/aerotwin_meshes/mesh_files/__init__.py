@@ -19,13 +19,9 @@ def read_mesh_file(path: Path, placement: PlacementDescription | None = None) ->
 
     Raises `UserError` naming file and position, what was expected and what was found.
 
-    Parameters
-    ----------
-    path : Path
-        Its extension, one of `KINDS`, selects the reader. Files that it names must lie in its
-        folder or below.
-    placement : PlacementDescription, optional
-        Pose in the map; by default glTF has y up, the others z, and the unit is the metre.
+    ``path``: its extension, one of `KINDS`, selects the reader. Files that it names must lie in its
+    folder or below. ``placement`` (PlacementDescription, optional): pose in the map; by default
+    glTF has y up, the others z, and the unit is the metre.
     """
     placement = placement or PlacementDescription()
     kind = path.suffix.lower()

@@ -26,13 +26,9 @@ _INDEX_LISTS = ("vertex_indices", "vertex_index")
 class PlyContent:
     """Content of a PLY file.
 
-    Parameters
-    ----------
-    vertices : (n, 3) float64 array
-    colours, uv : (n, 3) uint8 and (n, 2) float64 array, or None
-        Of the vertices; v runs up.
-    polygons, textures : dict of int -> PlyFaces, tuple of str
-        Faces by their number of corners; files named in the comments.
+    ``vertices`` (n, 3) float64 array. ``colours, uv`` (n, 3) uint8 and (n, 2) float64 array, or
+    None: of the vertices; v runs up. ``polygons, textures`` (dict of int -> PlyFaces, tuple of
+    str): faces by their number of corners; files named in the comments.
     """
 
     vertices: np.ndarray
@@ -46,12 +42,9 @@ class PlyContent:
 class PlyFaces:
     """Faces with the same number k of corners.
 
-    Parameters
-    ----------
-    corners, texture, colours : (m, k) and (m,) int64 arrays, (m, 3) uint8 array or None
-        Vertices, texture index and colour of each face.
-    uv : (m, k, 2) float64 array or None
-        Of the corners; v runs up.
+    ``corners, texture, colours`` (m, k) and (m,) int64 arrays, (m, 3) uint8 array or None:
+    vertices, texture index and colour of each face. ``uv`` (m, k, 2) float64 array or None: of the
+    corners; v runs up.
     """
 
     corners: np.ndarray

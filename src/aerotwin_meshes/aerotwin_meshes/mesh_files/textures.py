@@ -53,11 +53,8 @@ def textured(
 ) -> TexturedMesh:
     """Return a mesh whose corners have their own texture coordinates.
 
-    Parameters
-    ----------
-    vertices, texture : (n, 3) float64 array, (h, w, 3) uint8 array
-    corners, uv : (m, 3) integer array, (m, 3, 2) array
-        Vertex and texture coordinates of each corner; v runs down.
+    ``vertices, texture`` (n, 3) float64 array, (h, w, 3) uint8 array. ``corners, uv`` (m, 3)
+    integer array, (m, 3, 2) array: vertex and texture coordinates of each corner; v runs down.
     """
     uv = np.ascontiguousarray(uv.reshape(-1, 2), np.float32)
     places, place = np.unique(uv.view(np.uint64).ravel(), return_inverse=True)

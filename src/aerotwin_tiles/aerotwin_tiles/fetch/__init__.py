@@ -28,13 +28,9 @@ def open_source(
 
     Raises `FetchError` if there is no such document (with a server, only `Source.read` detects it).
 
-    Parameters
-    ----------
-    root : str or Path
-        Path of a root document, or of a folder that holds ``tileset.json``; or a URL.
-    key, cache_dir : str, Path, optional
-        The user's key at a server; folder where a server's files are cached as far as it allows, by
-        default the user's cache folder.
+    ``root`` (str or Path): path of a root document, or of a folder that holds ``tileset.json``; or
+    a URL. ``key, cache_dir``: the user's key at a server; folder where a server's files are cached
+    as far as it allows, by default the user's cache folder.
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", str(root))
     if scheme is None:

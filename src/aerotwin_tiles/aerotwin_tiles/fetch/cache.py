@@ -43,12 +43,8 @@ class CacheFolder(BaseCache):
     Several threads and processes may share it: files are written whole and renamed. Raises
     `OSError` if the folder cannot be made.
 
-    Parameters
-    ----------
-    folder : Path
-        Created if missing, for its owner only.
-    limit_bytes : int
-        At opening, the files that expire first are removed until the others fit.
+    ``folder``: created if missing, for its owner only. ``limit_bytes``: at opening, the files that
+    expire first are removed until the others fit.
     """
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:

@@ -60,12 +60,9 @@ class HttpSource:
     host and to no other; it is in no address that `resolve` returns, in no message and in no log.
     Raises `FetchError` if the address is invalid, or the cache's folder cannot be made.
 
-    Parameters
-    ----------
-    root : str
-        Address of the root document, http or https; a ``key=`` in it is used as the key.
-    key, cache_dir : str, Path, optional
-        Value of the query parameter ``key``; folder of the cache, the user's one if left out.
+    ``root``: address of the root document, http or https; a ``key=`` in it is used as the key.
+    ``key, cache_dir``: value of the query parameter ``key``; folder of the cache, the user's one if
+    left out.
     """
 
     def __init__(

@@ -51,12 +51,8 @@ class TileMesh:
 class TilePoints:
     """Points of a tile; ``name`` and ``copyright`` as of a `TileMesh`.
 
-    Attributes
-    ----------
-    points : (n, 3) float64 array
-        In the frame of the tile [m].
-    colours : (n, 3) uint8 array
-        sRGB colours.
+    ``points`` (n, 3) float64 array: in the frame of the tile [m]. ``colours`` (n, 3) uint8 array:
+    sRGB colours.
     """
 
     points: np.ndarray
@@ -72,12 +68,9 @@ TilePart = TileMesh | TilePoints
 class ContentContext:
     """What the readers of a content share.
 
-    Attributes
-    ----------
-    uri, resolve : str, callable
-        Name of the content, relative to its tileset; returns the bytes of a file it refers to.
-    T_up, budget : (4, 4) float64 array, MemoryBudget
-        Rotates the glTF's up axis to z; limits the memory of the decoded content.
+    ``uri, resolve``: name of the content, relative to its tileset; returns the bytes of a file it
+    refers to. ``T_up, budget`` (4, 4) float64 array, MemoryBudget: rotates the glTF's up axis to z;
+    limits the memory of the decoded content.
     """
 
     uri: str
