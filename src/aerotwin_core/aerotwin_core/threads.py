@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-N_RANGES = 8
+N_BANDS, N_RANGES = 24, 8
 _WORTH_A_THREAD = 4000
 """Elements of a range; fewer are done sooner than handed over."""
 
@@ -46,6 +46,12 @@ def split_range(n: int, n_parts: int) -> list[tuple[int, int]]:
     """Return ``n_parts`` consecutive (start, stop) ranges that cover 0..n, without empty ones."""
     edges = [n * i // n_parts for i in range(n_parts + 1)]
     return [(a, b) for a, b in pairwise(edges) if b > a]
+
+
+def fill_bands(kernel: Callable[..., object], n_rows: int, *arguments: Any) -> None:
+    """Call ``kernel(start, stop, *arguments)``, which fills rows of its last arguments, for all."""
+    tasks = [(start, stop, *arguments) for start, stop in split_range(n_rows, N_BANDS)]
+    run_tasks(kernel, tasks, default_thread_count())
 
 
 def ranges_of(n: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_core.threads import fill_bands
 from aerotwin_generated_worlds import facades
 from aerotwin_generated_worlds.solids import Patch, fan, join, recesses, strips, turned
 from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
@@ -201,9 +201,7 @@ def building_solid(plan: Building) -> Patch:
     return turned(_surface(plan, size), plan.x_m, plan.y_m, plan.z_m, plan.yaw)
 
 
-def building_mesh(
-    plan: Building, shade: Shade, *, name: str, texel_m: float, n_threads: int
-) -> TexturedMesh:
+def building_mesh(plan: Building, shade: Shade, *, name: str, texel_m: float) -> TexturedMesh:
     """Return the textured solid: the walls unrolled in the upper part, the roof in the lower."""
     around, width_m = 2.0 * (plan.length_m + plan.width_m), plan.width_m
     columns, wall_rows = round(around / texel_m), round(plan.wall_m / texel_m)
@@ -217,20 +215,14 @@ def building_mesh(
     cell_s, cell_z = _cells(s, np.append(edges, around)), _cells(z, levels)
     light, ceiling = _wall_light(plan, shade, s, side[cell_s[:, 0].astype(int)])
     style = np.append(STYLES[plan.style % len(STYLES)], plan.storey_m - LINTEL_M)
-    tasks = [
-        (a, b, s, z, cell_s, cell_z, kinds, style, light, ceiling, plan.seed, image)
-        for a, b in split_range(wall_rows, 12)
-    ]
-    run_tasks(facades.paint_facade, tasks, n_threads)
+    wall = (s, z, cell_s, cell_z, kinds, style, light, ceiling)
+    fill_bands(facades.paint_facade, wall_rows, *wall, plan.seed, image)
     _write_sign(plan, image, texel_m, light)
     roof = image[wall_rows:, : round(plan.length_m / texel_m)]
     shade_on_roof = _roof_light(plan, shade)
     colour = (TILES if plan.pitched else FELT)[plan.seed % 3]
-    tasks = [
-        (a, b, texel_m, colour, plan.pitched, shade_on_roof, plan.seed, roof)
-        for a, b in split_range(len(roof), 8)
-    ]
-    run_tasks(facades.paint_roof, tasks, n_threads)
+    look = (texel_m, colour, plan.pitched, shade_on_roof)
+    fill_bands(facades.paint_roof, len(roof), *look, plan.seed, roof)
     return building_solid(plan).mesh(image, name)
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
-from aerotwin_core.threads import default_thread_count
 from aerotwin_generated_worlds.buildings import Building
 from aerotwin_generated_worlds.furniture import street_lamp
 from aerotwin_generated_worlds.plants import Plant
@@ -53,18 +52,16 @@ class CampusParameters:
     )
 
 
-def build_campus(
-    parameters: CampusParameters, *, n_threads: int | None = None
-) -> tuple[TexturedMesh, ...]:
+def build_campus(parameters: CampusParameters) -> tuple[TexturedMesh, ...]:
     """Generate the campus; the same parameters give the same bytes.
 
     The meshes are ground in chunks, buildings, cars, lamps, plants.
     """
-    n, seed, spacing = n_threads or default_thread_count(), parameters.seed, parameters.spacing_m
+    seed, texel, spacing = parameters.seed, parameters.texel_m, parameters.spacing_m
     road = campus_road(seed)
     x, y = (grid_line(-half, half, spacing, k) for half, k in zip(HALF_SITE_M, CHUNKS, strict=True))
-    even = land(x, y, wave_m=130.0, rise_m=0.9, bumps_m=0.0, seed=seed, n_threads=n)
-    rough = land(x, y, wave_m=130.0, rise_m=0.9, bumps_m=0.10, seed=seed, n_threads=n)
+    even = land(x, y, wave_m=130.0, rise_m=0.9, bumps_m=0.0, seed=seed)
+    rough = land(x, y, wave_m=130.0, rise_m=0.9, bumps_m=0.10, seed=seed)
     distance, _ = road.nearest(*np.meshgrid(x, y))
     lawn = np.clip((distance - 8.5) / 5.0, 0.0, 1.0)
     base = Site(x_m=x, y_m=y, z_m=even + lawn * (rough - even), seed=seed)
@@ -78,10 +75,7 @@ def build_campus(
     site = Site(
         x_m=x, y_m=y, z_m=z + weight * (base.z_m - z), seed=seed, strokes=_strokes(road, plan)
     )
-    return settlement_meshes(
-        site, plan, chunks=CHUNKS, ground_texel_m=parameters.texel_m, texel_m=parameters.texel_m,
-        n_threads=n,
-    )  # fmt: skip
+    return settlement_meshes(site, plan, chunks=CHUNKS, ground_texel_m=texel, texel_m=texel)
 
 
 def campus_road(seed: int) -> Road:

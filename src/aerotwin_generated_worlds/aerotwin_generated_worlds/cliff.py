@@ -14,7 +14,7 @@ import numpy as np
 
 from aerotwin_core.kernel_cache import njit
 from aerotwin_core.parameters import parameter
-from aerotwin_core.threads import default_thread_count, run_tasks, split_range
+from aerotwin_core.threads import fill_bands
 from aerotwin_generated_worlds import rock, shore
 from aerotwin_generated_worlds.noise import gradient_noise
 from aerotwin_generated_worlds.sunlight import SUN_MAP, bilinear
@@ -67,17 +67,14 @@ class CliffParameters:
     )
 
 
-def build_cliff(
-    parameters: CliffParameters, *, n_threads: int | None = None
-) -> tuple[TexturedMesh, ...]:
+def build_cliff(parameters: CliffParameters) -> tuple[TexturedMesh, ...]:
     """Generate the cliff; the same parameters give the same bytes.
 
     The meshes are the front of the wall, beach, plateau, the wall's flanks and, if its width is not
     0, the scan region, in the map frame: x along the wall, y inland, z up from sea level.
     """
-    n = n_threads or default_thread_count()
-    wall, *rest = _wall(parameters, n)
-    return wall, _beach(parameters, n), _plateau(parameters, n), *rest
+    wall, *rest = _wall(parameters)
+    return wall, _beach(parameters), _plateau(parameters), *rest
 
 
 def inland_distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -125,14 +122,14 @@ def _top_variation(s, seed):
     return out
 
 
-def _wall(parameters: CliffParameters, n_threads: int) -> list[TexturedMesh]:
+def _wall(parameters: CliffParameters) -> list[TexturedMesh]:
     """Return the wall's front, its flanks and, cut out of the front, the scan region."""
     seed, spacing, texel = parameters.seed, parameters.spacing_m, parameters.texel_m
     bends = np.array([-WALL_END_M, -FRONT_HALF_M, FRONT_HALF_M, WALL_END_M])
     s = _piecewise(bends, (spacing * 2.7, spacing, spacing * 2.7))
     t = np.linspace(0.0, PROFILE_M, round(PROFILE_M / spacing) + 1)
     beds = rock.bed_table(seed)
-    relief, layers = _relief(s, t, beds, seed, n_threads)
+    relief, layers = _relief(s, t, beds, seed)
     vertices = _wall_vertices(s, t, relief, seed)
     layers[..., rock.LIGHT] = _light(vertices)
     layers[..., rock.OPENNESS] = _openness(relief, spacing)
@@ -140,13 +137,13 @@ def _wall(parameters: CliffParameters, n_threads: int) -> list[TexturedMesh]:
     # The texture is a sheet over (s, t) whose columns are three times as wide on the flanks.
     s_texel, s_uv = _texel_centres(bends, np.diff(bends) / [3 * texel, texel, 3 * texel])
     t_texel = _texel_centres(np.array([PROFILE_M, 0.0]), np.array([PROFILE_M]) / texel)[0]
-    image = _paint_rock((s, t, layers, beds), s_texel, t_texel, LIGHT_GAIN, 0.0, seed, n_threads)
+    image = _paint_rock((s, t, layers, beds), s_texel, t_texel, LIGHT_GAIN, 0.0, seed)
     rows, columns = slice(0, 0), slice(0, 0)
     region = []
     if parameters.scan_width_m > 0.0:
         rows, columns = _scan_cells(parameters, s, t)
         border = vertices[rows, columns]
-        region = [_scan_region(parameters, s[columns], t[rows], border, beds, n_threads)]
+        region = [_scan_region(parameters, s[columns], t[rows], border, beds)]
     parts = []
     for k, name in ((1, "wall"), (0, "western flank"), (2, "eastern flank")):
         a, b = np.searchsorted(s, bends[k : k + 2] - 1e-6)
@@ -167,29 +164,23 @@ def _wall(parameters: CliffParameters, n_threads: int) -> list[TexturedMesh]:
     return [*parts, *region]
 
 
-def _relief(s, t, beds, seed: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+def _relief(s, t, beds, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Relief (rows, columns) [m] and layers of the rock over a grid of s and t."""
     relief = np.empty((len(t), len(s)))
     layers = np.zeros((len(t), len(s), rock.N_LAYERS), np.float32)
     grass_t = SLOPE_M + 0.6 * BEND_M
-    tasks = [(a, b, s, t, grass_t, beds, seed, relief, layers) for a, b in split_range(len(t), 16)]
-    run_tasks(rock.wall_relief, tasks, n_threads)
+    fill_bands(rock.wall_relief, len(t), s, t, grass_t, beds, seed, relief, layers)
     return relief, layers
 
 
-def _paint_rock(sheet, s_texel, t_texel, gain, detail, seed, n_threads: int) -> np.ndarray:
+def _paint_rock(sheet, s_texel, t_texel, gain, detail, seed) -> np.ndarray:
     """Paint the texels at s and t (top row first) of a sheet (s, t, layers, beds)."""
     s, t, layers, beds = sheet
-    column_x, row_y = (
-        np.interp(s_texel, s, np.arange(len(s))),
-        np.interp(t_texel, t, np.arange(len(t))),
-    )
+    column_x = np.interp(s_texel, s, np.arange(len(s)))
+    row_y = np.interp(t_texel, t, np.arange(len(t)))
     image = np.empty((len(t_texel), len(s_texel), 3), np.uint8)
-    tasks = [
-        (a, b, s_texel, t_texel, column_x, row_y, layers, beds, gain, detail, seed, image)
-        for a, b in split_range(len(t_texel), 24)
-    ]
-    run_tasks(rock.paint_wall, tasks, n_threads)
+    grid = (s_texel, t_texel, column_x, row_y, layers, beds)
+    fill_bands(rock.paint_wall, len(t_texel), *grid, gain, detail, seed, image)
     return image
 
 
@@ -206,9 +197,7 @@ def _scan_cells(parameters: CliffParameters, s, t) -> tuple[slice, slice]:
     return bounds[0], bounds[1]
 
 
-def _scan_region(
-    parameters: CliffParameters, s_coarse, t_coarse, border, beds, n_threads: int
-) -> TexturedMesh:
+def _scan_region(parameters: CliffParameters, s_coarse, t_coarse, border, beds) -> TexturedMesh:
     """Return the scan region: finer in shape and paint, joined to the wall's vertices.
 
     ``border`` (rows, columns, 3): vertices of the wall at s and t; its rim is unchanged.
@@ -218,25 +207,22 @@ def _scan_region(
         np.linspace(line[0], line[-1], round((line[-1] - line[0]) / spacing) + 1)
         for line in (s_coarse, t_coarse)
     )
-    relief, layers = _relief(s, t, beds, seed, n_threads)
+    relief, layers = _relief(s, t, beds, seed)
     vertices = _wall_vertices(s, t, relief, seed)
     layers[..., rock.LIGHT] = _light(vertices)
     layers[..., rock.OPENNESS] = _openness(relief, spacing)
     inside = np.minimum.outer(np.minimum(t - t[0], t[-1] - t), np.minimum(s - s[0], s[-1] - s))
     share = np.clip(inside / SCAN_RIM_M, 0.0, 1.0)
-    tasks = [(a, b, s, t, layers, share, seed, relief) for a, b in split_range(len(t), 16)]
-    run_tasks(rock.add_fine_relief, tasks, n_threads)
-    row, column = (
-        np.interp(t, t_coarse, np.arange(len(t_coarse))),
-        np.interp(s, s_coarse, np.arange(len(s_coarse))),
-    )
+    fill_bands(rock.add_fine_relief, len(t), s, t, layers, share, seed, relief)
+    row = np.interp(t, t_coarse, np.arange(len(t_coarse)))
+    column = np.interp(s, s_coarse, np.arange(len(s_coarse)))
     places = np.meshgrid(row, column, indexing="ij")
     coarse = np.stack([bilinear(border[..., k], *places) for k in range(3)], axis=-1)
     vertices = coarse + share[..., None] * (_wall_vertices(s, t, relief, seed) - coarse)
     s_texel = _texel_centres(s[[0, -1]], np.array([s[-1] - s[0]]) / texel)[0]
     t_texel = _texel_centres(t[[-1, 0]], np.array([t[-1] - t[0]]) / texel)[0]
     gain = LIGHT_GAIN * 0.01 / texel
-    image = _paint_rock((s, t, layers, beds), s_texel, t_texel, gain, 1.0, seed, n_threads)
+    image = _paint_rock((s, t, layers, beds), s_texel, t_texel, gain, 1.0, seed)
     u, v = np.meshgrid((s - s[0]) / (s[-1] - s[0]), 1.0 - (t - t[0]) / (t[-1] - t[0]))
     return _grid_mesh(vertices, u, v, image, "scan region")
 
@@ -329,7 +315,7 @@ def _texel_centres(knots: np.ndarray, texels: np.ndarray) -> tuple[np.ndarray, n
     return np.interp((np.arange(n) + 0.5) / n, coordinates, knots), coordinates
 
 
-def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
+def _beach(parameters: CliffParameters) -> TexturedMesh:
     seed, scale = parameters.seed, parameters.texel_m / 0.01
     y_knots = np.array([4.0, -9.0, -60.0])
     x = np.linspace(-54.0, 54.0, 721)
@@ -339,8 +325,7 @@ def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     inland = inland_distance(*np.meshgrid(x, y))
     z, layers = np.empty_like(inland), np.zeros((*inland.shape, shore.N_LAYERS), np.float32)
     pad = np.array([*START_XY_M, inland_distance(*np.array(START_XY_M))])
-    tasks = [(a, b, x, y, inland, pad, seed, z, layers) for a, b in split_range(len(y), 16)]
-    run_tasks(shore.beach_relief, tasks, n_threads)
+    fill_bands(shore.beach_relief, len(y), x, y, inland, pad, seed, z, layers)
     vertices = np.dstack([*np.meshgrid(x, y), z])
     # Rows run south, so the grid's normal points down: flip the rows for the light.
     light = 0.40 + 0.95 * _light(vertices[::-1])[::-1]
@@ -348,16 +333,13 @@ def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     column_x = np.interp(x_texel, x, np.arange(len(x)))
     row_y = np.interp(-y_texel, -y, np.arange(len(y)))
     image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
-    tasks = [
-        (a, b, x_texel, y_texel, column_x, row_y, layers, seed, image)
-        for a, b in split_range(len(y_texel), 24)
-    ]
-    run_tasks(shore.paint_beach, tasks, n_threads)
+    grid = (x_texel, y_texel, column_x, row_y, layers)
+    fill_bands(shore.paint_beach, len(y_texel), *grid, seed, image)
     u, v = np.meshgrid(np.linspace(0, 1, len(x)), np.interp(-y, -y_knots, y_uv))
     return _grid_mesh(vertices, u, v, image, "beach", keep=inland < 4.0)
 
 
-def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
+def _plateau(parameters: CliffParameters) -> TexturedMesh:
     seed, texel = parameters.seed, 0.08 * parameters.texel_m / 0.01
     x, y = np.meshgrid(np.linspace(-85.0, 85.0, 341), np.linspace(40.0, -60.0, 201))
     x_texel, _ = _texel_centres(np.array([-85.0, 85.0]), np.array([170.0]) / texel)
@@ -367,7 +349,6 @@ def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     # The sheet starts a little below the wall's upper end and rises through it.
     z = TOP_Z_M + rim + 0.10 * np.minimum(inland - 6.6, 12.0)
     image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
-    tasks = [(a, b, x_texel, y_texel, seed, image) for a, b in split_range(len(y_texel), 16)]
-    run_tasks(shore.paint_plateau, tasks, n_threads)
+    fill_bands(shore.paint_plateau, len(y_texel), x_texel, y_texel, seed, image)
     u, v = np.meshgrid(np.linspace(0, 1, x.shape[1]), np.linspace(0, 1, x.shape[0]))
     return _grid_mesh(np.dstack([x, y, z]), u, v, image, "plateau", keep=inland > 5.6)

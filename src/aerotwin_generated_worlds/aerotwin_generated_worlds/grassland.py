@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
-from aerotwin_core.threads import default_thread_count
 from aerotwin_generated_worlds.airspace import Airspace
 from aerotwin_generated_worlds.plants import Plant
 from aerotwin_generated_worlds.roads import level_pads
@@ -54,22 +53,20 @@ class GrasslandParameters:
     )
 
 
-def build_grassland(
-    parameters: GrasslandParameters, *, n_threads: int | None = None
-) -> tuple[TexturedMesh, ...]:
+def build_grassland(parameters: GrasslandParameters) -> tuple[TexturedMesh, ...]:
     """Generate the grassland; the same parameters give the same bytes.
 
     The meshes are ground in chunks, then plants and stones if there are any.
     """
-    n, seed, texel = n_threads or default_thread_count(), parameters.seed, parameters.texel_m
+    seed, texel = parameters.seed, parameters.texel_m
     line = grid_line(-HALF_SITE_M, HALF_SITE_M, parameters.spacing_m, N_CHUNKS)
-    z = land(line, line, wave_m=WAVE_M, rise_m=HILLS_M, bumps_m=BUMPS_M, seed=seed, n_threads=n)
+    z = land(line, line, wave_m=WAVE_M, rise_m=HILLS_M, bumps_m=BUMPS_M, seed=seed)
     start_z = float(z[len(line) // 2, len(line) // 2])
     z = level_pads(line, line, z, [(0.0, 0.0, 0.0, 2.0, 2.0, start_z)])
     site = Site(x_m=line, y_m=line, z_m=z, seed=seed, strokes=[_path(seed)])
     plan = Settlement(seed=seed, plants=_plants(site, parameters))
     return settlement_meshes(
-        site, plan, chunks=(N_CHUNKS, N_CHUNKS), ground_texel_m=texel, texel_m=texel, n_threads=n
+        site, plan, chunks=(N_CHUNKS, N_CHUNKS), ground_texel_m=texel, texel_m=texel
     )
 
 

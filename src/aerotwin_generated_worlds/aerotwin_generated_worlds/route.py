@@ -13,7 +13,6 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.parameters import parameter
-from aerotwin_core.threads import default_thread_count
 from aerotwin_generated_worlds.airspace import Airspace
 from aerotwin_generated_worlds.buildings import Building
 from aerotwin_generated_worlds.furniture import pole_solid
@@ -63,14 +62,12 @@ class RouteParameters:
     )
 
 
-def build_route(
-    parameters: RouteParameters, *, n_threads: int | None = None
-) -> tuple[TexturedMesh, ...]:
+def build_route(parameters: RouteParameters) -> tuple[TexturedMesh, ...]:
     """Generate the route; the same parameters give the same bytes.
 
     The meshes are ground in chunks, buildings, cars, boards, poles, plants.
     """
-    n, seed, texel = n_threads or default_thread_count(), parameters.seed, parameters.texel_m
+    seed, texel = parameters.seed, parameters.texel_m
     road = route_road(seed)
     x, y = (
         grid_line(low, high, parameters.spacing_m, k)
@@ -78,8 +75,8 @@ def build_route(
     )
     grid = np.meshgrid(x, y)
     distance, s = road.nearest(*grid)
-    hills = land(x, y, wave_m=WAVE_M, rise_m=HILLS_M, bumps_m=0.0, seed=seed, n_threads=n)
-    rough = land(x, y, wave_m=WAVE_M, rise_m=HILLS_M, bumps_m=BUMPS_M, seed=seed, n_threads=n)
+    hills = land(x, y, wave_m=WAVE_M, rise_m=HILLS_M, bumps_m=0.0, seed=seed)
+    rough = land(x, y, wave_m=WAVE_M, rise_m=HILLS_M, bumps_m=BUMPS_M, seed=seed)
     profile = road_heights(road, Site(x_m=x, y_m=y, z_m=hills, seed=seed))
     away = np.clip((distance - 5.0) / 45.0, 0.0, 1.0)
     away = away * away * (3.0 - 2.0 * away)
@@ -93,13 +90,8 @@ def build_route(
     ]
     levelled = level_pads(x, y, z, pads)
     weight = np.clip((7.0 - distance) / 2.5, 0.0, 1.0)
-    site = Site(
-        x_m=x,
-        y_m=y,
-        z_m=levelled + weight * (z - levelled),
-        seed=seed,
-        strokes=_strokes(road, plan),
-    )
+    z = levelled + weight * (z - levelled)
+    site = Site(x_m=x, y_m=y, z_m=z, seed=seed, strokes=_strokes(road, plan))
 
     def ground_texel(low, high):
         middle = (np.array(low) + high) / 2.0
@@ -107,13 +99,7 @@ def build_route(
         return texel if road.nearest(*middle)[0] < reach else COARSE * texel
 
     return settlement_meshes(
-        site,
-        plan,
-        chunks=CHUNKS,
-        ground_texel_m=ground_texel,
-        texel_m=texel,
-        n_threads=n,
-        shade_cell_m=0.4,
+        site, plan, chunks=CHUNKS, ground_texel_m=ground_texel, texel_m=texel, shade_cell_m=0.4
     )
 
 

@@ -60,11 +60,10 @@ def settlement_meshes(
     chunks: tuple[int, int],
     ground_texel_m: float | Callable,
     texel_m: float,
-    n_threads: int,
     shade_cell_m: float = 0.25,
 ) -> tuple[TexturedMesh, ...]:
     """Return ground, sweeps, buildings, cars, boards, posts and plants, in this order."""
-    seed, n = plan.seed, n_threads
+    seed = plan.seed
     plants = plant_patch(plan.plants, seed) if plan.plants else None
     cars = [car.solid() for car in plan.cars]
     solids = [sweep.solid() for sweep in plan.sweeps.values()]
@@ -72,16 +71,14 @@ def settlement_meshes(
     solids += [*cars, *plan.posts, *(board.body for board in plan.boards.values())]
     bodies = [(solid.vertices, solid.triangles) for solid in solids]
     bodies += [(plants.vertices, plants.triangles)] if plants else []
-    shade = cast_shade(site.low_m, site.high_m, bodies, site.z_m, cell_m=shade_cell_m, n_threads=n)
-    meshes = [*ground_meshes(site, shade, chunks=chunks, texel_m=ground_texel_m, n_threads=n)]
+    shade = cast_shade(site.low_m, site.high_m, bodies, site.z_m, cell_m=shade_cell_m)
+    meshes = [*ground_meshes(site, shade, chunks=chunks, texel_m=ground_texel_m)]
     meshes += [
-        sweep_mesh(
-            sweep, shade, plan.seat_colours, name=name, texel_m=texel_m, seed=seed + k, n_threads=n
-        )
+        sweep_mesh(sweep, shade, plan.seat_colours, name=name, texel_m=texel_m, seed=seed + k)
         for k, (name, sweep) in enumerate(plan.sweeps.items())
     ]
     meshes += [
-        building_mesh(building, shade, name=name, texel_m=texel_m, n_threads=n)
+        building_mesh(building, shade, name=name, texel_m=texel_m)
         for name, building in plan.buildings.items()
     ]
     meshes += [

@@ -10,7 +10,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
-from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_core.threads import fill_bands
 from aerotwin_generated_worlds import surfaces
 from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade, bilinear
 from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
@@ -79,18 +79,15 @@ def grid_line(low: float, high: float, spacing: float, n_chunks: int) -> np.ndar
     return np.linspace(low, high, cells + 1)
 
 
-def land(x_m, y_m, *, wave_m, rise_m, bumps_m, seed, n_threads) -> np.ndarray:
+def land(x_m, y_m, *, wave_m, rise_m, bumps_m, seed) -> np.ndarray:
     """Return heights (rows, columns) of rolling land [m]; see `surfaces.rolling_land`."""
     z = np.empty((len(y_m), len(x_m)))
-    tasks = [
-        (a, b, x_m, y_m, wave_m, rise_m, bumps_m, seed, z) for a, b in split_range(len(y_m), 16)
-    ]
-    run_tasks(surfaces.rolling_land, tasks, n_threads)
+    fill_bands(surfaces.rolling_land, len(y_m), x_m, y_m, wave_m, rise_m, bumps_m, seed, z)
     return z
 
 
 def ground_meshes(
-    site: Site, shade: Shade, *, chunks: tuple[int, int], texel_m, n_threads: int
+    site: Site, shade: Shade, *, chunks: tuple[int, int], texel_m
 ) -> tuple[TexturedMesh, ...]:
     """Return the ground as meshes, one per chunk, west to east and then south to north.
 
@@ -103,7 +100,7 @@ def ground_meshes(
         for c, (column0, column1) in enumerate(pairwise(columns)):
             x, y = site.x_m[column0 : column1 + 1], site.y_m[row0 : row1 + 1]
             texel = texel_m((x[0], y[0]), (x[-1], y[-1])) if callable(texel_m) else texel_m
-            texture = _paint(site, shade, x, y, texel, n_threads)
+            texture = _paint(site, shade, x, y, texel)
             z = site.z_m[row0 : row1 + 1, column0 : column1 + 1]
             meshes.append(_sheet(x, y, z, texture, f"ground {r}-{c}"))
     return tuple(meshes)
@@ -120,7 +117,7 @@ def _sheet(x, y, z, texture, name) -> TexturedMesh:
     )
 
 
-def _paint(site: Site, shade: Shade, x, y, texel_m: float, n_threads: int) -> np.ndarray:
+def _paint(site: Site, shade: Shade, x, y, texel_m: float) -> np.ndarray:
     width, height = round((x[-1] - x[0]) / texel_m), round((y[-1] - y[0]) / texel_m)
     x_texel = x[0] + (np.arange(width) + 0.5) * (x[-1] - x[0]) / width
     y_texel = y[-1] - (np.arange(height) + 0.5) * (y[-1] - y[0]) / height
@@ -129,20 +126,14 @@ def _paint(site: Site, shade: Shade, x, y, texel_m: float, n_threads: int) -> np
         np.linspace(line[0], line[-1], round((line[-1] - line[0]) / cell) + 1) for line in (x, y)
     )
     layers = np.empty((len(coarse_y), len(coarse_x), surfaces.N_LAYERS), np.float32)
-    tasks = [
-        (a, b, coarse_x, coarse_y, site.seed, layers) for a, b in split_range(len(coarse_y), 8)
-    ]
-    run_tasks(surfaces.ground_layers, tasks, n_threads)
+    fill_bands(surfaces.ground_layers, len(coarse_y), coarse_x, coarse_y, site.seed, layers)
     layers[..., surfaces.LIGHT] = _light(site, shade, coarse_x, coarse_y)
     masks = draw_masks(site.strokes, (x[0], y[-1]), (width, height), (x[-1] - x[0]) / width)
     image = np.empty((height, width, 3), np.uint8)
     column_x = np.interp(x_texel, coarse_x, np.arange(len(coarse_x)))
     row_y = np.interp(y_texel, coarse_y, np.arange(len(coarse_y)))
-    tasks = [
-        (a, b, x_texel, y_texel, column_x, row_y, layers, masks, site.seed, image)
-        for a, b in split_range(height, 24)
-    ]
-    run_tasks(surfaces.paint_ground, tasks, n_threads)
+    grid = (x_texel, y_texel, column_x, row_y, layers, masks)
+    fill_bands(surfaces.paint_ground, height, *grid, site.seed, image)
     return image
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
-from aerotwin_core.threads import default_thread_count
 from aerotwin_generated_worlds import furniture, stands
 from aerotwin_generated_worlds.buildings import Building
 from aerotwin_generated_worlds.plants import Plant
@@ -52,16 +51,14 @@ class StadiumParameters:
     )
 
 
-def build_stadium(
-    parameters: StadiumParameters, *, n_threads: int | None = None
-) -> tuple[TexturedMesh, ...]:
+def build_stadium(parameters: StadiumParameters) -> tuple[TexturedMesh, ...]:
     """Generate the stadium; the same parameters give the same bytes.
 
     The meshes are ground in chunks, stands, walls, buildings, cars, posts, boards, plants.
     """
-    n, seed, texel = n_threads or default_thread_count(), parameters.seed, parameters.texel_m
+    seed, texel = parameters.seed, parameters.texel_m
     line = grid_line(-HALF_SITE_M, HALF_SITE_M, parameters.spacing_m, N_CHUNKS)
-    z = land(line, line, wave_m=90.0, rise_m=0.25, bumps_m=0.10, seed=seed, n_threads=n)
+    z = land(line, line, wave_m=90.0, rise_m=0.25, bumps_m=0.10, seed=seed)
     site = Site(x_m=line, y_m=line, z_m=_levelled(line, z), seed=seed, strokes=_strokes())
     plan = Settlement(
         seed=seed,
@@ -77,9 +74,7 @@ def build_stadium(
         Stroke(material=CONCRETE, points_m=b.corners(1.3)) for b in plan.buildings.values()
     )
     chunks = (N_CHUNKS, N_CHUNKS)
-    return settlement_meshes(
-        site, plan, chunks=chunks, ground_texel_m=texel, texel_m=texel, n_threads=n
-    )
+    return settlement_meshes(site, plan, chunks=chunks, ground_texel_m=texel, texel_m=texel)
 
 
 def _levelled(line: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -134,19 +129,8 @@ def _buildings(seed: int) -> dict[str, Building]:
     # Name, x, y, yaw [deg], length, width, storeys, style, pitched, sign, gates.
     table = [
         ("press box", -3.0, 61.8, 180.0, 62.0, 9.0, 5, 2, False, "PRESS BOX", False),
-        (
-            "concessions north",
-            -66.0,
-            44.0,
-            90.0,
-            26.0,
-            9.0,
-            1,
-            0,
-            False,
-            "HOT DOGS  PRETZELS",
-            True,
-        ),
+        ("concessions north", -66.0, 44.0, 90.0, 26.0, 9.0, 1, 0, False,
+         "HOT DOGS  PRETZELS", True),
         ("concessions south", -66.0, -44.0, 90.0, 26.0, 9.0, 1, 0, False, "SNACKS  DRINKS", True),
         ("field house", -92.0, 8.0, 90.0, 38.0, 15.0, 2, 3, False, "FIELD HOUSE", False),
         ("ticket office", -30.0, -66.0, 0.0, 14.0, 7.0, 1, 1, True, "TICKETS", False),
@@ -156,7 +140,7 @@ def _buildings(seed: int) -> dict[str, Building]:
         ("guard house", -104.0, -30.0, 90.0, 7.0, 5.0, 1, 1, True, "", False),
         ("academy", -78.0, 88.0, 0.0, 46.0, 13.0, 3, 0, False, "ACADEMY", False),
         ("offices", 30.0, 92.0, 0.0, 56.0, 14.0, 3, 5, False, "ADMINISTRATION", False),
-    ]
+    ]  # fmt: skip
     return {
         name: Building(
             x_m=x, y_m=y, z_m=0.12, yaw=math.radians(yaw), length_m=length, width_m=width,

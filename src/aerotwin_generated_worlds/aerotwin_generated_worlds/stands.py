@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_core.threads import fill_bands
 from aerotwin_generated_worlds import facades
 from aerotwin_generated_worlds.solids import Patch, fan, join, strips
 from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
@@ -119,14 +119,7 @@ def wall_profile(height_m: float, thickness_m: float) -> tuple[np.ndarray, np.nd
 
 
 def sweep_mesh(
-    sweep: Sweep,
-    shade: Shade,
-    seat_colours,
-    *,
-    name: str,
-    texel_m: float,
-    seed: int,
-    n_threads: int,
+    sweep: Sweep, shade: Shade, seat_colours, *, name: str, texel_m: float, seed: int
 ) -> TexturedMesh:
     """Return the textured solid."""
     stations, corners = sweep.stations_m, sweep.corners_m
@@ -140,11 +133,8 @@ def sweep_mesh(
     light = _light(sweep, shade, s[::LIGHT_COLUMNS], across, piece)
     aisles = np.arange(AISLE_M / 2.0, stations[-1], AISLE_M)
     image = np.empty((rows, columns, 3), np.uint8)
-    tasks = [
-        (a, b, s, across, step, light, aisles, np.asarray(seat_colours, float), seed, image)
-        for a, b in split_range(rows, 16)
-    ]
-    run_tasks(facades.paint_stand, tasks, n_threads)
+    colours = np.asarray(seat_colours, float)
+    fill_bands(facades.paint_stand, rows, s, across, step, light, aisles, colours, seed, image)
     return sweep.solid().mesh(image, name)
 
 

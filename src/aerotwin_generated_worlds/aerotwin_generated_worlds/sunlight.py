@@ -15,7 +15,7 @@ import numpy as np
 from scipy.ndimage import map_coordinates
 
 from aerotwin_core.kernel_cache import njit
-from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_core.threads import fill_bands
 
 SUN_MAP = np.array([-0.55, -0.60, 0.58]) / math.sqrt(0.55**2 + 0.60**2 + 0.58**2)
 """Unit vector to the sun: from the south-west, 35 degrees high."""
@@ -65,9 +65,7 @@ def bilinear(layer: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarr
     return map_coordinates(layer, places, order=1, mode="nearest").reshape(row.shape)
 
 
-def cast_shade(
-    low_m, high_m, solids, ground_z_m: np.ndarray, *, cell_m: float, n_threads: int
-) -> Shade:
+def cast_shade(low_m, high_m, solids, ground_z_m: np.ndarray, *, cell_m: float) -> Shade:
     """Return the shade of solids on a site.
 
     ``low_m, high_m`` (2,) arrays: corners of the site [m]. ``solids`` (sequence of (vertices (n,
@@ -83,8 +81,7 @@ def cast_shade(
         _raise_heights(vertices, np.asarray(triangles), low, cell_m, heights)
     ceiling = np.full_like(heights, _NOTHING)
     reach = float(heights.max() - heights.min())
-    tasks = [(a, b, heights, SUN_MAP, reach, cell_m, ceiling) for a, b in split_range(ny, 16)]
-    run_tasks(_sweep, tasks, n_threads)
+    fill_bands(_sweep, int(ny), heights, SUN_MAP, reach, cell_m, ceiling)
     above = np.clip(heights - ground, 0.0, 4.0)
     near = cv2.GaussianBlur(above, (0, 0), 1.2 / cell_m)
     near += cv2.GaussianBlur(above, (0, 0), 4.0 / cell_m)

@@ -141,7 +141,7 @@ def test_a_tower_casts_its_shade_away_from_the_sun():
     height, flat = 10.0, np.zeros((5, 5))
     tower = box(np.array([-1.0, -1.0, 0.0]), np.array([1.0, 1.0, height]), (0.0, 0.0, 1.0, 1.0))
     bodies = [(tower.vertices, tower.triangles)]
-    shade = cast_shade([-30.0, -30.0], [30.0, 30.0], bodies, flat, cell_m=0.25, n_threads=2)
+    shade = cast_shade([-30.0, -30.0], [30.0, 30.0], bodies, flat, cell_m=0.25)
     away = -SUN_MAP[:2] / np.linalg.norm(SUN_MAP[:2])
     reach = height / (SUN_MAP[2] / np.linalg.norm(SUN_MAP[:2]))
     at = np.array([1.5, 5.0, reach - 1.0, reach + 2.5])

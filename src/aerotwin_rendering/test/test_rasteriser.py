@@ -227,7 +227,7 @@ import hashlib, numpy as np
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_worlds import Rasteriser, optical_pose
 from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
-meshes = build_cliff(CliffParameters(seed=3, spacing_m=0.4, texel_m=0.06), n_threads=1)
+meshes = build_cliff(CliffParameters(seed=3, spacing_m=0.4, texel_m=0.06))
 camera = PinholeCamera(width=96, height=64, fx=80.0, fy=76.0, cx=47.5, cy=31.5)
 pose = optical_pose([-10.0, -9.5, 7.0], yaw=1.5, pitch_down=0.1)
 frame = Rasteriser(meshes, n_threads=1).render_mono(camera, pose)
