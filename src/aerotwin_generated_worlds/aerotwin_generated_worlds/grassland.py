@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
-from aerotwin_generated_worlds.airspace import Airspace
 from aerotwin_generated_worlds.plants import Plant
-from aerotwin_generated_worlds.roads import level_pads
+from aerotwin_generated_worlds.roads import Airspace, level_pads
 from aerotwin_generated_worlds.settlement import Settlement, settlement_meshes
 from aerotwin_generated_worlds.site import Site, Stroke, grid_line, land
 from aerotwin_generated_worlds.surfaces import GRAVEL

@@ -91,9 +91,7 @@ def _crown(rng, middle, radii, *, lobes: int, hue: int, leaves: int, leaf_m: flo
         offset = np.array([away * math.cos(turn), away * math.sin(turn), rng.uniform(-0.3, 0.35)])
         share = 0.78 if lobe == 0 else rng.uniform(0.48, 0.62)
         body = lumps(rng, share * np.asarray(radii), 5, 9, 0.30, _leaf_box(rng, hue, 0.22))
-        body = Patch(
-            vertices=body.vertices + middle + offset * radii, uv=body.uv, triangles=body.triangles
-        )
+        body = body.moved(middle).moved(offset * radii)
         parts += [body, _foliage(rng, body, leaves, leaf_m, hue)]
     return join(parts)
 
@@ -104,8 +102,7 @@ def plant(spec: Plant, rng: np.random.Generator) -> Patch:
     foot = np.array([spec.x_m, spec.y_m, spec.z_m])
     if spec.kind == "stone":
         radii = h * rng.uniform([0.7, 0.7, 0.5], [1.2, 1.2, 0.8])
-        body = lumps(rng, radii, 7, 11, 0.32, STONE)
-        return Patch(vertices=body.vertices + foot, uv=body.uv, triangles=body.triangles)
+        return lumps(rng, radii, 7, 11, 0.32, STONE).moved(foot)
     if spec.kind == "bush":
         radii = h * rng.uniform([0.6, 0.6, 0.5], [0.9, 0.9, 0.6])
         return _crown(rng, foot + 0.35 * h * UP, radii, lobes=3, hue=hue, leaves=150, leaf_m=0.07)

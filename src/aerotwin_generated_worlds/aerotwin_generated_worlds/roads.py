@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Roads: centre lines of a specified length, their markings, and free ground beside them."""
+"""Roads: centre lines of a specified length, their markings; free ground and free air."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,8 @@ from aerotwin_generated_worlds.surfaces import ASPHALT, CONCRETE, WHITE
 STEP_M = 0.5
 DASH_M, GAP_M, LINE_M = 3.0, 4.5, 0.14
 FREE_CELL_M = 0.5
+RETAINED_M = 1.6
+"""Nothing stands nearer to the way than this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +165,36 @@ class FreeGround:
         angle = np.arange(12) * (np.pi / 6.0)
         ring = np.column_stack([np.cos(angle), np.sin(angle)])
         return self.reserve(radius_m * ring + [x, y])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Airspace:
+    """The path of a world's mission through the air, kept free of tall objects for all seeds.
+
+    Missions are in the map's coordinates and are flown in the worlds of all seeds. The land never
+    reaches up to them; trees, poles and houses could, and are not built there. ``points_m`` are
+    the corners of the path [m].
+    """
+
+    points_m: tuple[tuple[float, float, float], ...]
+
+    @cached_property
+    def _way(self) -> np.ndarray:
+        """Points (n, 3) of the path, close to one another."""
+        corners = np.array(self.points_m)
+        lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+        s = np.append(0.0, np.cumsum(lengths))
+        fine = np.linspace(0.0, s[-1], int(np.ceil(s[-1] / STEP_M)) + 1)
+        return np.column_stack([np.interp(fine, s, c) for c in corners.T])
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._way[:, :2])
+
+    def is_free(self, x: float, y: float, radius_m: float, top_m: float) -> bool:
+        """Whether the path passes beside or above an upright cylinder, with clearance."""
+        near = self._tree.query_ball_point([x, y], radius_m + RETAINED_M)
+        return bool((self._way[near, 2] > top_m + RETAINED_M).all())
 
 
 def level_pads(

@@ -13,11 +13,17 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.parameters import parameter
-from aerotwin_generated_worlds.airspace import Airspace
 from aerotwin_generated_worlds.buildings import Building
 from aerotwin_generated_worlds.furniture import pole_solid
 from aerotwin_generated_worlds.plants import Plant
-from aerotwin_generated_worlds.roads import STEP_M, FreeGround, Road, level_pads, open_road
+from aerotwin_generated_worlds.roads import (
+    STEP_M,
+    Airspace,
+    FreeGround,
+    Road,
+    level_pads,
+    open_road,
+)
 from aerotwin_generated_worlds.settlement import Board, Car, Settlement, settlement_meshes
 from aerotwin_generated_worlds.site import Site, Stroke, grid_line, land
 from aerotwin_generated_worlds.solids import box, turned

@@ -8,6 +8,7 @@ and neighbours share their corners exactly, so that the surface is closed once e
 welded.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ class Patch:
     vertices: np.ndarray
     uv: np.ndarray
     triangles: np.ndarray
+
+    def moved(self, offset: np.ndarray) -> "Patch":
+        """Return the surface moved by an offset (3,) [m]."""
+        return dataclasses.replace(self, vertices=self.vertices + offset)
 
     def mesh(self, texture: np.ndarray, name: str, *, light=None, repeats=False) -> TexturedMesh:
         """Return the surface as a mesh with a texture."""
@@ -98,7 +103,7 @@ def without_slivers(patch: Patch) -> Patch:
     """Leave out triangles with two equal corners."""
     corners = patch.vertices[patch.triangles]
     equal = (corners == np.roll(corners, 1, axis=1)).all(axis=2).any(axis=1)
-    return Patch(vertices=patch.vertices, uv=patch.uv, triangles=patch.triangles[~equal])
+    return dataclasses.replace(patch, triangles=patch.triangles[~equal])
 
 
 def recesses(corners: np.ndarray, uv: np.ndarray, depth_m: float, rim: float) -> Patch:
@@ -164,4 +169,4 @@ def turned(patch: Patch, x: float, y: float, z: float, yaw: float) -> Patch:
     # Not as a matrix product, which may round equal corners differently.
     px, py, pz = patch.vertices.T
     vertices = np.column_stack([c * px - s * py + x, s * px + c * py + y, pz + z])
-    return Patch(vertices=vertices, uv=patch.uv, triangles=patch.triangles)
+    return dataclasses.replace(patch, vertices=vertices)

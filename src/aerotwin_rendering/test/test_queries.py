@@ -9,7 +9,7 @@ import pytest
 
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
-from aerotwin_rendering.reflectivity import triangle_reflectivity
+from aerotwin_rendering.ray_scene import triangle_reflectivity
 
 EXACT = 1e-12
 SINGLE = 1e-5  # Embree's single precision, metres, in worlds of tens of metres

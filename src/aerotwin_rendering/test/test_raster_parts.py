@@ -65,7 +65,7 @@ def test_every_level_of_a_pyramid_keeps_the_mean(shape, encoding, weights):
 def test_a_table_of_textures_points_to_their_levels():
     textures = [np.full((4, 8, 3), 7, np.uint8), np.full((2, 2, 3), 9, np.uint8)]
     pyramids = [build_pyramid(texture, "rgb8") for texture in textures]
-    table = texture_table(pyramids)
+    table = texture_table(pyramids, np.arange(2, dtype=np.int32), np.zeros(2, bool))
     np.testing.assert_array_equal(table.n_levels, [4, 2])
     start = pyramids[0].texels.ctypes.data
     np.testing.assert_array_equal(table.address[0] - start, [0, 96, 120, 126])

@@ -13,7 +13,7 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_tiles.description import RegionDescription, TilesDescription
-    from aerotwin_tiles.loading import LoadedTiles, load_tiles
+    from aerotwin_tiles.loading import load_tiles
     from aerotwin_tiles.stream import TileStream
     from aerotwin_tiles.tile import TileError
 else:

@@ -3,17 +3,17 @@
 """Documents of a tileset (tileset.json): they make tiles, and refer to further documents."""
 
 import dataclasses
+import threading
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import ClassVar
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import HEAD_BYTES, foreign_format
 from aerotwin_meshes.gltf.json_element import JsonElement, parse_json
-from aerotwin_tiles.documents import MAX_JSON_BYTES, DocumentSource
-from aerotwin_tiles.fetch import FetchError
+from aerotwin_tiles.fetch import FetchError, Source
 from aerotwin_tiles.implicit import implicit_branch
 from aerotwin_tiles.tile import (
     Branch,
@@ -30,6 +30,12 @@ from aerotwin_tiles.tile import (
 )
 from aerotwin_tiles.volumes import volume_from_json
 
+MAX_JSON_BYTES = 2**27
+"""Largest tileset.json; the largest found in the field have some 50 MB."""
+FREE_BYTES = MAX_JSON_BYTES
+"""Of the documents of any tileset, however few tiles it may have."""
+_BYTES_PER_TILE = 4096
+"""Far above what describing one tile takes (some hundred bytes)."""
 MAX_LINKS = 64
 """Longest chain of external tilesets; Google's Photorealistic 3D Tiles have about ten."""
 _VERSIONS = ("0.0", "1.0", "1.1")  # 0.0: the drafts; CesiumJS accepts the same three
@@ -42,6 +48,54 @@ _EXTENSIONS = {
 """Those of 3D Tiles 1.0 that became part of 1.1; metadata has no effect on shapes."""
 _UP_AXES: dict[str, UpAxis] = {"x": "x", "y": "y", "z": "z"}
 _MESH_SUFFIXES = {".b3dm", ".i3dm", ".cmpt", ".pnts", ".glb", ".gltf"}
+
+
+class DocumentSource:
+    """A thread-safe source of tileset.json and subtree files with a limit of their total bytes.
+
+    The cost of a tileset before anything is shown is its tiles, which the tree counts, and the
+    documents that describe them: one large document that many tiles refer to, or a subtree with
+    padding, costs far more than its tiles. ``max_tiles`` sets the limit.
+    """
+
+    def __init__(self, source: Source, *, max_tiles: int) -> None:
+        self._source = source
+        self._max_tiles = max_tiles
+        self._left = FREE_BYTES + _BYTES_PER_TILE * max_tiles
+        self._are_tilesets: dict[str, bool] = {}
+        self._lock = threading.Lock()
+
+    def resolve(self, base_uri: str, uri: str) -> str:
+        """Return the address of a reference; see `Source.resolve`."""
+        return self._source.resolve(base_uri, uri)
+
+    def read(self, uri: str, *, max_bytes: int) -> bytes:
+        """Return a document; see `Source.read`.
+
+        Raises `UserError` if all documents together exceed the limit; no other tile helps then.
+        """
+        data = self._source.read(uri, max_bytes=max_bytes)
+        with self._lock:
+            self._left -= len(data)
+            if self._left < 0:
+                raise UserError(
+                    f"{uri}: the tileset's documents are larger than {self._max_tiles} tiles need, "
+                    "each counted as often as it is referred to; choose a smaller region or a "
+                    "larger max_error_m, or raise max_tiles"
+                )
+        return data
+
+    def is_tileset(self, uri: str) -> bool:
+        """Tell whether the file at an address is a tileset.json by its content."""
+        if uri not in self._are_tilesets:
+            try:
+                head = self._source.read(uri, max_bytes=MAX_JSON_BYTES)
+            except FetchError:
+                return False  # loading reports it as missing
+            self._are_tilesets[uri] = (
+                head.lstrip()[:1] == b"{" and b'"root"' in head and b'"geometricError"' in head
+            )
+        return self._are_tilesets[uri]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +134,18 @@ class Document:
         volume = element.element("boundingVolume")
         if volume is None:
             raise ValueError(f"{element.where}.boundingVolume is missing, it must be an object")
-        references = content_references(element)
         branch: Branch | None = implicit_branch(self.source, self.uri, element)
         contents: tuple[TileContentReference, ...] = ()
         if branch is None:
-            contents, branch = self._shown_and_below(element, self._contents(references, T))
+            contents, links = self._contents(content_references(element), T)
+            children = tuple(element.elements("children"))
+            if links:
+                branch = DocumentBranch(
+                    document=self, uris=links, contents=contents, children=children
+                )
+                contents = ()
+            elif children:
+                branch = DocumentBranch(document=self, children=children)
         return Tile(
             path=path,
             name=_name(contents, branch, path),
@@ -96,16 +157,6 @@ class Document:
             branch=branch,
             up_axis=self.up_axis,
         )
-
-    def _shown_and_below(
-        self, element: JsonElement, found: tuple[tuple[TileContentReference, ...], tuple[str, ...]]
-    ) -> tuple[tuple[TileContentReference, ...], Branch | None]:
-        contents, links = found
-        children = tuple(element.elements("children"))
-        if links:
-            branch = ExternalBranch(document=self, uris=links, contents=contents, children=children)
-            return (), branch
-        return contents, ExplicitBranch(document=self, children=children) if children else None
 
     def _contents(
         self, references: list[JsonElement], T: np.ndarray
@@ -124,38 +175,23 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplicitBranch:
-    """Children written out in the same document."""
+class DocumentBranch:
+    """Children written out in a document, or in tilesets that contents of a tile refer to.
 
-    document: Document
-    children: tuple[JsonElement, ...]
-    is_link: ClassVar[bool] = False
-
-    @property
-    def n_listed(self) -> int:
-        """How many children there are."""
-        return len(self.children)
-
-    def grow(self, tile: Tile) -> tuple[Tile, ...]:
-        """Return the children."""
-        return tuple(
-            self.document.tile(child, parent=tile, index=i) for i, child in enumerate(self.children)
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExternalBranch:
-    """Child tilesets: contents of a tile that are tilesets; their roots are its children.
-
-    The standard allows no other children then; a file that has some nevertheless retains them.
-    Other contents beside the tilesets become a child of their own.
+    The roots of such external tilesets are children of the tile; its other ``contents`` become a
+    child of their own then. The standard allows no ``children`` beside them; a file that has some
+    nevertheless retains them.
     """
 
     document: Document
-    uris: tuple[str, ...]
-    contents: tuple[TileContentReference, ...]
     children: tuple[JsonElement, ...]
-    is_link: ClassVar[bool] = True
+    uris: tuple[str, ...] = ()
+    contents: tuple[TileContentReference, ...] = ()
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the children are in other documents."""
+        return bool(self.uris)
 
     @property
     def n_listed(self) -> int:
@@ -166,13 +202,15 @@ class ExternalBranch:
         """Return the roots of the further tilesets, the other contents, the children."""
         tiles = [self._root(uri, tile, i) for i, uri in enumerate(self.uris)]
         if self.contents:
-            tiles.append(self._beside(tile, len(tiles)))
-        first = len(tiles)
+            name, path = short_name(self.contents[0].uri), (*tile.path, len(tiles))
+            tiles.append(
+                dataclasses.replace(tile, path=path, name=name, contents=self.contents, branch=None)
+            )
         return (
             *tiles,
             *(
-                self.document.tile(child, parent=tile, index=first + i)
-                for i, child in enumerate(self.children)
+                self.document.tile(child, parent=tile, index=i)
+                for i, child in enumerate(self.children, len(tiles))
             ),
         )
 
@@ -183,15 +221,6 @@ class ExternalBranch:
             here.source, uri, assets=here.assets, up_axis=here.up_axis, links=links
         )
         return linked.tile(linked.root, parent=tile, index=index)
-
-    def _beside(self, tile: Tile, index: int) -> Tile:
-        return dataclasses.replace(
-            tile,
-            path=(*tile.path, index),
-            name=short_name(self.contents[0].uri),
-            contents=self.contents,
-            branch=None,
-        )
 
 
 def read_document(
@@ -231,13 +260,14 @@ def read_document(
     own_axis = _UP_AXES.get(asset.text("gltfUpAxis", up_axis).lower())
     if own_axis is None:
         raise asset.wrong("gltfUpAxis", "X, Y or Z")
-    asset_record = Asset(
-        version=version,
-        up_axis=own_axis,
-        copyright=asset.text("copyright", ""),
-        states_up_axis="gltfUpAxis" in asset.values,
+    assets.append(
+        Asset(
+            version=version,
+            up_axis=own_axis,
+            copyright=asset.text("copyright", ""),
+            states_up_axis="gltfUpAxis" in asset.values,
+        )
     )
-    assets.append(asset_record)
     root = JsonElement(root.values, "root")
     return Document(source=source, assets=assets, uri=uri, links=links, up_axis=own_axis, root=root)
 
@@ -255,6 +285,6 @@ def _name(
 ) -> str:
     if contents:
         return short_name(contents[0].uri)
-    if isinstance(branch, ExternalBranch):
+    if isinstance(branch, DocumentBranch) and branch.uris:
         return short_name(branch.uris[0])
     return "tile " + "/".join(map(str, ("root", *path)))

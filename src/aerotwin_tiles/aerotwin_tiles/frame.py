@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import invert_transform
 from aerotwin_core.geodesy import GeodeticPoint, geodetic_from_ecef
 from aerotwin_tiles.description import RegionDescription
 from aerotwin_tiles.fetch.address import masked
@@ -50,15 +51,7 @@ class MapFrame:
     @property
     def T_tileset_map(self) -> np.ndarray:
         """Pose of the map in the tileset's frame, (4, 4)."""
-        return rigid_inverse(self.T_map_tileset)
-
-
-def rigid_inverse(T: np.ndarray) -> np.ndarray:
-    """Return the inverse of a rigid motion (4, 4)."""
-    inverse = np.eye(4)
-    inverse[:3, :3] = T[:3, :3].T
-    inverse[:3, 3] = -T[:3, :3].T @ T[:3, 3]
-    return inverse
+        return invert_transform(self.T_map_tileset)
 
 
 def find_frame(
@@ -79,7 +72,7 @@ def find_frame(
     place = origin or _middle(tree, region)
     ignored = f"{tree.address}: up_axis has no meaning on Earth; it is ignored"
     return MapFrame(
-        T_map_tileset=rigid_inverse(T_ecef_enu(place)),
+        T_map_tileset=invert_transform(T_ecef_enu(place)),
         origin=place,
         is_geocentric=True,
         notes=() if up_axis == "auto" else (ignored,),

@@ -15,7 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from aerotwin_meshes.gltf.json_element import JsonElement
-from aerotwin_tiles.fetch import FetchError, Source
+from aerotwin_tiles.fetch import FetchError
+from aerotwin_tiles.fetch.source import FileReader
 from aerotwin_tiles.subtree import MAX_SUBTREE_BITS, Subtree, morton_index, node_index, read_subtree
 from aerotwin_tiles.tile import (
     Branch,
@@ -47,7 +48,7 @@ class ImplicitTiling:
     (12,) and (6,) array: volume of the whole tree; exactly one is set.
     """
 
-    source: Source
+    source: FileReader
     base_uri: str
     n_axes: int
     subtree_levels: int
@@ -199,7 +200,7 @@ class ImplicitBranch:
         )
 
 
-def implicit_branch(source: Source, base_uri: str, element: JsonElement) -> Branch | None:
+def implicit_branch(source: FileReader, base_uri: str, element: JsonElement) -> Branch | None:
     """Return the rule that a tile declares, or None; raises ValueError if it is invalid."""
     rule = element.element("implicitTiling") or element.extension("3DTILES_implicit_tiling")
     if rule is None:

@@ -14,13 +14,12 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.threads import default_thread_count
-from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_tiles.attribution import attributions
+from aerotwin_meshes.geometry import Geometry
 from aerotwin_tiles.description import TilesDescription
 from aerotwin_tiles.fetch import Source, open_source
 from aerotwin_tiles.fetch.address import masked
 from aerotwin_tiles.frame import MapFrame, find_frame
-from aerotwin_tiles.meshes import LoadedTile, TileReader, memory_bytes
+from aerotwin_tiles.meshes import LoadedTile, TileReader
 from aerotwin_tiles.selection import Selection
 from aerotwin_tiles.stream import StreamRule, TileStream
 from aerotwin_tiles.tile import Tile, TileError
@@ -30,36 +29,6 @@ from aerotwin_tiles.workers import Workers
 
 _MEGABYTE = 1e6
 _SHOWN_MISSING = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadedTiles:
-    """The loaded part of a tileset.
-
-    Attributes
-    ----------
-    meshes : tuple of TexturedMesh
-        In the map frame, in the order of the tree.
-    attributions : tuple of str
-        Copyright holders to credit, those of most tiles first.
-    missing, notes : tuple of str
-        One line for each tile that could not be loaded, with its replacement; findings for the
-        user.
-    origin : GeodeticPoint or None
-        Geodetic position of the map's origin; None if unknown.
-    stream : TileStream or None
-        Set when the tiles follow a sensor; its meshes are then the current ones.
-    n_bytes : int
-        Memory of the meshes, including the renderer's and ray caster's copies.
-    """
-
-    meshes: tuple[TexturedMesh, ...]
-    attributions: tuple[str, ...]
-    missing: tuple[str, ...]
-    origin: GeodeticPoint | None
-    stream: TileStream | None
-    notes: tuple[str, ...]
-    n_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +57,7 @@ def load_tiles(
     origin: GeodeticPoint | None,
     *,
     show_progress: bool = False,
-) -> LoadedTiles:
+) -> Geometry:
     """Load everything that a description selects at once, or start a stream around its middle.
 
     Parameters
@@ -102,7 +71,7 @@ def load_tiles(
     ------
     UserError
         If the tileset cannot be read at all, if nothing can be shown, or if the memory limit does
-        not suffice. A broken tile is no error: it is named in `LoadedTiles.missing`.
+        not suffice. A broken tile is no error: it is named in `Geometry.missing`.
     """
     with ExitStack() as cleanup:
         workers = Workers(thread_count(description), show_progress=show_progress)
@@ -114,14 +83,13 @@ def load_tiles(
             return load_at_once(tileset, description, workers)
         stream = start_stream(tileset, description, workers)
         cleanup.pop_all()  # the stream closes them
-    return LoadedTiles(
+    return Geometry(
         meshes=stream.meshes,
         attributions=stream.attributions,
         missing=stream.missing,
         origin=tileset.frame.origin,
         stream=stream,
         notes=tileset.frame.notes,
-        n_bytes=stream.n_bytes,
     )
 
 
@@ -202,26 +170,21 @@ def start_stream(
     return stream
 
 
-def load_at_once(
-    tileset: OpenTileset, description: TilesDescription, workers: Workers
-) -> LoadedTiles:
+def load_at_once(tileset: OpenTileset, description: TilesDescription, workers: Workers) -> Geometry:
     """Load everything requested; raises `UserError` as `load_tiles`."""
     reader = LimitedReader(tile_reader(tileset, description), description.memory_limit_mb)
     selection = select(tileset, description, workers, reader.read)
-    nodes = selection.shown()
-    tiles = [node.loaded for node in nodes if node.loaded is not None]
+    tiles = [node.loaded for node in selection.shown() if node.loaded is not None]
     meshes = tuple(mesh for tile in tiles for mesh in tile.meshes)
     missing = selection.missing()
     if not meshes:
         raise UserError(why_nothing(tileset, missing))
-    return LoadedTiles(
+    return Geometry(
         meshes=meshes,
-        attributions=whom_to_credit(tileset.tree, tiles),
+        attributions=tileset.tree.attributions(c for tile in tiles for c in tile.copyrights),
         missing=missing,
         origin=tileset.frame.origin,
-        stream=None,
         notes=tileset.frame.notes,
-        n_bytes=memory_bytes(meshes),
     )
 
 
@@ -255,12 +218,6 @@ def select(
     return selection
 
 
-def whom_to_credit(tree: TileTree, tiles: Sequence[LoadedTile]) -> tuple[str, ...]:
-    """Return the copyright holders of a tileset's documents and these tiles."""
-    documents = (asset.copyright for asset in tree.assets)
-    return attributions([*documents, *(text for tile in tiles for text in tile.copyrights)])
-
-
 class LimitedReader:
     """A reader that counts memory, and stops when the limit is reached."""
 
@@ -272,10 +229,9 @@ class LimitedReader:
 
     def read(self, tile: Tile) -> LoadedTile | TileError:
         """Return the tile, or why it cannot be loaded; raises `UserError` at the limit."""
-        try:
-            loaded = self._reader.read(tile)
-        except TileError as error:
-            return error
+        loaded = self._reader.read(tile)
+        if isinstance(loaded, TileError):
+            return loaded
         with self._lock:
             self._n_bytes += loaded.n_bytes
             is_over = self._n_bytes > self._limit_mb * _MEGABYTE

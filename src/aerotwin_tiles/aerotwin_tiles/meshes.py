@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a tile's contents to textured meshes in the map, and compute their memory."""
+"""Convert a tile's contents to textured meshes in the map, cut them, and compute their memory."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import transform_points
+from aerotwin_meshes.gltf.primitives import PointSet
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_tiles.crop import cropped
 from aerotwin_tiles.fetch import Source
 from aerotwin_tiles.shared_contents import SharedContents
 from aerotwin_tiles.tile import Tile, TileContentReference, TileError, short_name
-from aerotwin_tiles.tile_content import TilePart, TilePoints, UpAxis, read_content
+from aerotwin_tiles.tile_content import TilePart, UpAxis, read_content
 from aerotwin_tiles.volumes import Box
 
 MAX_CONTENT_BYTES = 2**28
@@ -65,13 +67,16 @@ class TileReader:
     point_size_m: float
     shared: SharedContents = field(default_factory=SharedContents)
 
-    def read(self, tile: Tile) -> LoadedTile:
-        """Return the content of a tile.
-
-        Raises `TileError` if one of its contents cannot be loaded or used; names it.
-        """
+    def read(self, tile: Tile) -> LoadedTile | TileError:
+        """Return the content of a tile, or what cannot be loaded or used of it."""
         if tile.flaw:
-            raise TileError(f"{tile.name}: {tile.flaw}")
+            return TileError(f"{tile.name}: {tile.flaw}")
+        try:
+            return self._read(tile)
+        except TileError as error:
+            return error
+
+    def _read(self, tile: Tile) -> LoadedTile:
         parts = [part for content in tile.contents for part in self._parts(tile, content)]
         T_map_tile = self.T_map_tileset @ tile.T_tileset_tile
         try:
@@ -107,16 +112,17 @@ class TileReader:
         )
 
     def _mesh(self, part: TilePart, T_map_tile: np.ndarray) -> TexturedMesh | None:
-        if isinstance(part, TilePoints):
-            mesh = points_mesh(part, T_map_tile, self.point_size_m)
+        shape = part.shape
+        if isinstance(shape, PointSet):
+            mesh = points_mesh(shape, T_map_tile, self.point_size_m, part.name)
         else:
             mesh = TexturedMesh(
-                vertices_map=moved(T_map_tile, part.vertices),
-                triangles=part.triangles,
-                uv=part.uv,
-                texture=part.texture,
-                light=part.light,
-                repeats=part.repeats,
+                vertices_map=transform_points(T_map_tile, shape.positions),
+                triangles=shape.triangles,
+                uv=shape.uv,
+                texture=shape.texture,
+                light=shape.light,
+                repeats=shape.repeats,
                 name=part.name,
             )
         if mesh is None or self.crop_m is None:
@@ -124,26 +130,23 @@ class TileReader:
         return cropped(mesh, *self.crop_m)
 
 
-def moved(T: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return points (n, 3) float64 after an affine transformation (4, 4)."""
-    return points @ T[:3, :3].T + T[:3, 3]
-
-
-def points_mesh(part: TilePoints, T_map_tile: np.ndarray, size_m: float) -> TexturedMesh | None:
+def points_mesh(
+    shape: PointSet, T_map_tile: np.ndarray, size_m: float, name: str
+) -> TexturedMesh | None:
     """Return a point cloud as small octahedra, visible and hit from all sides.
 
     Each has one texel; all its vertices lie on the texel's middle, so that colours do not mix at
     any distance.
     """
-    points = moved(T_map_tile, part.points)
+    points = transform_points(T_map_tile, shape.positions)
     n = len(points)
     if n == 0:
         return None
     if n > _MAX_POINTS:
-        raise ValueError(f"{part.name}: must have at most {_MAX_POINTS} points, got {n}")
+        raise ValueError(f"{name}: must have at most {_MAX_POINTS} points, got {n}")
     side = math.isqrt(n - 1) + 1
     texture = np.zeros((side * side, 3), np.uint8)
-    texture[:n] = part.colours
+    texture[:n] = shape.colours
     index = np.arange(n)
     uv = (np.column_stack([index % side, index // side]) + 0.5) / side
     return TexturedMesh(
@@ -151,7 +154,7 @@ def points_mesh(part: TilePoints, T_map_tile: np.ndarray, size_m: float) -> Text
         triangles=(_FACES + 6 * index[:, None, None]).reshape(-1, 3).astype(np.int32),
         uv=np.repeat(uv, 6, axis=0).astype(np.float32),
         texture=texture.reshape(side, side, 3),
-        name=part.name,
+        name=name,
     )
 
 
@@ -171,3 +174,62 @@ def memory_bytes(meshes: tuple[TexturedMesh, ...]) -> int:
         for mesh in meshes
     )
     return arrays + int(sum(textures.values()) * (1.0 + _PYRAMID_SHARE))
+
+
+def cropped(mesh: TexturedMesh, low: np.ndarray, high: np.ndarray) -> TexturedMesh | None:
+    """Return the part of a mesh in a box along the map's axes, corners (3,) [m]; None if empty.
+
+    Each face cuts every triangle that crosses it into one or two (Sutherland and Hodgman,
+    Reentrant polygon clipping, CACM 17, 1974, with one plane at a time); texture coordinates and
+    light are interpolated. A mesh inside the box is returned as it is.
+    """
+    bounds = mesh.bounds_m
+    if (bounds[0] >= low).all() and (bounds[1] <= high).all():
+        return mesh
+    light = np.ones(len(mesh.uv)) if mesh.light is None else mesh.light
+    rows = np.column_stack([mesh.vertices_map, mesh.uv, light])
+    corners = rows[mesh.triangles]
+    for axis in range(3):
+        corners = _clipped(corners, corners[..., axis] - low[axis])
+        corners = _clipped(corners, high[axis] - corners[..., axis])
+    if len(corners) == 0:
+        return None
+    rows, index = np.unique(corners.reshape(-1, rows.shape[1]), axis=0, return_inverse=True)
+    return dataclasses.replace(
+        mesh,
+        vertices_map=np.ascontiguousarray(rows[:, :3]),
+        triangles=index.reshape(-1, 3).astype(np.int32),
+        uv=rows[:, 3:5].astype(np.float32),
+        light=None if mesh.light is None else rows[:, 5].astype(np.float32),
+    )
+
+
+def _clipped(corners: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Return the parts of triangles (n, 3, k) where a linear function (n, 3) is positive.
+
+    Each triangle is turned until its odd corner, the one alone on its side, comes first.
+    """
+    n_inside = (inside > 0.0).sum(axis=1)
+    odd_inside, odd_outside = n_inside == 1, n_inside == 2
+    retained = corners[n_inside == 3]
+    tip, left, right = _edges(corners[odd_inside], inside[odd_inside], is_inside=True)
+    small = np.stack([tip, left[0], right[0]], axis=1)
+    _, left, right = _edges(corners[odd_outside], inside[odd_outside], is_inside=False)
+    wide = [
+        np.stack([left[0], left[1], right[1]], axis=1),
+        np.stack([left[0], right[1], right[0]], axis=1),
+    ]
+    return np.concatenate([retained, small, *wide])
+
+
+def _edges(
+    corners: np.ndarray, inside: np.ndarray, *, is_inside: bool
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Return the odd corner, and the crossing and the far end of the two edges that leave it."""
+    row = np.arange(len(corners))
+    first = np.argmax((inside > 0.0) == is_inside, axis=1)
+    a, b, c = (corners[row, (first + k) % 3] for k in range(3))
+    f, g, h = (inside[row, (first + k) % 3] for k in range(3))
+    at_b = a + (f / (f - g))[:, None] * (b - a)
+    at_c = a + (f / (f - h))[:, None] * (c - a)
+    return a, (at_b, b), (at_c, c)

@@ -6,7 +6,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 
-from aerotwin_tiles.tile_content import ContentError, TilePart, TilePoints
+import numpy as np
+
+from aerotwin_tiles.tile_content import ContentError, TilePart
 
 KEPT_BYTES = 1 << 25
 _SMALL_BYTES = 4096
@@ -68,10 +70,6 @@ def _weight(parts: Sequence[TilePart]) -> int:
     """Return the memory of parts; arrays that several share count once."""
     arrays = {}
     for part in parts:
-        own = (
-            (part.points, part.colours)
-            if isinstance(part, TilePoints)
-            else (part.vertices, part.triangles, part.uv, part.texture, part.light)
-        )
-        arrays |= {id(array): array.nbytes for array in own if array is not None}
+        own = [value for value in vars(part.shape).values() if isinstance(value, np.ndarray)]
+        arrays |= {id(array): array.nbytes for array in own}
     return sum(arrays.values()) + _SMALL_BYTES * (1 + len(parts))

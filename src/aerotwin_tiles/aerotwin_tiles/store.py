@@ -82,7 +82,7 @@ class TileStore:
         """Decode tiles, after making room for their expected size."""
         expected = (self._known_bytes.get(tile.path, self._largest) for tile in tiles)
         self._make_room(sum(expected))
-        for tile, answer in zip(tiles, self._workers.each(self._read, tiles), strict=True):
+        for tile, answer in zip(tiles, self._workers.each(self._reader.read, tiles), strict=True):
             if isinstance(answer, TileError):
                 self.problems[tile.path] = str(answer)
                 continue
@@ -91,12 +91,6 @@ class TileStore:
             self._n_bytes += answer.n_bytes
             self._largest = max(self._largest, answer.n_bytes)
         self.peak_bytes = max(self.peak_bytes, self._n_bytes)
-
-    def _read(self, tile: Tile) -> LoadedTile | TileError:
-        try:
-            return self._reader.read(tile)
-        except TileError as error:
-            return error
 
     def _make_room(self, n_bytes: int) -> None:
         """Drop the least recently needed tiles."""

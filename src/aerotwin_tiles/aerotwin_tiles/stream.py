@@ -23,7 +23,6 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_tiles.attribution import attributions
 from aerotwin_tiles.meshes import TileReader
 from aerotwin_tiles.store import DoesNotFitError, Path, TileStore
 from aerotwin_tiles.tile import Tile
@@ -140,7 +139,7 @@ class TileStream:
     def attributions(self) -> tuple[str, ...]:
         """Copyright holders to credit for the shown tiles."""
         shown = (text for path in self._chosen for text in self._store.get(path).copyrights)
-        return attributions([*(asset.copyright for asset in self._tree.assets), *shown])
+        return self._tree.attributions(shown)
 
     def update(self, p_map: np.ndarray) -> bool:
         """Select the tiles for a position of the sensor; tell whether `meshes` changed.

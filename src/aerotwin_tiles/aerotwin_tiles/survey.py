@@ -10,7 +10,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_tiles.description import TilesDescription
-from aerotwin_tiles.loading import OpenTileset, select, tile_reader, whom_to_credit
+from aerotwin_tiles.loading import OpenTileset, select, tile_reader
 from aerotwin_tiles.meshes import LoadedTile, TileReader
 from aerotwin_tiles.tile import Tile, TileError
 from aerotwin_tiles.workers import Workers
@@ -43,7 +43,7 @@ def describe_tileset(tileset: OpenTileset, workers: Workers) -> dict[str, Any]:
         "is_complete": is_complete,
         "problems": problems,
         "notes": list(frame.notes),
-        "attributions": list(whom_to_credit(tileset.tree, [])),
+        "attributions": list(tileset.tree.attributions()),
     }
 
 
@@ -73,7 +73,9 @@ def describe_selection(
         "largest_error_m": max((node.tile.error_m for node in nodes), default=0.0),
         "low_m": None if bounds is None else bounds[0].round(3).tolist(),
         "high_m": None if bounds is None else bounds[1].round(3).tolist(),
-        "attributions": list(whom_to_credit(tileset.tree, tiles)),
+        "attributions": list(
+            tileset.tree.attributions(text for tile in tiles for text in tile.copyrights)
+        ),
         "missing": list(selection.missing()),
     }
 
@@ -87,10 +89,9 @@ class _CountingReader:
 
     def read(self, tile: Tile) -> LoadedTile | TileError:
         """Return a tile without its meshes, or why it cannot be loaded."""
-        try:
-            answer = self._reader.read(tile)
-        except TileError as error:
-            return error
+        answer = self._reader.read(tile)
+        if isinstance(answer, TileError):
+            return answer
         bounds = [mesh.bounds_m for mesh in answer.meshes]
         self.counts[tile.path] = {
             "n_meshes": len(answer.meshes),

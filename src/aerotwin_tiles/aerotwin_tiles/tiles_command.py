@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
     description = _description(args)
     with (
-        Workers(thread_count(description), show_progress=True) as workers,
+        closing(Workers(thread_count(description), show_progress=True)) as workers,
         closing(open_tileset_source(description, Path())) as source,  # first to be closed
     ):
         tileset = open_tileset(source, description, _origin(args))

@@ -3,10 +3,11 @@
 """The tree of a 3-D tileset, built as it is walked: explicit, external and implicit tiles alike."""
 
 import threading
+from collections import Counter
+from collections.abc import Iterable
 
 from aerotwin_core.errors import UserError
-from aerotwin_tiles.document import Asset, read_document
-from aerotwin_tiles.documents import DocumentSource
+from aerotwin_tiles.document import Asset, DocumentSource, read_document
 from aerotwin_tiles.fetch import FetchError, Source
 from aerotwin_tiles.fetch.address import masked
 from aerotwin_tiles.tile import Branch, Tile, TileError
@@ -55,27 +56,37 @@ class TileTree:
             raise TileError(str(found))
         return found
 
+    def attributions(self, copyrights: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the copyright holders of the documents and of tiles, those of most first.
+
+        A copyright may hold several names between semicolons. Google asks for this order (Map Tiles
+        API, Photorealistic 3D Tiles, "Display attributions").
+        """
+        texts = [*(asset.copyright for asset in self.assets), *copyrights]
+        split = (name.strip() for text in texts for name in text.split(";"))
+        names = Counter(name for name in split if name)
+        return tuple(sorted(names, key=lambda name: (-names[name], name)))
+
     def _grown(self, tile: Tile, branch: Branch) -> tuple[Tile, ...] | TileError:
         try:
             if len(tile.path) >= MAX_DEPTH:
                 raise ValueError(f"lies {MAX_DEPTH} levels deep, where trees are taken to be wrong")
-            self._check(branch.n_listed)
+            self._count(branch.n_listed, is_made=False)
             tiles = branch.grow(tile)
         except FetchError as error:
             return TileError(str(error))
         except ValueError as error:
             return TileError(f"{tile.name}: {error}")
-        self.count(len(tiles))
+        self._count(len(tiles))
         return tiles
 
-    def count(self, n: int) -> None:
-        """Count new tiles; raises UserError if they exceed ``max_tiles``."""
+    def _count(self, n: int, *, is_made: bool = True) -> None:
+        """Refuse more tiles than ``max_tiles``; count those that are made."""
         with self._lock:
-            self._n_tiles += n
-        self._check(0)
-
-    def _check(self, n_more: int) -> None:
-        if self._n_tiles + n_more > self._max_tiles:
+            n_tiles = self._n_tiles + n
+            if is_made:
+                self._n_tiles = n_tiles
+        if n_tiles > self._max_tiles:
             raise UserError(
                 f"{self.address}: more than {self._max_tiles} tiles were met; choose a smaller "
                 "region or a larger max_error_m, or raise max_tiles"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.angles import wrap_deg
+from aerotwin_core.frames import make_transform
 from aerotwin_core.geodesy import (
     WGS84_SEMI_MAJOR_AXIS_M,
     GeodeticPoint,
@@ -63,7 +64,8 @@ class Box:
         if offset @ offset > (self.reach_m + other.reach_m) ** 2:
             return False
         a, b = self.half_axes, other.half_axes
-        axes = np.concatenate([_normals(a), _normals(b), _cross_pairs(a, b)])
+        edges = _cross(np.repeat(a, 3, axis=0), np.tile(b, (3, 1)))
+        axes = np.concatenate([_normals(a), _normals(b), edges])
         reach = np.abs(axes @ a.T).sum(axis=1) + np.abs(axes @ b.T).sum(axis=1)
         return not bool((np.abs(axes @ offset) > reach).any())
 
@@ -131,7 +133,9 @@ def volume_from_json(element: JsonElement, T_tileset_tile: np.ndarray) -> Volume
     invalid.
     """
     if "box" in element.values:
-        return box_from_numbers(sane_numbers(element, "box", 12)).moved(T_tileset_tile)
+        numbers = sane_numbers(element, "box", 12)
+        box = Box(centre=numbers[:3], half_axes=numbers[3:].reshape(3, 3))
+        return box.moved(T_tileset_tile)
     if "region" in element.values:
         return region_box(sane_numbers(element, "region", 6), where=element.where)
     if "sphere" in element.values:
@@ -149,11 +153,6 @@ def sane_numbers(element: JsonElement, key: str, n: int) -> np.ndarray:
     if np.abs(numbers).max() > LARGEST_M:
         raise element.wrong(key, f"{n} numbers of at most {LARGEST_M:g}")
     return numbers
-
-
-def box_from_numbers(numbers: np.ndarray) -> Box:
-    """Return the box of 12 numbers: its centre and its three half axes."""
-    return Box(centre=numbers[:3], half_axes=numbers[3:].reshape(3, 3))
 
 
 def region_box(region: np.ndarray, *, where: str = "region") -> Box:
@@ -176,7 +175,8 @@ def region_box(region: np.ndarray, *, where: str = "region") -> Box:
         raise ValueError(f"{where} must be in radians, got {region}")
     width = region_width(west, east)
     if max(width, north - south) > 2.0 * _WIDEST_TANGENT:
-        return _whole_earth(high)
+        half = WGS84_SEMI_MAJOR_AXIS_M + max(high, 0.0)
+        return Box(centre=np.zeros(3), half_axes=np.diag([half] * 3))
     middle = (0.5 * (south + north), west + 0.5 * width)
     latitudes = [south, middle[0], north] + ([0.0] if south < 0.0 < north else [])
     longitudes = [west, middle[1], west + width]
@@ -203,19 +203,8 @@ def region_width(west: float, east: float) -> float:
 
 def T_ecef_enu(origin: GeodeticPoint) -> np.ndarray:
     """Return the pose (4, 4) of the east-north-up frame of a geodetic position, in ECEF."""
-    latitude, longitude = math.radians(origin.latitude_deg), math.radians(origin.longitude_deg)
-    east = np.array([-math.sin(longitude), math.cos(longitude), 0.0])
-    across = math.cos(latitude)
-    up = np.array([across * east[1], across * -east[0], math.sin(latitude)])
-    T = np.eye(4)
-    T[:3, :3] = np.column_stack([east, np.cross(up, east), up])
-    T[:3, 3] = ecef_from_geodetic(origin.latitude_deg, origin.longitude_deg, origin.altitude_m)
-    return T
-
-
-def _whole_earth(highest: float) -> Box:
-    half = WGS84_SEMI_MAJOR_AXIS_M + max(highest, 0.0)
-    return Box(centre=np.zeros(3), half_axes=np.diag([half] * 3))
+    p_ecef = ecef_from_geodetic(origin.latitude_deg, origin.longitude_deg, origin.altitude_m)
+    return make_transform(LocalTangentPlane(origin).R_ecef_map, p_ecef)
 
 
 def _degrees(latitude: float) -> float:
@@ -225,11 +214,6 @@ def _degrees(latitude: float) -> float:
 def _normals(half_axes: np.ndarray) -> np.ndarray:
     """Normals of the three pairs of faces, (3, 3), not of unit length."""
     return np.stack([_cross(half_axes[i - 2], half_axes[i - 1]) for i in range(3)])
-
-
-def _cross_pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """All products of an edge of a with one of b, (9, 3)."""
-    return _cross(np.repeat(a, 3, axis=0), np.tile(b, (3, 1)))
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

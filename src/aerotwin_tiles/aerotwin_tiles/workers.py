@@ -13,7 +13,7 @@ Q = TypeVar("Q")
 
 
 class Workers:
-    """A pool of threads; a context manager.
+    """A pool of threads.
 
     With ``show_progress``, `each` shows a progress bar on a terminal when it has a text.
     """
@@ -22,12 +22,6 @@ class Workers:
         self.n_threads = n_threads
         self._show_progress = show_progress
         self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="tiles")
-
-    def __enter__(self) -> "Workers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Stop the threads; requests that have not begun are dropped."""

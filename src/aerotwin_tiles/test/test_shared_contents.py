@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
+from aerotwin_meshes.gltf.primitives import PointSet
 from aerotwin_tiles import meshes
 from aerotwin_tiles.shared_contents import SharedContents
-from aerotwin_tiles.tile_content import ContentError, TilePoints
+from aerotwin_tiles.tile_content import ContentError, TilePart
 
 N_TILES = 500
 
@@ -48,7 +49,7 @@ def test_tiles_that_share_a_content_decode_it_once_and_place_it_each(site, read_
     left = [float(mesh.bounds_m[0, 0]) for mesh in loaded.meshes]
     np.testing.assert_allclose(np.diff(left), 2.0, atol=1e-9)
     assert len({id(mesh.texture) for mesh in loaded.meshes}) <= len(read_contents)
-    assert loaded.n_bytes < N_TILES * meshes.memory_bytes(loaded.meshes[:1])
+    assert meshes.memory_bytes(loaded.meshes) < N_TILES * meshes.memory_bytes(loaded.meshes[:1])
 
 
 def test_a_content_that_cannot_be_used_is_decoded_once_and_named_for_each_tile(site, read_contents):
@@ -63,8 +64,8 @@ def test_a_content_that_cannot_be_used_is_decoded_once_and_named_for_each_tile(s
 
 
 def points(n):
-    return [TilePoints(points=np.zeros((n, 3)), colours=np.zeros((n, 3), np.uint8), name="",
-                       copyright="")]  # fmt: skip
+    shape = PointSet(positions=np.zeros((n, 3)), colours=np.zeros((n, 3), np.uint8))
+    return [TilePart(shape=shape, name="", copyright="")]
 
 
 def test_what_was_not_used_for_the_longest_time_goes_first_and_the_large_is_not_kept():

@@ -12,10 +12,9 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane, ecef_from_geodetic
 from aerotwin_meshes import TexturedMesh
+from aerotwin_meshes.gltf.primitives import PointSet
 from aerotwin_tiles import RegionDescription
-from aerotwin_tiles.crop import cropped
-from aerotwin_tiles.meshes import memory_bytes, points_mesh
-from aerotwin_tiles.tile_content import TilePoints
+from aerotwin_tiles.meshes import cropped, memory_bytes, points_mesh
 from aerotwin_tiles.volumes import T_ecef_enu
 
 NANOMETRES = 2e-8  # ECEF coordinates in float64 (1e-9 m) through three rotations
@@ -179,17 +178,17 @@ def test_only_tiles_that_divide_x_and_z_and_never_y_have_y_up(site, divided):
 
 def test_points_become_octahedra_of_their_colour():
     rng = np.random.default_rng(1)
-    part = TilePoints(
-        points=rng.normal(size=(7, 3)) + np.array([6.4e6, 0, 0]),
+    shape = PointSet(
+        positions=rng.normal(size=(7, 3)) + np.array([6.4e6, 0, 0]),
         colours=rng.integers(0, 256, (7, 3), dtype=np.uint8),
-        name="p",
-        copyright="",
     )
     T = np.eye(4)
     T[0, 3] = -6.4e6
-    mesh = points_mesh(part, T, 0.2)
+    mesh = points_mesh(shape, T, 0.2, "p")
     corners = mesh.vertices_map.reshape(7, 6, 3)
-    np.testing.assert_allclose(corners.mean(axis=1), part.points - (6.4e6, 0, 0), atol=NANOMETRES)
+    np.testing.assert_allclose(
+        corners.mean(axis=1), shape.positions - (6.4e6, 0, 0), atol=NANOMETRES
+    )
     radius = np.linalg.norm(corners - corners.mean(axis=1, keepdims=True), axis=2)
     np.testing.assert_allclose(radius, 0.1, atol=NANOMETRES)
     h, w = mesh.texture.shape[:2]
@@ -197,9 +196,9 @@ def test_points_become_octahedra_of_their_colour():
         (u, v), *rest = mesh.uv[6 * i : 6 * i + 6]
         assert all((u, v) == tuple(other) for other in rest)
         assert (u * w % 1, v * h % 1) == pytest.approx((0.5, 0.5), abs=1e-6)
-        np.testing.assert_array_equal(mesh.texture[int(v * h), int(u * w)], part.colours[i])
+        np.testing.assert_array_equal(mesh.texture[int(v * h), int(u * w)], shape.colours[i])
     a, b, c = (mesh.vertices_map[mesh.triangles[:, k]] for k in range(3))
-    middle = part.points[np.arange(56) // 8] - (6.4e6, 0, 0)
+    middle = shape.positions[np.arange(56) // 8] - (6.4e6, 0, 0)
     outwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), (a + b + c) / 3 - middle)
     assert (outwards > 0).all()
 

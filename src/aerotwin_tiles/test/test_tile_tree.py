@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_tiles import TileError, documents
+from aerotwin_tiles import TileError, document
 from aerotwin_tiles.document import MAX_LINKS, Document
 from aerotwin_tiles.fetch import FetchError
 
@@ -132,7 +132,7 @@ def test_listed_tiles_are_counted_before_they_are_made(site, monkeypatch):
 
 
 def test_a_document_that_many_tiles_refer_to_counts_each_time(site, monkeypatch):
-    monkeypatch.setattr(documents, "MAX_JSON_BYTES", 0)  # what every tileset may have
+    monkeypatch.setattr(document, "FREE_BYTES", 0)  # what every tileset may have
     links = [site.tile("", error=1.0) | {"content": {"uri": "b.json"}} for _ in range(9)]
     site.write(site.tile("", error=1.0, children=links))
     site.write(site.tile("a.glb"), name="b.json")

@@ -5,6 +5,7 @@
 References: OGC 19-008r4 (GeoTIFF 1.1), W3C PNG third edition, GDAL's no-data tag 42113.
 """
 
+import dataclasses
 import logging
 import struct
 from dataclasses import dataclass
@@ -52,6 +53,13 @@ class Raster:
     north: float
     pixel: tuple[float, float]
     epsg: int | None = None
+
+    def with_picture(self, colours: np.ndarray) -> "Raster":
+        """Return a picture (rows, columns, 3) over the same extent, known everywhere."""
+        (h, w), (rows, columns) = self.values.shape[:2], colours.shape[:2]
+        pixel = (w * self.pixel[0] / columns, h * self.pixel[1] / rows)
+        is_known = np.ones((rows, columns), bool)
+        return dataclasses.replace(self, values=colours, is_known=is_known, pixel=pixel)
 
 
 def read_geotiff(path: Path, *, max_pixels: int = MAX_PIXELS) -> Raster:

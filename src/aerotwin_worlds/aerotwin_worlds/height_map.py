@@ -3,9 +3,11 @@
 """Height maps as worlds: GeoTIFF with or without georeference, PNG of 8 or 16 bit."""
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import cv2
 import numpy as np
 
 from aerotwin_core.errors import UserError
@@ -22,7 +24,6 @@ from aerotwin_worlds.georaster import (
     read_picture,
 )
 from aerotwin_worlds.georeference import is_read, place_on_earth, what_is_read
-from aerotwin_worlds.height_colours import painted
 from aerotwin_worlds.height_grid import (
     MAX_TRIANGLES,
     HeightGrid,
@@ -33,6 +34,14 @@ from aerotwin_worlds.height_grid import (
 )
 
 FARTHEST_HEIGHT_M = 1e5
+GRASS, DRY, ROCK = (
+    np.array(rgb, np.float32) for rgb in ([92, 108, 62], [158, 138, 100], [124, 118, 110])
+)
+ROCK_FROM, ROCK_TO = math.cos(math.radians(25.0)), math.cos(math.radians(45.0))
+"""Upward parts of the normal between which rock takes over."""
+_SPECKLE = 26.0
+_LONGEST_PX, _FINEST = 4096, 4
+_SEED = 20260101
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +119,8 @@ def _read(description: HeightMapDescription, path: Path, where: str) -> Raster:
             f"{'add' if is_png else 'remove'} it"
         )
     raster = _read_png(description, path) if is_png else _read_tiff(description, path)
+    if not raster.is_known.any():
+        raise UserError(f"{path}: holds no heights, only no-data; correct no_data")
     if not np.abs(raster.values[raster.is_known]).max() < FARTHEST_HEIGHT_M:
         raise UserError(
             f"{path}: heights must be less than {FARTHEST_HEIGHT_M:.0f} m, found "
@@ -149,8 +160,6 @@ def _read_png(description: HeightMapDescription, path: Path) -> Raster:
     is_known = np.ones(grey.shape, bool)
     if description.no_data is not None:
         is_known = grey != description.no_data
-    if not is_known.any():
-        raise UserError(f"{path}: holds no heights, only no-data; correct no_data")
     return Raster(
         values=(low + (high - low) * shares).astype(np.float32),
         is_known=is_known,
@@ -165,8 +174,6 @@ def _read_tiff(description: HeightMapDescription, path: Path) -> Raster:
     if description.no_data is None:
         return raster
     is_known = raster.is_known & (raster.values != np.float32(description.no_data))
-    if not is_known.any():
-        raise UserError(f"{path}: holds no heights, only no-data; correct no_data")
     return dataclasses.replace(raster, is_known=is_known)
 
 
@@ -196,12 +203,8 @@ def _texture(
         if colours is not picture:
             notes = (f"{path.name}: shrunk to {colours.shape[1]} x {colours.shape[0]} pixels",)
     else:
-        colours = painted(p_map, grid.is_inside)
-    h, w = raster.values.shape
-    extent = (w * raster.pixel[0], h * raster.pixel[1])
-    pixel = (extent[0] / colours.shape[1], extent[1] / colours.shape[0])
-    is_known = np.ones(colours.shape[:2], bool)
-    return dataclasses.replace(raster, values=colours, is_known=is_known, pixel=pixel), notes
+        colours = _painted(p_map, grid.is_inside)
+    return raster.with_picture(colours), notes
 
 
 def _notes(grid: HeightGrid, path: Path) -> tuple[str, ...]:
@@ -212,3 +215,45 @@ def _notes(grid: HeightGrid, path: Path) -> tuple[str, ...]:
     if grid.n_outside:
         notes.append(f"{path.name}: {grid.n_outside} pixels at the border without data left out")
     return tuple(notes)
+
+
+def _painted(p_map: np.ndarray, is_inside: np.ndarray) -> np.ndarray:
+    """Return a picture that covers a grid of heights, (h, w, 3) uint8, up to 4 texels a cell.
+
+    Low and flat is green, high is dry, steep is grey; speckles of four sizes, the same for every
+    map, give texture. The colours are unrelated to the real site. ``p_map`` (rows, columns, 3) are
+    points of the surface [m]; only those in ``is_inside`` count for the range of heights.
+    """
+    rows, columns = is_inside.shape
+    factor = max(min(_LONGEST_PX // max(rows, columns), _FINEST), 1)
+    upward, share = _upward(p_map), _relative_height(p_map[..., 2], is_inside)
+    size = (columns * factor, rows * factor)
+    upward, share = (
+        cv2.resize(values.astype(np.float32), size, interpolation=cv2.INTER_LINEAR)[..., None]
+        for values in (upward, share)
+    )
+    rock = np.clip((ROCK_FROM - upward) / (ROCK_FROM - ROCK_TO), 0.0, 1.0)
+    colours = (GRASS * (1.0 - share) + DRY * share) * (1.0 - rock) + ROCK * rock
+    colours += _speckles(size)[..., None]
+    return np.rint(colours).clip(0, 255).astype(np.uint8)
+
+
+def _upward(p_map: np.ndarray) -> np.ndarray:
+    """Upward part of the unit normal, from central differences along rows and columns."""
+    normal = np.cross(np.gradient(p_map, axis=1), -np.gradient(p_map, axis=0))
+    return np.abs(normal[..., 2]) / np.maximum(np.linalg.norm(normal, axis=-1), 1e-12)
+
+
+def _relative_height(z: np.ndarray, is_inside: np.ndarray) -> np.ndarray:
+    low, high = z[is_inside].min(), z[is_inside].max()
+    return np.clip((z - low) / max(high - low, 1e-6), 0.0, 1.0)
+
+
+def _speckles(size: tuple[int, int]) -> np.ndarray:
+    rng = np.random.default_rng(_SEED)
+    total = np.zeros((size[1], size[0]), np.float32)
+    for cell in (1, 3, 9, 27):
+        shape = (-(-size[1] // cell), -(-size[0] // cell))
+        noise = rng.random(shape, np.float32) - 0.5
+        total += cv2.resize(noise, size, interpolation=cv2.INTER_CUBIC)
+    return _SPECKLE * total

@@ -55,12 +55,14 @@ def load_world(
         If there is no such world, or its file is wrong; lists the searched folders and known
         worlds.
     """
-    text, requested = _split_seed(str(spec))
-    path = find_world(text)
+    numbered = re.fullmatch(r"(.+)@([0-9]{1,9})", str(spec))
+    path = find_world(numbered[1] if numbered else str(spec))
     description = read_description(path)
     changes = dict(parameters or {})
-    if seed is not None or requested is not None:
-        changes["seed"] = seed if seed is not None else requested
+    if seed is None and numbered:
+        seed = int(numbered[2])
+    if seed is not None:
+        changes["seed"] = seed
     geometry = _geometry(description, path, changes, show_progress)
     if description.light is not None:
         if geometry.stream is not None:
@@ -108,9 +110,10 @@ def find_world(spec: str) -> Path:
         return found[0]
     if spec and (path / _TILESET_FILE).is_file():
         _refuse_what_is_no_description(path / _TILESET_FILE)
+    searched = [path.absolute()] if len(path.parts) > 1 else [Path.cwd(), *world_folders()]
     raise UserError(
         f"world '{spec}': no such file, no folder with {WORLD_FILE}, and no known name; "
-        f"looked in {', '.join(map(str, _looked_in(path)))}; known are: "
+        f"looked in {', '.join(map(str, searched))}; known are: "
         f"{', '.join(known_worlds()) or 'none'}; give one of these, or a path to a YAML file"
     )
 
@@ -144,12 +147,6 @@ def _refuse_what_is_no_description(path: Path) -> None:
     refuse_foreign_format(path, "a world's YAML file", DESCRIPTION_ENDINGS)
 
 
-def _looked_in(path: Path) -> list[Path]:
-    if len(path.parts) > 1:
-        return [path.absolute()]
-    return [Path.cwd(), *world_folders()]
-
-
 def world_folders() -> list[Path]:
     """Return the folders where names are looked up.
 
@@ -171,17 +168,13 @@ def known_worlds() -> list[str]:
     return sorted({file.stem for folder in world_folders() for file in folder.glob("*.yaml")})
 
 
-def _split_seed(spec: str) -> tuple[str, int | None]:
-    match = re.fullmatch(r"(.+)@([0-9]{1,9})", spec)
-    return (match[1], int(match[2])) if match else (spec, None)
-
-
 def _geometry(
     description: WorldDescription, path: Path, changes: Mapping[str, Any], show_progress: bool
 ) -> Geometry:
     source, where, origin = description.source, str(path), stated_origin(description)
     if source == "generator":
-        return _generate(description, path, changes)
+        parameters, build = _generator(description, path, changes)
+        return Geometry(meshes=build(parameters))
     if changes:
         raise UserError(
             f"{path}: a world from '{source}' has no {', '.join(changes)}; ask for it without"
@@ -191,7 +184,10 @@ def _geometry(
     if description.photogrammetry is not None:
         return read_photogrammetry(description.photogrammetry, path.parent, origin, where=where)[0]
     if description.tiles is not None:
-        return _load_tiles(description, path, show_progress)
+        from aerotwin_tiles import load_tiles
+
+        tiles = _tiles_to_load(description, path)
+        return load_tiles(tiles, path.parent, origin, show_progress=show_progress)
     return _read_mesh(description, path)
 
 
@@ -212,11 +208,6 @@ def _generator(
     return load_parameters(parameters_class, values, where=where), build
 
 
-def _generate(description: WorldDescription, path: Path, changes: Mapping[str, Any]) -> Geometry:
-    parameters, build = _generator(description, path, changes)
-    return Geometry(meshes=build(parameters))
-
-
 def _read_mesh(description: WorldDescription, path: Path) -> Geometry:
     from aerotwin_meshes.mesh_files import KINDS, read_mesh_file
 
@@ -232,22 +223,3 @@ def _tiles_to_load(description: WorldDescription, path: Path) -> Any:
     from aerotwin_tiles import TilesDescription
 
     return load_parameters(TilesDescription, description.tiles, where=f"{path}: tiles")
-
-
-def _load_tiles(description: WorldDescription, path: Path, show_progress: bool) -> Geometry:
-    from aerotwin_tiles import load_tiles
-
-    loaded = load_tiles(
-        _tiles_to_load(description, path),
-        path.parent,
-        stated_origin(description),
-        show_progress=show_progress,
-    )
-    return Geometry(
-        meshes=loaded.meshes,
-        origin=loaded.origin,
-        attributions=loaded.attributions,
-        missing=loaded.missing,
-        notes=loaded.notes,
-        stream=loaded.stream,
-    )

@@ -6,7 +6,6 @@ A height map has no vertical or hidden surfaces: walls are slopes one grid step 
 the roof's edge colours, and nothing lies under roofs or tree tops.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,7 +122,7 @@ def read_photogrammetry(
             grid.x, grid.y, grid.height_m, epsg=surface.epsg, origin=origin
         )
         filled = fitting_texture(np.rint(fill_holes(colours.values, colours.is_known)))
-        texture = _resized(colours, filled.clip(0, 255).astype(np.uint8))
+        texture = colours.with_picture(filled.clip(0, 255).astype(np.uint8))
         mesh = grid_mesh(grid, p_map, texture, name=path.name)
     except ValueError as error:
         raise UserError(f"{path}: {error}") from None
@@ -193,14 +192,6 @@ def _cloud_seen_from_above(
         north=surface.north,
         pixel=(texel, texel),
     )
-
-
-def _resized(raster: Raster, values: np.ndarray) -> Raster:
-    """Return a raster with other pixels over the same extent."""
-    (h, w), (rows, columns) = raster.values.shape[:2], values.shape[:2]
-    pixel = (raster.pixel[0] * w / columns, raster.pixel[1] * h / rows)
-    is_known = np.ones(values.shape[:2], bool)
-    return dataclasses.replace(raster, values=values, is_known=is_known, pixel=pixel)
 
 
 def _notes(summary: SurveySummary) -> tuple[str, ...]:

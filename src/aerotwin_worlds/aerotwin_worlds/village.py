@@ -5,13 +5,13 @@
 The same surface as a world file's ``photogrammetry``, written once as a mesh file that loads fast.
 """
 
+import dataclasses
 from pathlib import Path
 
 import yaml
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
-from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes.gltf import write_glb
 from aerotwin_worlds.photogrammetry import (
     PhotogrammetryDescription,
@@ -47,28 +47,13 @@ def build_village(
         raise AssertionError("a survey knows where it is")
     out.mkdir(parents=True, exist_ok=True)
     write_glb(out / "mesh.glb", geometry.meshes, copyright_text=f"{attribution} ({licence})")
-    _write_description(out, name, geometry.origin, geometry.start_m, attribution, licence)
-    return summary
-
-
-def _write_description(
-    out: Path,
-    name: str,
-    origin: GeodeticPoint,
-    start_m: tuple[float, float],
-    attribution: str,
-    licence: str,
-) -> None:
-    description = {
+    world = {
         "name": name,
         "mesh": "mesh.glb",
-        "origin": {
-            "latitude_deg": origin.latitude_deg,
-            "longitude_deg": origin.longitude_deg,
-            "altitude_m": origin.altitude_m,
-        },
-        "start": {"x_m": start_m[0], "y_m": start_m[1], "yaw_deg": 0.0},
+        "origin": dataclasses.asdict(geometry.origin),
+        "start": {"x_m": geometry.start_m[0], "y_m": geometry.start_m[1], "yaw_deg": 0.0},
         "attribution": attribution,
         "licence": licence,
     }
-    write_text_atomically(out / "world.yaml", yaml.safe_dump(description, sort_keys=False))
+    write_text_atomically(out / "world.yaml", yaml.safe_dump(world, sort_keys=False))
+    return summary

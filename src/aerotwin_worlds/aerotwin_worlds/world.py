@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """World: textured meshes with a position on Earth."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +87,7 @@ _LEVEL = 0.98
 def world_record(world: World) -> dict[str, Any]:
     """Return the properties of a world, as plain JSON types."""
     low, high = world.bounds_m.round(3).tolist()
-    origin = world.origin
+    textures = {id(mesh.texture): mesh.texture.shape for mesh in world.meshes}  # some share one
     return {
         "name": world.name,
         "source": world.source,
@@ -94,15 +95,11 @@ def world_record(world: World) -> dict[str, Any]:
         "bounds_high_m": high,
         "n_meshes": len(world.meshes),
         "n_triangles": world.n_triangles,
-        "n_texture_pixels": _texture_pixels(world.meshes),
-        "largest_texture_px": max(max(mesh.texture.shape[:2]) for mesh in world.meshes),
+        "n_texture_pixels": sum(h * w for h, w, _ in textures.values()),
+        "largest_texture_px": max(max(h, w) for h, w, _ in textures.values()),
         "is_lit": any(mesh.light is not None for mesh in world.meshes),
         "is_streamed": world.stream is not None,
-        "origin": {
-            "latitude_deg": origin.latitude_deg,
-            "longitude_deg": origin.longitude_deg,
-            "altitude_m": origin.altitude_m,
-        },
+        "origin": dataclasses.asdict(world.origin),
         "start_m": world.start_p_map.round(3).tolist(),
         "start_yaw_deg": math.degrees(world.start_yaw),
         "attribution": world.attribution,
@@ -112,19 +109,18 @@ def world_record(world: World) -> dict[str, Any]:
     }
 
 
-def _texture_pixels(meshes: tuple[TexturedMesh, ...]) -> int:
-    """Number of texels; meshes may share a texture."""
-    textures = {id(mesh.texture): mesh.texture for mesh in meshes}
-    return sum(texture.shape[0] * texture.shape[1] for texture in textures.values())
-
-
 def world_from_description(description: WorldDescription, geometry: Geometry) -> World:
     """Join description and geometry; the start height is that of the highest surface there.
 
     Raises `ValueError` if neither states the world's geodetic origin, or there is no surface at the
     start point.
     """
-    origin = _origin(description, geometry)
+    origin = geometry.origin or stated_origin(description)
+    if origin is None:
+        raise ValueError(
+            "'origin' is missing, and its source does not say where on Earth it lies; add origin "
+            "with latitude_deg, longitude_deg, altitude_m"
+        )
     x, y = _start(description, geometry)
     z = max(_highest_surface(mesh, x, y) for mesh in geometry.meshes)
     if not math.isfinite(z):
@@ -151,21 +147,7 @@ def stated_origin(description: WorldDescription) -> GeodeticPoint | None:
     """Return the origin that a world file states."""
     if description.origin is None:
         return None
-    return GeodeticPoint(
-        latitude_deg=description.origin.latitude_deg,
-        longitude_deg=description.origin.longitude_deg,
-        altitude_m=description.origin.altitude_m,
-    )
-
-
-def _origin(description: WorldDescription, geometry: Geometry) -> GeodeticPoint:
-    origin = geometry.origin or stated_origin(description)
-    if origin is None:
-        raise ValueError(
-            "'origin' is missing, and its source does not say where on Earth it lies; add origin "
-            "with latitude_deg, longitude_deg, altitude_m"
-        )
-    return origin
+    return GeodeticPoint(**dataclasses.asdict(description.origin))
 
 
 def _start(description: WorldDescription, geometry: Geometry) -> tuple[float, float]:

@@ -12,13 +12,16 @@ from aerotwin_meshes.gltf.document import GltfDocument
 from aerotwin_meshes.gltf.draco import decode_draco
 from aerotwin_meshes.gltf.json_element import JsonElement
 from aerotwin_meshes.gltf.materials import GltfMaterial, Materials
-from aerotwin_meshes.gltf.texture_coordinates import placed
 from aerotwin_meshes.gltf.vertex_colours import paint_triangles
 
 POINTS, TRIANGLES, STRIP, FAN = 0, 4, 5, 6
 _BYTES_PER_VERTEX = 80  # positions, coordinates and colours, as stored and as returned
 _BYTES_PER_INDEX = 16
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709-6, 3.2
+_LARGEST_UV = 2.0**16
+"""Beyond it, single precision is coarser than half a texel of a 256-texel texture."""
+_OUTSIDE_UV = 1e-4
+"""Rounding of 16-bit coordinates: that far outside [0, 1] is at the rim, not beyond it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +191,7 @@ def _surface(
     if colours is not None:
         colours = np.clip(colours[:, :3], 0.0, 1.0)
     if material.texture is not None:
-        uv, repeats = placed(values["TEXCOORD"], material, primitive.where)
+        uv, repeats = _texture_coordinates(values["TEXCOORD"], material, primitive.where)
         return GltfTriangles(
             positions=positions,
             triangles=triangles,
@@ -207,6 +210,35 @@ def _surface(
     return GltfTriangles(
         positions=positions[corners.ravel()], triangles=split, uv=uv, texture=texture
     )
+
+
+def _texture_coordinates(
+    uv: np.ndarray, material: GltfMaterial, where: str
+) -> tuple[np.ndarray, bool]:
+    """Return coordinates for a material's texture, (n, 2) float32, and whether it must repeat.
+
+    Whole periods are subtracted where the texture repeats, so that most meshes end within [0, 1]
+    and need no repetition. A direction that clamps, beside one that repeats, is clamped at the
+    vertices: exact but for triangles that cross the rim. ``uv`` is (n, 2) as stored; ``where``
+    names the primitive in messages. Raises `ValueError` if a coordinate is not finite, or far
+    beyond the texture.
+    """
+    T = material.T_uv
+    uv = uv.astype(np.float64) @ T[:, :2].T + T[:, 2]
+    if not np.isfinite(uv).all():
+        raise ValueError(f"{where} has texture coordinates that are NaN or infinite")
+    low, high = uv.min(axis=0), uv.max(axis=0)
+    is_clamped = np.array(material.are_clamped)
+    shift = np.where(is_clamped, 0.0, np.floor(low + _OUTSIDE_UV))
+    low, high = low - shift, high - shift
+    if max(np.abs(low).max(), np.abs(high).max()) > _LARGEST_UV:
+        raise ValueError(f"{where} has texture coordinates beyond {_LARGEST_UV:.0f} repetitions")
+    is_outside = (low < -_OUTSIDE_UV) | (high > 1.0 + _OUTSIDE_UV)
+    repeats = bool((is_outside & ~is_clamped).any())
+    uv -= shift
+    if repeats and (is_outside & is_clamped).any():
+        uv[:, is_clamped] = np.clip(uv[:, is_clamped], 0.0, 1.0)
+    return uv.astype(np.float32), repeats
 
 
 def _light(colours: np.ndarray) -> np.ndarray | None:

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read glTF 2.0 (.glb, .gltf) as parts of a tile, or as the meshes of a world."""
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import transform_points
 from aerotwin_core.limits import file_size
 from aerotwin_meshes.gltf.budget import BYTES_PER_PART, LARGEST_BYTES, MemoryBudget
 from aerotwin_meshes.gltf.document import Resolve, open_document
@@ -18,6 +21,7 @@ from aerotwin_meshes.gltf.scene import placed_meshes
 from aerotwin_meshes.mesh import TexturedMesh
 
 MAX_FILE_BYTES = 2**31
+Shape = TypeVar("Shape", bound=GltfTriangles | PointSet)
 MAP_FROM_GLTF = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], float)
 """glTF has y up, the map z (glTF 2.0, clause 3.4): x_map = x, y_map = -z, z_map = y."""
 
@@ -78,13 +82,16 @@ def read_scene(
     )
 
 
-def transformed(positions: np.ndarray, triangles: np.ndarray, T: np.ndarray) -> tuple:
-    """Return positions and triangles under a transform; a mirror reverses the triangles."""
-    positions = positions @ T[:3, :3].T + T[:3, 3]
+def transformed(shape: Shape, T: np.ndarray) -> Shape:
+    """Return triangles or points under a transform (4, 4); a mirror reverses the triangles."""
+    positions = transform_points(T, shape.positions)
     if not np.isfinite(positions).all():
         raise ValueError("a transform moves vertices beyond all numbers")
-    is_mirror = np.linalg.det(T[:3, :3]) < 0.0
-    return positions, np.ascontiguousarray(triangles[:, ::-1]) if is_mirror else triangles
+    shape = dataclasses.replace(shape, positions=positions)
+    if isinstance(shape, GltfTriangles) and np.linalg.det(T[:3, :3]) < 0.0:
+        triangles = np.ascontiguousarray(shape.triangles[:, ::-1])
+        shape = dataclasses.replace(shape, triangles=triangles)
+    return shape
 
 
 def read_gltf(path: Path) -> tuple[TexturedMesh, ...]:
@@ -116,12 +123,11 @@ def _world_meshes(scene: GltfScene, stem: str, budget: MemoryBudget) -> tuple[Te
             continue
         for T_scene_mesh in part.T_scene_mesh:
             budget.reserve_bytes(shape.positions.nbytes + BYTES_PER_PART, "an instance")
-            T_map_mesh = MAP_FROM_GLTF @ T_scene_mesh
-            vertices, triangles = transformed(shape.positions, shape.triangles, T_map_mesh)
+            placed = transformed(shape, MAP_FROM_GLTF @ T_scene_mesh)
             meshes.append(
                 TexturedMesh(
-                    vertices_map=vertices + scene.center,
-                    triangles=triangles,
+                    vertices_map=placed.positions + scene.center,
+                    triangles=placed.triangles,
                     uv=shape.uv,
                     texture=shape.texture,
                     light=shape.light,

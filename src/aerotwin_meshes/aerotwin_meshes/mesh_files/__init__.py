@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aerotwin_meshes.geometry import Geometry
 from aerotwin_meshes.mesh_files.obj import read_obj
-from aerotwin_meshes.mesh_files.ply_mesh import read_ply_mesh
+from aerotwin_meshes.mesh_files.ply import read_ply_mesh
 from aerotwin_meshes.placement import PlacementDescription, placed
 
 KINDS = (".obj", ".ply", ".gltf", ".glb")

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aerotwin_core.threads import run_tasks
-from aerotwin_rendering.rasteriser.cull import pose_record, visible_clusters
-from aerotwin_rendering.rasteriser.cull_kernels import Visible
+from aerotwin_rendering.rasteriser.cull_kernels import Visible, pose_record, visible_clusters
 from aerotwin_rendering.rasteriser.fill_kernels import Scratch, make_scratch
 from aerotwin_rendering.rasteriser.lens import Lens, Lenses
 from aerotwin_rendering.rasteriser.mipmaps import texture_table
@@ -79,20 +78,9 @@ class CpuRenderer:
         """Return the table of a scene's textures; those of the other encoding are not built."""
         encoding = "mono8" if encoding == "none" else encoding
         if encoding not in tables:
-            table = texture_table(self._store.pyramids(scene, encoding))
-            size = table.width[:, 0].astype(float) * table.height[:, 0]
-            tables[encoding] = (
-                Textures(
-                    address=table.address,
-                    width=table.width,
-                    height=table.height,
-                    n_levels=table.n_levels,
-                    half_log2_size=(0.5 * np.log2(size)).astype(np.float32),
-                    of_mesh=scene.texture_of_mesh,
-                    repeats=scene.repeats,
-                ),
-                table,
-            )
+            pyramids = self._store.pyramids(scene, encoding)
+            table = texture_table(pyramids, scene.texture_of_mesh, scene.repeats)
+            tables[encoding] = (table, pyramids)
         return tables[encoding][0]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels that find which clusters a view may see, and in which pixels."""
+"""Which clusters a view may see, the nearest first, and in which pixels: compiled kernels."""
 
 import math
 from typing import NamedTuple
@@ -10,6 +10,7 @@ import numpy as np
 from aerotwin_core.kernel_cache import njit
 from aerotwin_rendering.rasteriser.clusters import Clusters
 from aerotwin_rendering.rasteriser.lens import EMPTY_HIGH, EMPTY_LOW, Lens
+from aerotwin_rendering.rasteriser.views import CameraView
 
 # Grid coordinates of vertices are single precision: 5e-4 px off at 8192 px.
 MARGIN = np.float32(2e-3)
@@ -148,3 +149,25 @@ def find_visible(clusters: Clusters, pose, lens: Lens, near, far, first_row, las
     return Visible(
         out.cluster[:count], out.box[:count], out.inverse_depth[:count], out.crosses_near[:count]
     )
+
+
+def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
+    """Return R_optical_map row by row and p_map_optical in one array (12,)."""
+    T = np.asarray(T_map_optical, np.float64)
+    return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
+
+
+def visible_clusters(clusters: Clusters, view: CameraView, lens: Lens) -> Visible:
+    """Return the clusters that a view may see, in its rows and the adjacent ones; nearest first."""
+    first, last = view.row_range
+    visible = find_visible(
+        clusters,
+        pose_record(view.T_map_optical),
+        lens,
+        float(view.near_m),
+        float(view.far_m),
+        max(first - 1, 0),
+        min(last + 1, view.camera.height),
+    )
+    order = np.argsort(-visible.inverse_depth, kind="stable")
+    return Visible(*(np.ascontiguousarray(array[order]) for array in visible))

@@ -15,8 +15,7 @@ import numpy as np
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_rendering.rasteriser import gl_shaders
 from aerotwin_rendering.rasteriser.clusters import triangles_of, vertices_of
-from aerotwin_rendering.rasteriser.cull import visible_clusters
-from aerotwin_rendering.rasteriser.cull_kernels import Visible
+from aerotwin_rendering.rasteriser.cull_kernels import Visible, visible_clusters
 from aerotwin_rendering.rasteriser.lens import Lenses
 from aerotwin_rendering.rasteriser.mipmaps import CHANNELS, Pyramid
 from aerotwin_rendering.rasteriser.scene import KeyedByIdentity, RasterScene, SceneStore

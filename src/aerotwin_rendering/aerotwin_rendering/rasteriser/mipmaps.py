@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from aerotwin_core.luma import LUMA_REC601
+from aerotwin_rendering.rasteriser.shade_kernels import Textures
 
 CHANNELS = {"mono8": 1, "rgb8": 3}
 # A colour texel is read as four bytes: the last one needs a byte behind it.
@@ -34,20 +35,6 @@ class Pyramid:
         h, w = int(self.height[index]), int(self.width[index])
         first = int(self.offset[index])
         return self.texels[first : first + h * w * self.n_channels].reshape(h, w, -1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextureTable:
-    """Memory addresses of the levels of all textures; row t is texture t, column l its level l.
-
-    ``pyramids`` owns the memory at ``address``.
-    """
-
-    pyramids: tuple[Pyramid, ...]
-    address: np.ndarray
-    width: np.ndarray
-    height: np.ndarray
-    n_levels: np.ndarray
 
 
 def build_pyramid(texture: np.ndarray, encoding: str) -> Pyramid:
@@ -76,8 +63,10 @@ def build_pyramid(texture: np.ndarray, encoding: str) -> Pyramid:
     )
 
 
-def texture_table(pyramids: Sequence[Pyramid]) -> TextureTable:
-    """Return the table of these pyramids; nothing is copied."""
+def texture_table(
+    pyramids: Sequence[Pyramid], of_mesh: np.ndarray, repeats: np.ndarray
+) -> Textures:
+    """Return the table of these pyramids, which own its memory; nothing is copied."""
     n_levels = np.array([len(p.offset) for p in pyramids], np.int32)
     shape = (len(pyramids), int(n_levels.max()))
     address = np.zeros(shape, np.uint64)
@@ -86,6 +75,12 @@ def texture_table(pyramids: Sequence[Pyramid]) -> TextureTable:
         n = n_levels[t]
         address[t, :n] = pyramid.texels.ctypes.data + pyramid.offset
         width[t, :n], height[t, :n] = pyramid.width, pyramid.height
-    return TextureTable(
-        pyramids=tuple(pyramids), address=address, width=width, height=height, n_levels=n_levels
+    return Textures(
+        address=address,
+        width=width,
+        height=height,
+        n_levels=n_levels,
+        half_log2_size=(0.5 * np.log2(width[:, 0].astype(float) * height[:, 0])).astype(np.float32),
+        of_mesh=of_mesh,
+        repeats=repeats,
     )

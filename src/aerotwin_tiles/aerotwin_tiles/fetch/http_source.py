@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import nullcontext
 from email.utils import parsedate_to_datetime
+from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,9 +26,9 @@ from aerotwin_tiles.fetch.address import (
     with_parameter,
     without_parameter,
 )
-from aerotwin_tiles.fetch.cache import CacheFolder, default_cache_folder
+from aerotwin_tiles.fetch.cache import CacheFolder, CachingAdapter, default_cache_folder
+from aerotwin_tiles.fetch.connections import OpenConnections
 from aerotwin_tiles.fetch.content import missing_part, unpacked
-from aerotwin_tiles.fetch.line import Line
 from aerotwin_tiles.fetch.private_hosts import PrivateHosts
 from aerotwin_tiles.fetch.settings import HttpSettings
 from aerotwin_tiles.fetch.source import FetchError, Traffic, TrafficCounter
@@ -53,6 +54,32 @@ class _Retry(Exception):
         self.wait_s = wait_s
 
 
+class _Session(requests.Session):
+    """A session that does not follow redirects: it would read their bodies, of any size."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        return None
+
+
+class _Line:
+    """The connections of one thread, and the session that uses them."""
+
+    def __init__(self, cache: CacheFolder, hosts: PrivateHosts) -> None:
+        self.connections = OpenConnections(hosts)
+        self.adapter = CachingAdapter(cache, self.connections, hosts)
+        self.session = _Session()
+        self.session.mount("http://", self.adapter)
+        self.session.mount("https://", self.adapter)
+        self.session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self.session.headers["User-Agent"] = "aerotwin (3-D Tiles reader)"
+        self.session.headers["Accept-Encoding"] = "gzip, deflate"
+
+    def close(self) -> None:
+        """End all waits, and close the connections."""
+        self.connections.end()
+        self.session.close()
+
+
 class HttpSource:
     """A server; see `Source`.
 
@@ -76,14 +103,14 @@ class HttpSource:
         self._settings = settings or HttpSettings()
         self._key = key or parameter_of(root, "key") or ""
         plain = without_parameter(root, "key")
-        self._root_uri = self._resolve(plain, plain)
+        self._root_uri = self.resolve(plain, plain)
         self._cache = _open_cache(cache_dir or default_cache_folder(), self._settings)
         self._counter = TrafficCounter()
         self._hosts = PrivateHosts(
             urlsplit(self._root_uri).hostname or "", are_allowed=self._settings.allow_private_hosts
         )
         self._thread = threading.local()
-        self._lines: list[Line] = []
+        self._lines: list[_Line] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
         _filter_secrets_from_logs()
@@ -103,14 +130,11 @@ class HttpSource:
 
         ``session`` and ``key`` of the document's address are carried on within its host.
         """
-        return self._resolve(base_uri, uri)
-
-    def _resolve(self, base: str, reference: str) -> str:
         try:
-            return resolved(base, reference)
+            return resolved(base_uri, uri)
         except ValueError as error:
             raise FetchError(
-                self._masked(f"'{reference}' in {base}: {error}; correct the reference")
+                self._masked(f"'{uri}' in {base_uri}: {error}; correct the reference")
             ) from None
 
     def read(self, uri: str, *, max_bytes: int) -> bytes:
@@ -200,7 +224,7 @@ class HttpSource:
                     f"{self._masked(uri)}: expected the address that answer {response.status_code} "
                     "leads to, found none; the server is at fault"
                 )
-            url = self._resolve(url, target)
+            url = self.resolve(url, target)
         raise FetchError(
             f"{self._masked(uri)}: expected at most {self._settings.n_redirects} redirects, "
             "found more; check the address"
@@ -253,11 +277,11 @@ class HttpSource:
         return masked(text.replace(self._key, "***") if self._key else text)
 
     @property
-    def _line(self) -> Line:
+    def _line(self) -> _Line:
         """The connections of this thread."""
-        line: Line | None = getattr(self._thread, "line", None)
+        line: _Line | None = getattr(self._thread, "line", None)
         if line is None:
-            line = self._thread.line = Line(self._cache, self._hosts)
+            line = self._thread.line = _Line(self._cache, self._hosts)
             with self._lock:
                 self._lines.append(line)
                 if self._closed.is_set():

@@ -3,7 +3,7 @@
 """The interface of sources of files, their errors and counters."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from aerotwin_core.errors import UserError
@@ -40,18 +40,11 @@ class TrafficCounter:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _now: Traffic = field(default_factory=Traffic)
 
-    def add(
-        self, *, n_read: int = 0, n_bytes: int = 0, n_from_cache: int = 0, n_retries: int = 0
-    ) -> None:
-        """Increase the counts."""
+    def add(self, **counts: int) -> None:
+        """Increase some counts of `Traffic`, by name."""
         with self._lock:
-            now = self._now
-            self._now = Traffic(
-                n_read=now.n_read + n_read,
-                n_bytes=now.n_bytes + n_bytes,
-                n_from_cache=now.n_from_cache + n_from_cache,
-                n_retries=now.n_retries + n_retries,
-            )
+            increased = {name: getattr(self._now, name) + n for name, n in counts.items()}
+            self._now = replace(self._now, **increased)
 
     def read(self) -> Traffic:
         """Return the current counts."""
@@ -59,22 +52,12 @@ class TrafficCounter:
             return self._now
 
 
-class Source(Protocol):
+class FileReader(Protocol):
     """The files of a tileset, in a folder or on a server. All calls are thread-safe.
 
     Addresses are URIs as RFC 3986 writes them (a blank is ``%20``): absolute ones of a server,
     relative ones of a folder.
     """
-
-    @property
-    def root_uri(self) -> str:
-        """Address of the root document."""
-        ...
-
-    @property
-    def traffic(self) -> Traffic:
-        """What has been delivered so far."""
-        ...
 
     def resolve(self, base_uri: str, uri: str) -> str:
         """Return the address of a reference in the document at ``base_uri``.
@@ -89,6 +72,20 @@ class Source(Protocol):
         Raises `FetchError` if there is none, it is larger than ``max_bytes``, or it does not arrive
         whole.
         """
+        ...
+
+
+class Source(FileReader, Protocol):
+    """A folder or a server that holds a tileset, and its root document."""
+
+    @property
+    def root_uri(self) -> str:
+        """Address of the root document."""
+        ...
+
+    @property
+    def traffic(self) -> Traffic:
+        """What has been delivered so far."""
         ...
 
     def close(self) -> None:

@@ -6,6 +6,6 @@ Reference: OGC 22-025r4, 3D Tiles 1.1, clauses 9 (glTF) and 10 (b3dm, i3dm, pnts
 """
 
 from aerotwin_tiles.tile_content.content import UpAxis, read_content
-from aerotwin_tiles.tile_content.parts import ContentError, TileMesh, TilePart, TilePoints
+from aerotwin_tiles.tile_content.parts import ContentError, TilePart
 
-__all__ = ["ContentError", "TileMesh", "TilePart", "TilePoints", "UpAxis", "read_content"]
+__all__ = ["ContentError", "TilePart", "UpAxis", "read_content"]

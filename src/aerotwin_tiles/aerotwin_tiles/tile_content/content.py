@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 
 from aerotwin_meshes.gltf.budget import DEFAULT_BYTES, MemoryBudget
-from aerotwin_tiles.tile_content.gltf_parts import gltf_parts
 from aerotwin_tiles.tile_content.instances import instanced_parts
-from aerotwin_tiles.tile_content.parts import ContentContext, ContentError, TilePart
+from aerotwin_tiles.tile_content.parts import ContentContext, ContentError, TilePart, gltf_parts
 from aerotwin_tiles.tile_content.points import point_parts
 from aerotwin_tiles.tile_content.tables import read_body, read_uint32, whole_tile
 

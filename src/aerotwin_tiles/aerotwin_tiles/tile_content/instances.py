@@ -9,8 +9,7 @@ import numpy as np
 
 from aerotwin_core.geodesy import geodetic_from_ecef
 from aerotwin_meshes.gltf.scene import instance_transforms
-from aerotwin_tiles.tile_content.gltf_parts import gltf_parts
-from aerotwin_tiles.tile_content.parts import ContentContext, TilePart
+from aerotwin_tiles.tile_content.parts import ContentContext, TilePart, gltf_parts
 from aerotwin_tiles.tile_content.points import tile_positions
 from aerotwin_tiles.tile_content.tables import HEADER_BYTES, FeatureTable, read_body, read_uint32
 

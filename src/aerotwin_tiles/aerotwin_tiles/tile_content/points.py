@@ -6,7 +6,8 @@ import numpy as np
 
 from aerotwin_meshes.gltf.draco import decode_draco
 from aerotwin_meshes.gltf.json_element import JsonElement
-from aerotwin_tiles.tile_content.parts import ContentContext, TilePart, TilePoints
+from aerotwin_meshes.gltf.primitives import PointSet
+from aerotwin_tiles.tile_content.parts import ContentContext, TilePart
 from aerotwin_tiles.tile_content.tables import FeatureTable, read_body
 
 NO_COLOUR = (169, 169, 169)
@@ -31,8 +32,8 @@ def point_parts(data: memoryview, context: ContentContext) -> list[TilePart]:
     if not np.isfinite(positions).all():
         raise ValueError("it has positions that are NaN or infinite")
     positions = positions.astype(np.float64) + table.vector("RTC_CENTER", [0.0, 0.0, 0.0])
-    colours = _colours(table, n, unpacked)
-    return [TilePoints(points=positions, colours=colours, name=context.uri, copyright="")]
+    shape = PointSet(positions=positions, colours=_colours(table, n, unpacked))
+    return [TilePart(shape=shape, name=context.uri, copyright="")]
 
 
 def tile_positions(table: FeatureTable, n: int) -> np.ndarray:

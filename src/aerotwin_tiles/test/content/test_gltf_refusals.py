@@ -55,7 +55,7 @@ MUTANTS = 700
 def test_a_document_that_lies_is_refused_with_its_place(quad_file, content, change, message):
     if message is None:  # allowed: zeros for data, and bytes behind the binary chunk's end unused
         quad_file.tree["accessors"][0].pop("bufferView")
-        assert content(quad_file.glb())[0].vertices.tolist() == [[0, 0, 0]] * 4
+        assert content(quad_file.glb())[0].shape.positions.tolist() == [[0, 0, 0]] * 4
         return
     change(quad_file.tree)
     with pytest.raises(ContentError, match=rf"tile\.bin: .*({message})"):
@@ -273,10 +273,9 @@ def test_random_damage_gives_clear_errors_or_meshes(
             refused += 1
             continue
         for part in parts:
-            positions = getattr(part, "vertices", None)
-            positions = part.points if positions is None else positions
-            assert np.isfinite(positions).all()
-            if hasattr(part, "triangles"):
-                assert 0 <= part.triangles.min() <= part.triangles.max() < len(positions)
-                assert np.isfinite(part.uv).all()
+            shape = part.shape
+            assert np.isfinite(shape.positions).all()
+            if hasattr(shape, "triangles"):
+                assert 0 <= shape.triangles.min() <= shape.triangles.max() < len(shape.positions)
+                assert np.isfinite(shape.uv).all()
     assert refused > MUTANTS // 10

@@ -30,11 +30,11 @@ def test_the_textured_pit_has_its_triangles_and_its_extent(shared_data):
     for path in files:
         level = 0 if path.stem == "root" else len(path.stem)
         for mesh in read(path, up_axis="z"):
-            triangles[level] += len(mesh.triangles)
-            bounds += [mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)]
-            assert mesh.texture.shape == (256, 256, 3)
-            assert not mesh.repeats
-            assert 0 <= mesh.uv.min() <= mesh.uv.max() <= 1
+            triangles[level] += len(mesh.shape.triangles)
+            bounds += [mesh.shape.positions.min(axis=0), mesh.shape.positions.max(axis=0)]
+            assert mesh.shape.texture.shape == (256, 256, 3)
+            assert not mesh.shape.repeats
+            assert 0 <= mesh.shape.uv.min() <= mesh.shape.uv.max() <= 1
     assert len(files) == 293
     assert triangles == PIT_TRIANGLES
     extent = [np.min(bounds, axis=0), np.max(bounds, axis=0)]
@@ -44,6 +44,6 @@ def test_the_textured_pit_has_its_triangles_and_its_extent(shared_data):
 def test_the_dragons_have_their_triangles(shared_data):
     for name, expected in (("low", 2_312), ("medium", 14_782)):
         meshes = read(shared_data(f"{DRAGON}/dragon_{name}.b3dm"))
-        assert sum(len(mesh.triangles) for mesh in meshes) == expected
+        assert sum(len(mesh.shape.triangles) for mesh in meshes) == expected
         # 0.64 of the light is 0.82 of the screen's range.
-        assert all(mesh.texture.tolist() == [[[209, 209, 209]]] for mesh in meshes)
+        assert all(mesh.shape.texture.tolist() == [[[209, 209, 209]]] for mesh in meshes)

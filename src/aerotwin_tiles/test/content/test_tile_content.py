@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from aerotwin_core.geodesy import ecef_from_geodetic
-from aerotwin_tiles.tile_content import ContentError, TileMesh, TilePoints
+from aerotwin_meshes.gltf.primitives import GltfTriangles, PointSet
+from aerotwin_tiles.tile_content import ContentError
 
 DOUBLE = 1e-8  # metres at the Earth's radius
 SINGLE = 1e-6  # of numbers about one
@@ -25,7 +26,7 @@ def turned(corners):
 
 
 def corners_of(mesh):
-    return mesh.vertices[mesh.triangles]
+    return mesh.shape.positions[mesh.shape.triangles]
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def model(quad_file):
 
 def test_a_glb_is_turned_to_z_up_and_named(model, content, quad_corners):
     (mesh,) = content(model)
-    assert isinstance(mesh, TileMesh)
+    assert isinstance(mesh.shape, GltfTriangles)
     np.testing.assert_array_equal(corners_of(mesh), turned(quad_corners))
     assert (mesh.name, mesh.copyright) == ("tile.bin#wall", "who made it")
 
@@ -49,7 +50,7 @@ def test_every_up_axis_is_laid_on_z(gltf, content, up_axis, expected):
     file = gltf()
     file.mesh({"POSITION": file.accessor(np.array([[1, 2, 3]], "f4"))}, mode=0)
     (points,) = content(file.scene().glb(), up_axis=up_axis)
-    assert points.points.tolist() == [expected]
+    assert points.shape.positions.tolist() == [expected]
 
 
 def test_a_text_gltf_is_known_by_its_first_bracket(quad_file, content, quad_corners):
@@ -126,7 +127,7 @@ def test_instances_stand_at_their_places(tile, model, content, quad_corners):
     expected = turned(quad_corners) + PLACES[:, None, None]
     np.testing.assert_allclose(instance_corners(parts), expected, rtol=SINGLE)
     assert [part.name for part in parts] == [f"tile.bin#wall[{i}]" for i in range(3)]
-    assert parts[1].texture is parts[0].texture
+    assert parts[1].shape.texture is parts[0].shape.texture
 
 
 def test_instances_by_steps_of_a_volume_about_a_center(tile, model, content, quad_corners):
@@ -191,7 +192,7 @@ def test_instances_may_stand_upright_on_the_earth(tile, model, content):
     table = {"INSTANCES_LENGTH": 1, "EAST_NORTH_UP": True, "RTC_CENTER": ground.tolist()}
     data = instanced(tile, model, table, {"POSITION": np.zeros((1, 3), "f4")})
     (mesh,) = content(data)
-    local = mesh.vertices - ground
+    local = mesh.shape.positions - ground
     # The model's y (0 or 8 m) is up, its z (1 to 5 m) points south.
     assert sorted(np.round(local @ above, 3)) == [0, 0, 8, 8]
     southwards = local @ (-north / np.linalg.norm(north))
@@ -228,8 +229,8 @@ def test_composites_hold_tiles_of_all_kinds_and_composites(tile, model, content)
     points = tile(b"pnts", {"POINTS_LENGTH": 1, "POSITION": {"byteOffset": 0}}, bytes(12))
     places = instanced(tile, model, {"INSTANCES_LENGTH": 3}, {"POSITION": PLACES})
     parts = content(composite(batched, composite(points, composite(), places), batched))
-    kinds = [type(part) for part in parts]
-    assert kinds == [TileMesh, TilePoints, TileMesh, TileMesh, TileMesh, TileMesh]
+    kinds = [type(part.shape) for part in parts]
+    assert kinds == [GltfTriangles, PointSet, *[GltfTriangles] * 4]
 
 
 def test_composites_are_not_nested_without_end(content):
@@ -269,8 +270,8 @@ COLOURS = np.array([[255, 0, 8], [16, 130, 255], [0, 255, 99]], np.uint8)
 )
 def test_points_are_read_with_their_colours(tile, content, arrays, table, expected):
     (points,) = content(cloud(tile, 3, {"POSITION": PLACES, **arrays}, **table))
-    np.testing.assert_array_equal(points.points, PLACES)
-    np.testing.assert_array_equal(points.colours, expected)
+    np.testing.assert_array_equal(points.shape.positions, PLACES)
+    np.testing.assert_array_equal(points.shape.colours, expected)
 
 
 def test_points_by_steps_of_a_volume_about_a_center(tile, content):
@@ -278,7 +279,7 @@ def test_points_by_steps_of_a_volume_about_a_center(tile, content):
     volume = {"QUANTIZED_VOLUME_OFFSET": [1, 2, 3], "QUANTIZED_VOLUME_SCALE": [10, 20, 100]}
     data = cloud(tile, 1, {"POSITION_QUANTIZED": steps}, RTC_CENTER=CENTER, **volume)
     expected = np.array([[1, 22, 23]]) + CENTER
-    np.testing.assert_allclose(content(data)[0].points, expected, rtol=0, atol=DOUBLE)
+    np.testing.assert_allclose(content(data)[0].shape.positions, expected, rtol=0, atol=DOUBLE)
 
 
 @pytest.mark.parametrize("is_partial", [False, True])
@@ -297,8 +298,8 @@ def test_points_packed_by_draco_are_read(tile, content, is_partial):
         "extensions": {"3DTILES_draco_point_compression": packed},
     }
     (found,) = content(tile(b"pnts", table, stream + rest))
-    np.testing.assert_allclose(found.points, points, atol=1.0 / 2**13)
-    np.testing.assert_array_equal(found.colours, colours[::-1] if is_partial else colours)
+    np.testing.assert_allclose(found.shape.positions, points, atol=1.0 / 2**13)
+    np.testing.assert_array_equal(found.shape.colours, colours[::-1] if is_partial else colours)
     with pytest.raises(ContentError, match="200 points"):
         content(tile(b"pnts", {**table, "POINTS_LENGTH": 199}, stream + rest))
 
