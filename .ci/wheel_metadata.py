@@ -23,7 +23,7 @@ VERSION_OWNER = "aerotwin_core"
 ROS = re.compile(
     r"(rclpy|rcl_interfaces|ament_index_python|builtin_interfaces|std_srvs|tf2_\w+|\w+_msgs)$"
 )
-# There are no wheels of these: aerotwin_core generates them (generate_tf2_msgs.py).
+# There are no wheels of these: .ci/setup generates them (generate_tf2_msgs.py).
 VERBS = "aerotwin.commands"
 NOT_ON_INDEX = {"tf2_msgs"}
 # Imported name or rosdep key -> name on the package index, where they differ.

@@ -76,8 +76,6 @@ ROS_NAMES = re.compile(
 )
 # Programs that are only compared with, where they are installed.
 PEERS = {"rotorpy", "small_gicp", "torch"}
-# Runs as a plain script on machines without ROS, with the generators that come with the wheels.
-RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
 # Calls whose traps are handled once: reflections, small angles, constants. The surface fits
 # planes; two roots of means are along an axis and over single numbers.
 ONE_PLACE = {
@@ -152,12 +150,7 @@ def foreign_imports(package: str) -> set[str]:
 
     numba is required by the packages whose kernels it compiles, not by where `njit` is from.
     """
-    names = {
-        name.partition(".")[0]
-        for path in modules(package)
-        if path != RUNS_ALONE
-        for name in imports(path)
-    }
+    names = {name.partition(".")[0] for path in modules(package) for name in imports(path)}
     if package == "aerotwin_core":
         names.discard("numba")
     elif any("aerotwin_core.kernel_cache.njit" in imports(path) for path in modules(package)):
@@ -389,7 +382,7 @@ def test_nodes_choose_their_network():
     """By `init_rclpy`; a context of one's own calls `choose_network` before."""
     for path in [*(path for package in PACKAGES for path in modules(package)), *evidence_modules()]:
         text = path.read_text(encoding="utf-8")
-        if path.name in ("generate_tf2_msgs.py", "node.py"):
+        if path.name == "node.py":
             continue
         assert "rclpy.init(" not in text, f"{path.relative_to(ROOT)}: use init_rclpy"
         assert "rclpy.Context(" not in text or "choose_network()" in text, path.relative_to(ROOT)

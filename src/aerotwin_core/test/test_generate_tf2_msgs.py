@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rosbags.typesys import Stores, get_typestore
 
-SCRIPT = Path(__file__).parents[1] / "aerotwin_core/ros/generate_tf2_msgs.py"
+SCRIPT = Path(__file__).parents[3] / ".ci/generate_tf2_msgs.py"
 TFMESSAGE = "tf2_msgs/msg/TFMessage"
 # What other programs computed for the same message: an independent implementation.
 UPSTREAM_HASH = get_typestore(Stores.ROS2_JAZZY).hash_rihs01(TFMESSAGE)
