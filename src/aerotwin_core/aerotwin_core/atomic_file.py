@@ -17,10 +17,7 @@ _UNFINISHED: set[Path] = set()
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name; rename it at the end, or remove it.
 
-    Raises
-    ------
-    UserError
-        If it cannot be written.
+    Raises `UserError` if it cannot be written.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:

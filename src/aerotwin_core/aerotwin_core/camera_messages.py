@@ -83,10 +83,7 @@ def camera_info_message(
 def picture_from_image(message: Any) -> np.ndarray:
     """Return (h, w) uint8 of a mono8 image, or red, green, blue (h, w, 3) of rgb8 and bgr8.
 
-    Raises
-    ------
-    ValueError
-        If the encoding is another or the data is too short.
+    Raises `ValueError` if the encoding is another or the data is too short.
     """
     channels = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}.get(message.encoding)
     if channels is None:
@@ -108,10 +105,7 @@ def picture_from_image(message: Any) -> np.ndarray:
 def array_from_image(message: Any) -> np.ndarray:
     """Return (h, w) uint8 of a mono8 image, or the grey values of rgb8 and bgr8 (BT.601).
 
-    Raises
-    ------
-    ValueError
-        If the encoding is another or the data is too short.
+    Raises `ValueError` if the encoding is another or the data is too short.
     """
     return grey_of(picture_from_image(message))
 
@@ -121,10 +115,7 @@ def camera_from_info(message: Any) -> tuple[PinholeCamera, float]:
 
     The baseline is 0 for the left one. `raw_camera_from_info` returns that of the raw images.
 
-    Raises
-    ------
-    ValueError
-        If the projection matrix is empty (an uncalibrated camera).
+    Raises `ValueError` if the projection matrix is empty (an uncalibrated camera).
     """
     p = [float(value) for value in message.p]
     if p[0] <= 0.0 or p[5] <= 0.0:
@@ -138,10 +129,8 @@ def camera_from_info(message: Any) -> tuple[PinholeCamera, float]:
 def raw_camera_from_info(message: Any) -> CameraModel:
     """Return the camera of the raw image: K and D, with skew and distortion.
 
-    Raises
-    ------
-    ValueError
-        If K is empty (an uncalibrated camera), or the model is not plumb_bob or equidistant.
+    Raises `ValueError` if K is empty (an uncalibrated camera), or the model is not plumb_bob or
+    equidistant.
     """
     k, d = [float(value) for value in message.k], [float(value) for value in message.d]
     if k[0] <= 0.0 or k[4] <= 0.0:

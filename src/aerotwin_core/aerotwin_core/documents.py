@@ -38,10 +38,8 @@ class DocumentError(ValueError):
 def parse_yaml(data: bytes | str) -> Any:
     """Return the content of a YAML document.
 
-    Raises
-    ------
-    DocumentError
-        If it is not valid, has a key twice in a mapping, or is beyond the limits above.
+    Raises `DocumentError` if it is not valid, has a key twice in a mapping, or is beyond the limits
+    above.
     """
     _check_size(data, MAX_BYTES)
     try:
@@ -65,10 +63,8 @@ def parse_json(
 
     `takes_nan` accepts NaN and Infinity, which JSON does not have, but many programs write.
 
-    Raises
-    ------
-    DocumentError
-        If it is not valid, or exceeds `max_bytes`, `max_depth` or the limits above.
+    Raises `DocumentError` if it is not valid, or exceeds `max_bytes`, `max_depth` or the limits
+    above.
     """
     _check_size(data, max_bytes)
     try:
@@ -93,14 +89,8 @@ def read_json(
 ) -> Any:
     """Return the content of a JSON file; limits as in `parse_json`.
 
-    Raises
-    ------
-    DocumentError
-        As `parse_json`.
-    UserError
-        If it is a device or a pipe.
-    OSError
-        If the file cannot be read.
+    Raises `DocumentError` as `parse_json`. Raises `UserError` if it is a device or a pipe. Raises
+    `OSError` if the file cannot be read.
     """
     check_is_file(path, is_read_once=True)
     with Path(path).open("rb") as file:

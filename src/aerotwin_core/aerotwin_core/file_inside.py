@@ -14,10 +14,8 @@ def file_inside(folder: Path, name: str, *, where: str, kinds: str = "*") -> Pat
     The error message has `where`, the file and key of the name, and lists the files of the pattern
     `kinds` if there is none.
 
-    Raises
-    ------
-    UserError
-        If it leads out of the folder, also by a symbolic link, or there is no such file.
+    Raises `UserError` if it leads out of the folder, also by a symbolic link, or there is no such
+    file.
     """
     file = folder / name.replace("\\", "/")
     if "\0" in name or not file.resolve().is_relative_to(folder.resolve()):

@@ -26,10 +26,7 @@ class FixedLayout:
     `build` makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged
     into one float64 field.
 
-    Raises
-    ------
-    ValueError
-        If a number cannot be found in the bytes: it is not stored unchanged.
+    Raises `ValueError` if a number cannot be found in the bytes: it is not stored unchanged.
     """
 
     def __init__(self, build: Callable[[int, Sequence[float]], Any], n_values: int) -> None:

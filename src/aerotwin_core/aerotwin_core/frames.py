@@ -56,10 +56,7 @@ def transform_points(T_a_b: ArrayLike, points_b: ArrayLike) -> FloatArray:
 def rotation_from_quaternion(q_xyzw: ArrayLike) -> FloatArray:
     """Return the rotation matrix of a quaternion (4,), which is normalised.
 
-    Raises
-    ------
-    ValueError
-        If the shape is wrong or the norm is zero.
+    Raises `ValueError` if the shape is wrong or the norm is zero.
     """
     from scipy.spatial.transform import Rotation
 

@@ -42,10 +42,7 @@ class Condition:
 def parse_condition(text: str) -> Condition:
     """Return the condition of a text such as ``ape_rmse_m > 0.1``.
 
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If the text is not *name, one of > >= < <= == !=, number*.
+    Raises `argparse.ArgumentTypeError` if the text is not *name, one of > >= < <= == !=, number*.
     """
     match = _CONDITION.fullmatch(text)
     try:
@@ -80,10 +77,7 @@ def check_gate_names(
     Dotted names are paths in the result and can be checked only afterwards. `aliases` maps short to
     dotted names, `names` are the numbers at the top level of the result.
 
-    Raises
-    ------
-    UserError
-        If a name without a dot is neither.
+    Raises `UserError` if a name without a dot is neither.
     """
     known = {*aliases, *aliases.values(), *names}
     for condition in conditions:
@@ -103,10 +97,7 @@ def exit_code_of_gates(
     The dots of a name are levels of the nested `metrics`; `aliases` maps short to dotted names;
     `label` says in messages which of several results these are.
 
-    Raises
-    ------
-    UserError
-        If a name is unknown or is not a number.
+    Raises `UserError` if a name is unknown or is not a number.
     """
     numbers = _numbers(metrics)
     n_failed = 0

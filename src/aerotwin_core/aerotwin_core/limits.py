@@ -32,10 +32,7 @@ _NO_FILES = (
 def memory_limit(file_bytes: int = 0) -> int:
     """Return how many bytes of memory a file of a size may take.
 
-    Raises
-    ------
-    UserError
-        If the environment variable is no whole number of megabytes.
+    Raises `UserError` if the environment variable is no whole number of megabytes.
     """
     text = os.environ.get(VARIABLE, str(DEFAULT_MB))
     limit_mb = whole_number(text.strip())
@@ -50,10 +47,7 @@ def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str)
     `n_bytes` is the estimated peak, `file_bytes` the size of the file on disk [bytes]. The message
     names the file, `where`, and what takes the memory, `what`, a plural.
 
-    Raises
-    ------
-    UserError
-        If the estimate is above `memory_limit`.
+    Raises `UserError` if the estimate is above `memory_limit`.
     """
     limit = memory_limit(file_bytes)
     if n_bytes > limit:
@@ -67,12 +61,7 @@ def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str)
 def file_size(path: str | Path) -> int:
     """Return the size of a file [bytes], to be checked before it is opened.
 
-    Raises
-    ------
-    UserError
-        As `check_is_file`.
-    OSError
-        If there is no such file.
+    Raises `UserError` as `check_is_file`. Raises `OSError` if there is no such file.
     """
     status = os.stat(path)
     _check_mode(path, status.st_mode)
@@ -86,10 +75,7 @@ def check_is_file(path: str | Path, *, is_read_once: bool = False) -> None:
     With `is_read_once`, the file is opened once and read from start to end, or to a limit: the
     shell's ``<(command)`` is accepted, an unnamed pipe, which opens at once.
 
-    Raises
-    ------
-    UserError
-        If it is one of them.
+    Raises `UserError` if it is one of them.
     """
     try:
         status = os.stat(path)

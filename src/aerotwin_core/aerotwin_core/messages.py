@@ -275,10 +275,7 @@ def point_cloud_message(
 def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
     """Return the float fields of a PointCloud2 by name, each (n,); points with NaN are retained.
 
-    Raises
-    ------
-    ValueError
-        If the sizes in the message disagree or x, y, z are not float32 or float64.
+    Raises `ValueError` if the sizes in the message disagree or x, y, z are not float32 or float64.
     """
     order = ">" if message.is_bigendian else "<"
     kinds = {_FLOAT32: np.dtype(f"{order}f4"), _FLOAT64: np.dtype(f"{order}f8")}

@@ -36,10 +36,8 @@ def choose_network(environment: MutableMapping[str, str] = os.environ) -> str:
     ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS adds a transport that opens sockets on every
     network card. Another middleware is restricted by that variable.
 
-    Raises
-    ------
-    ParameterError
-        If AEROTWIN_NETWORK is neither, or ROS_DOMAIN_ID is no number of a domain.
+    Raises `ParameterError` if AEROTWIN_NETWORK is neither, or ROS_DOMAIN_ID is no number of a
+    domain.
     """
     from ament_index_python.packages import get_package_share_directory
 

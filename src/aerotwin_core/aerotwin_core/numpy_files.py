@@ -34,10 +34,7 @@ ERRORS = (
 class NpzFile:
     """The arrays of an NPZ file, seekable; `where` is its name in messages.
 
-    Raises
-    ------
-    ValueError, or another of `ERRORS`
-        If the file is damaged.
+    Raises `ValueError, or another of `ERRORS`` if the file is damaged.
     """
 
     def __init__(self, file: BinaryIO, where: object) -> None:
@@ -60,12 +57,8 @@ class NpzFile:
     def read(self, names: Iterable[str], *, copies: int) -> dict[str, np.ndarray]:
         """Return arrays by name; the caller uses at most `copies` times their size, these included.
 
-        Raises
-        ------
-        UserError
-            If they would take more memory than a file may.
-        ValueError, or another of `ERRORS`
-            If one is missing, damaged, or claims more than its bytes can hold.
+        Raises `UserError` if they would take more memory than a file may. Raises `ValueError, or
+        another of `ERRORS`` if one is missing, damaged, or claims more than its bytes can hold.
         """
         entries = [self._entries[name] for name in names]
         check_memory(
@@ -92,10 +85,7 @@ class NpzFile:
 def check_npy(file: IO[bytes], n_bytes: int) -> int:
     """Return the size of the array of an NPY stream; leave the stream behind its header.
 
-    Raises
-    ------
-    ValueError
-        If its header claims more than the n_bytes of the stream hold.
+    Raises `ValueError` if its header claims more than the n_bytes of the stream hold.
     """
     version = np.lib.format.read_magic(file)
     if version == (1, 0):

@@ -30,10 +30,7 @@ def locked_output(output: Path | str) -> Iterator[None]:
     and where locks are unavailable: on some network file systems, and in a folder that is not
     writable.
 
-    Raises
-    ------
-    UserError
-        If another process writes it; its process id and command are named.
+    Raises `UserError` if another process writes it; its process id and command are named.
     """
     path = Path(output).resolve()
     held = os.environ.get(_HELD, "")
@@ -64,10 +61,7 @@ def refuse_inputs_as_output(output: Path | str | None, *inputs: Path | str) -> N
 
     Inputs that are no file or folder, such as names, are ignored; so is an output of None.
 
-    Raises
-    ------
-    UserError
-        If an input would be overwritten.
+    Raises `UserError` if an input would be overwritten.
     """
     if output is None:
         return

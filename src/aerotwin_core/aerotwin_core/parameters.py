@@ -56,10 +56,7 @@ def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: s
     The fields of cls were made by `parameter`; nested dataclasses are mappings. `where` is the
     origin of the values, for messages (a file, a node).
 
-    Raises
-    ------
-    ParameterError
-        With the key, what was expected, what was found and what to do.
+    Raises `ParameterError` with the key, what was expected, what was found and what to do.
     """
     values = {} if mapping is None else mapping
     if not isinstance(values, Mapping):
@@ -96,11 +93,8 @@ def load_parameters_file(cls: type[T], path: str | Path) -> T:
 def read_yaml(path: str | Path) -> Any:
     """Return the content of a YAML file.
 
-    Raises
-    ------
-    ParameterError
-        If the file is missing, a device or a pipe, not YAML or has a key twice; the message has
-        path and line.
+    Raises `ParameterError` if the file is missing, a device or a pipe, not YAML or has a key twice;
+    the message has path and line.
     """
     try:
         check_is_file(path, is_read_once=True)

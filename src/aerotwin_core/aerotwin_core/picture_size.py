@@ -15,10 +15,7 @@ _BYTES_PER_PIXEL = 6
 def check_picture(path: Path) -> tuple[int, int]:
     """Return width and height of a picture file whose pixels fit the memory of a file.
 
-    Raises
-    ------
-    UserError
-        If it is no picture, or its pixels would take more memory than a file may.
+    Raises `UserError` if it is no picture, or its pixels would take more memory than a file may.
     """
     from PIL import Image, UnidentifiedImageError
 

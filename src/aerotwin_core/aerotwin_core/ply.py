@@ -89,10 +89,7 @@ class PlyHeader:
 def ply_header(data: bytes) -> PlyHeader:
     """Return the header of a PLY file, of which the first `MAX_HEADER_BYTES` suffice.
 
-    Raises
-    ------
-    ValueError
-        If it is no header, or names an unknown format, type or count.
+    Raises `ValueError` if it is no header, or names an unknown format, type or count.
     """
     end = data.find(b"end_header", 0, MAX_HEADER_BYTES)
     if not data.startswith(b"ply") or end < 0:
@@ -141,10 +138,7 @@ def ply_columns(
         Otherwise they stay float64: text may have more digits than its type. Binary columns
         have their types in either case.
 
-    Raises
-    ------
-    ValueError
-        If an element is incomplete; names it.
+    Raises `ValueError` if an element is incomplete; names it.
     """
     body = _BinaryBody(data, header) if header.order else _AsciiBody(data, header)
     columns = {}

@@ -63,10 +63,7 @@ def load_protocol(
     `spec` is the name of a preset (a key of `presets`) or the path of a YAML file; without it, the
     defaults of `cls` are used.
 
-    Raises
-    ------
-    ParameterError
-        If there is no such preset or file, or a key or a value is unknown.
+    Raises `ParameterError` if there is no such preset or file, or a key or a value is unknown.
     """
     if spec is None:
         return Protocol(name=DEFAULT, part=part, choices=load_parameters(cls, {}, where=DEFAULT))

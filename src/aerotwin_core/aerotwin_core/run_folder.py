@@ -20,10 +20,7 @@ _MISSING = "not installed"
 def make_run_folder(runs: Path, name: str) -> Path:
     """Make and return `runs/<time>-<name>`; a second run in the same second gets a number.
 
-    Raises
-    ------
-    UserError
-        If the name is not valid in a folder's name, or the folder cannot be made.
+    Raises `UserError` if the name is not valid in a folder's name, or the folder cannot be made.
     """
     if not name.isprintable() or "/" in name or len(name.encode()) > _LONGEST_NAME:
         raise UserError(

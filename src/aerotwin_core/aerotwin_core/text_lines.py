@@ -29,12 +29,8 @@ def text_lines(
     `check_head` is called with the first bytes, at most `HEAD_BYTES`, before any line; it raises on
     another kind of file.
 
-    Raises
-    ------
-    UserError
-        If it is no file, or it or a line is too long.
-    OSError
-        If it cannot be read.
+    Raises `UserError` if it is no file, or it or a line is too long. Raises `OSError` if it cannot
+    be read.
     """
     check_is_file(path, is_read_once=True)
     decoder = io.IncrementalNewlineDecoder(

@@ -24,10 +24,7 @@ def stamp_of_text(text: str, digits: int = 9) -> int:
     A float would lose the nanoseconds of times since 1970. Digits below a nanosecond are cut.
     `digits` are those of the unit: 9 for seconds, 0 for nanoseconds.
 
-    Raises
-    ------
-    ValueError
-        If it is no number, or too large for an int64.
+    Raises `ValueError` if it is no number, or too large for an int64.
 
     Examples
     --------
@@ -53,10 +50,7 @@ class Schedule:
     that do not divide the simulation step (20 Hz, 30 Hz in steps of 4 ms) never drift. The first
     sample is the first one due after `after_ns`.
 
-    Raises
-    ------
-    ValueError
-        If the rate is not positive.
+    Raises `ValueError` if the rate is not positive.
 
     Examples
     --------

@@ -23,10 +23,7 @@ _MAX_BYTES = 256 * MAX_POSES
 def read_tum(path: str | Path) -> Trajectory:
     """Return the trajectory of a file.
 
-    Raises
-    ------
-    UserError
-        If the file or one of its lines cannot be read; the message names it.
+    Raises `UserError` if the file or one of its lines cannot be read; the message names it.
     """
     rows, stamps = [], []
     for number, line in enumerate(_lines(path), start=1):

@@ -36,10 +36,7 @@ class ULogLimitError(UserError):
 def open_ulog(path: Path, topics: Collection[str] | None = None) -> Any:
     """Return the requested topics of a log, all if None, as `pyulog.ULog`.
 
-    Raises
-    ------
-    UserError
-        If it cannot be read, is damaged at its start, or expands beyond the limits.
+    Raises `UserError` if it cannot be read, is damaged at its start, or expands beyond the limits.
     """
     check_is_file(path)
     try:
@@ -91,10 +88,7 @@ def _bounded_class() -> type:
 def _count_fields(name: str, formats: dict[str, Any], known: dict[str, int], level: int) -> int:
     """Return how many fields a format has when fully expanded.
 
-    Raises
-    ------
-    KeyError
-        If a format is not defined, as pyulog does.
+    Raises `KeyError` if a format is not defined, as pyulog does.
     """
     if level > _MAX_LEVELS:
         raise ULogLimitError(f"its formats are nested more than {_MAX_LEVELS} deep")

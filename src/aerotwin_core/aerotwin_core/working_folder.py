@@ -18,10 +18,7 @@ def check_working_folder() -> None:
     They can switch compilation off or name a module to import, and numba reads them at its import
     and at each compilation.
 
-    Raises
-    ------
-    UserError
-        If there are such settings.
+    Raises `UserError` if there are such settings.
     """
     if Path(NUMBA_SETTINGS).exists():
         raise UserError(
@@ -34,10 +31,7 @@ def check_working_folder() -> None:
 def check_environment() -> None:
     """Refuse a number of threads at which the import of numba would fail.
 
-    Raises
-    ------
-    UserError
-        If it is no valid number.
+    Raises `UserError` if it is no valid number.
     """
     text = os.environ.get(NUMBA_THREADS)
     n_threads = None if text is None else whole_number(text)

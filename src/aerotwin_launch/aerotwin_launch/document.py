@@ -45,11 +45,8 @@ class Located:
 def load_document(path: Path) -> Located:
     """Read a YAML file; every value of the result has its line.
 
-    Raises
-    ------
-    LaunchError
-        If the file cannot be read, is no YAML, nests too deep, or has a duplicate key (PyYAML would
-        silently use the last one).
+    Raises `LaunchError` if the file cannot be read, is no YAML, nests too deep, or has a duplicate
+    key (PyYAML would silently use the last one).
     """
     start = FileLine(path=path, line=1)
     text = _read(path, start)

@@ -72,10 +72,7 @@ def run(args: argparse.Namespace) -> int:
 def launch_scenario(package: str, name: str, arguments: Mapping[str, str]) -> int:
     """Run a package's launch file from another command and return its exit code.
 
-    Raises
-    ------
-    LaunchError
-        If the package is not installed, has no such file, or an argument is wrong.
+    Raises `LaunchError` if the package is not installed, has no such file, or an argument is wrong.
     """
     from aerotwin_launch import expand_launch_file, run_plan
     from aerotwin_launch.arguments import find_launch_file

@@ -33,10 +33,7 @@ IDENTIFIERS: dict[str | None, tuple[type | None, bool]] = {
 def parameter_value(entry: Entry, names: Names) -> Any:
     """Return the typed value of an inline parameter.
 
-    Raises
-    ------
-    LaunchError
-        If the value is not of the requested type, or a list is empty or mixed.
+    Raises `LaunchError` if the value is not of the requested type, or a list is empty or mixed.
     """
     place = entry.places["value"]
     identifier = entry.get("type")

@@ -19,10 +19,7 @@ LABEL_KEYS = {"node": "exec_name", "executable": "name"}
 def process_spec(action: Action, scope: Scope, number: int) -> ProcessSpec:
     """Return the process that an action starts in a scope, as the `number`th of the launch.
 
-    Raises
-    ------
-    LaunchError
-        If a value is out of range, or a requirement of the process is missing.
+    Raises `LaunchError` if a value is out of range, or a requirement of the process is missing.
     """
     environment = _environment(action, scope)
     files: list[ParameterFile] = []

@@ -140,10 +140,7 @@ TYPES: dict[Kind, Any] = {
 def load_actions(path: Path) -> tuple[Action, ...]:
     """Read and check a launch file.
 
-    Raises
-    ------
-    LaunchError
-        At the first element that is outside the subset or of the wrong type.
+    Raises `LaunchError` at the first element that is outside the subset or of the wrong type.
     """
     document = load_document(path)
     root = document.value

@@ -49,10 +49,7 @@ def decompress(data: bytes, kind: str, max_bytes: int | None = None) -> bytes:
 
     At most `max_bytes` may come out, and never more than `most_at_once`.
 
-    Raises
-    ------
-    CompressionError
-        If the frame is damaged, cut off or holds more than that.
+    Raises `CompressionError` if the frame is damaged, cut off or holds more than that.
     """
     limit = most_at_once(len(data))
     max_bytes = limit if max_bytes is None else min(max_bytes, limit)

@@ -49,10 +49,7 @@ _N_FOOTER_BYTES = HEAD.size + FOOTER.size + len(MAGIC)
 class McapFile:
     """One MCAP file; see `StorageFile`.
 
-    Raises
-    ------
-    UserError
-        If it is no MCAP file at all.
+    Raises `UserError` if it is no MCAP file at all.
     """
 
     def __init__(self, path: Path) -> None:
@@ -179,10 +176,7 @@ class McapFile:
     def _account(self, block: McapBlock, size: int, n_held: int) -> None:
         """Refuse a file whose chunks unpack to too much, in total or overlapping in time.
 
-        Raises
-        ------
-        UserError
-            If this chunk is one too many.
+        Raises `UserError` if this chunk is one too many.
         """
         if block.start not in self._sizes:
             self._sizes[block.start] = size

@@ -172,10 +172,7 @@ def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, 
     `data` is the first bytes of the chunk's content, at least 48 where it has as many; `length`
     that of the whole content, which the packed size must fill.
 
-    Raises
-    ------
-    DamagedRecordError
-        If it cannot be a chunk.
+    Raises `DamagedRecordError` if it cannot be a chunk.
     """
     fields = Fields(data)
     first, last, size, checksum = fields.unpack(CHUNK_HEAD)
@@ -196,10 +193,8 @@ def records_of(records: bytes, n_packed: int | None = None) -> Iterator[tuple[in
 
     At most `n_packed`, the size in the file, plus a thousand records may come out of the bytes.
 
-    Raises
-    ------
-    DamagedRecordError
-        At a record that reaches beyond the end or is of unknown kind, or at one record too many.
+    Raises `DamagedRecordError` at a record that reaches beyond the end or is of unknown kind, or at
+    one record too many.
     """
     at, end = 0, len(records)
     n_left = end if n_packed is None else n_packed + _N_FREE_RECORDS

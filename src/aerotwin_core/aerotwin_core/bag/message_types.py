@@ -55,12 +55,8 @@ class MessageTypes:
     def deserialize(self, cdr: bytes, msgtype: str) -> Any:
         """Return the message of CDR bytes.
 
-        Raises
-        ------
-        UserError
-            If the type is neither standard nor defined in the bag.
-        MessageError
-            If the bytes are damaged, or not of that type.
+        Raises `UserError` if the type is neither standard nor defined in the bag. Raises
+        `MessageError` if the bytes are damaged, or not of that type.
         """
         store = self._store_of(msgtype)
         try:

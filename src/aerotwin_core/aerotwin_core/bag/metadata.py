@@ -44,10 +44,7 @@ def is_storage_file(path: Path) -> bool:
 def find_files(path: Path) -> BagFiles:
     """Return the files of a bag folder, or of a single file.
 
-    Raises
-    ------
-    UserError
-        If there is none.
+    Raises `UserError` if there is none.
     """
     check_is_file(path)
     if path.is_file():
@@ -106,10 +103,7 @@ def _listed(path: Path) -> list[Path]:
 def _information(path: Path) -> dict[str, Any]:
     """Return the content of metadata.yaml.
 
-    Raises
-    ------
-    ValueError
-        With text that follows the name of the file.
+    Raises `ValueError` with text that follows the name of the file.
     """
     if not path.is_file():
         raise ValueError("is missing")

@@ -41,10 +41,7 @@ class SqliteFile:
 
     `folder` returns a folder for a copy, if a journal beside the file must still be applied.
 
-    Raises
-    ------
-    UserError
-        If it is no such file, or its table of topics cannot be read.
+    Raises `UserError` if it is no such file, or its table of topics cannot be read.
     """
 
     def __init__(self, path: Path, folder: Callable[[], Path]) -> None:

@@ -68,10 +68,7 @@ class TransformTree:
     def split(self, names: str, where: str) -> Edge:
         """Return (parent, child) of the text `parent.child`; the names may contain dots.
 
-        Raises
-        ------
-        UserError
-            If there are no two such frames.
+        Raises `UserError` if there are no two such frames.
         """
         tokens = names.split(".")
         known = set(self.frames)
@@ -88,10 +85,7 @@ class TransformTree:
     def poses(self, parent: str, child: str, where: str) -> PoseTopic:
         """Return the poses of child in parent, at the stamps of the moving edge next to child.
 
-        Raises
-        ------
-        UserError
-            If the frames are not connected, or nothing between them moves.
+        Raises `UserError` if the frames are not connected, or nothing between them moves.
         """
         path = self._path(parent, child, where)
         moving = [(edge, k) for k, (edge, _) in enumerate(path) if edge in self.moving]

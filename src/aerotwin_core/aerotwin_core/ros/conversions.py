@@ -89,10 +89,7 @@ def points_from_cloud(message: PointCloud2) -> tuple[np.ndarray, np.ndarray, int
 
     Times are those of the field `time` since the stamp (n,) [s], zeros without it.
 
-    Raises
-    ------
-    ValueError
-        As `messages.point_cloud_arrays`.
+    Raises `ValueError` as `messages.point_cloud_arrays`.
     """
     columns = arrays_from_cloud(message)
     points = np.column_stack([columns[axis] for axis in "xyz"])

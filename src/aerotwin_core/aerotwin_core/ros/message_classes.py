@@ -11,10 +11,7 @@ from aerotwin_core.errors import UserError
 def message_class(msgtype: str) -> Any:
     """Return rclpy's class of a message type, such as "sensor_msgs/msg/Imu".
 
-    Raises
-    ------
-    UserError
-        If ROS has no such type.
+    Raises `UserError` if ROS has no such type.
     """
     package, _, name = msgtype.rpartition("/")
     try:
