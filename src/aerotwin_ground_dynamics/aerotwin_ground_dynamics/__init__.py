@@ -7,47 +7,30 @@ which is on the ground between the wheels, x ahead, z up. Its pose in `map` foll
 function of x and y; its wheel odometry ignores slip. The package uses no ROS, world or sensor.
 """
 
-from aerotwin_ground_dynamics.models import (
-    BicycleParameters,
-    BicycleState,
-    UnicycleParameters,
-    UnicycleState,
-    bicycle_step,
-    unicycle_step,
-)
-from aerotwin_ground_dynamics.motion import CommandDelay, Twist, VelocityCommand, arc, lag_step
-from aerotwin_ground_dynamics.slip import NO_SLIP, Slip, SlipParameters
-from aerotwin_ground_dynamics.terrain import (
-    Ground,
-    NoGroundError,
-    WheelParameters,
-    pose_on_ground,
-)
-from aerotwin_ground_dynamics.vehicle import GroundVehicle, WheelOdometry
+from typing import TYPE_CHECKING
 
-# Deprecated names, which go with the next version.
-Command = VelocityCommand
+from aerotwin_core.lazy import lazy_exports
 
-__all__ = [
-    "NO_SLIP",
-    "BicycleParameters",
-    "BicycleState",
-    "Command",
-    "CommandDelay",
-    "Ground",
-    "GroundVehicle",
-    "NoGroundError",
-    "Slip",
-    "SlipParameters",
-    "Twist",
-    "UnicycleParameters",
-    "UnicycleState",
-    "VelocityCommand",
-    "WheelOdometry",
-    "WheelParameters",
-    "arc",
-    "bicycle_step",
-    "lag_step",
-    "pose_on_ground",
-    "unicycle_step",
-]
+if TYPE_CHECKING:
+    from aerotwin_ground_dynamics.models import (
+        BicycleParameters,
+        BicycleState,
+        UnicycleParameters,
+        UnicycleState,
+        bicycle_step,
+        unicycle_step,
+    )
+    from aerotwin_ground_dynamics.motion import CommandDelay, Twist, VelocityCommand, arc, lag_step
+
+    # Deprecated name, to be removed in the next version.
+    from aerotwin_ground_dynamics.motion import VelocityCommand as Command
+    from aerotwin_ground_dynamics.slip import NO_SLIP, Slip, SlipParameters
+    from aerotwin_ground_dynamics.terrain import (
+        Ground,
+        NoGroundError,
+        WheelParameters,
+        pose_on_ground,
+    )
+    from aerotwin_ground_dynamics.vehicle import GroundVehicle, WheelOdometry
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

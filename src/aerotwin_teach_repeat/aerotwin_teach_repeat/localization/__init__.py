@@ -6,28 +6,22 @@ Poses are of the vehicle's base; points are in its frame. A failure is a result 
 `accepted = False` and a reason; its pose is the prediction, never the identity.
 """
 
-from aerotwin_teach_repeat.localization.localizer import ScanLocalization, SubmapLocalizer
-from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher
-from aerotwin_teach_repeat.localization.odometry import (
-    OdometryParameters,
-    ScanOdometry,
-    ScanOdometryFrame,
-)
-from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
-from aerotwin_teach_repeat.localization.relocalization import RelocalizationProtocol
+from typing import TYPE_CHECKING
 
-# Deprecated names, to be removed in the next version.
-Localizer = SubmapLocalizer
+from aerotwin_core.lazy import lazy_exports
 
-__all__ = [
-    "LocalizationProtocol",
-    "Localizer",
-    "OdometryParameters",
-    "RelocalizationProtocol",
-    "ScanLocalization",
-    "ScanMatch",
-    "ScanMatcher",
-    "ScanOdometry",
-    "ScanOdometryFrame",
-    "SubmapLocalizer",
-]
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.localization.localizer import ScanLocalization, SubmapLocalizer
+
+    # Deprecated name, to be removed in the next version.
+    from aerotwin_teach_repeat.localization.localizer import SubmapLocalizer as Localizer
+    from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher
+    from aerotwin_teach_repeat.localization.odometry import (
+        OdometryParameters,
+        ScanOdometry,
+        ScanOdometryFrame,
+    )
+    from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
+    from aerotwin_teach_repeat.localization.relocalization import RelocalizationProtocol
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

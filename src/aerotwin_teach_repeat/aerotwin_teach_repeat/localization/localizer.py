@@ -17,7 +17,6 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_teach_repeat.localization.matcher import (
     UNKNOWN_VARIANCE,
-    ScanMapMatcher,
     ScanMatch,
     ScanMatcher,
 )
@@ -89,7 +88,7 @@ class SubmapLocalizer:
         route_ids: Sequence[int],
         protocol: LocalizationProtocol | None = None,
         relocalization: RelocalizationProtocol | None = None,
-        make_matcher: Callable[[Submap], ScanMapMatcher] | None = None,
+        make_matcher: Callable[[Submap], ScanMatcher] | None = None,
     ) -> None:
         if len(route_ids) == 0:
             raise ValueError("route_ids must name a vertex at least, got none")
@@ -103,7 +102,7 @@ class SubmapLocalizer:
         self._make_matcher = make_matcher or (
             lambda submap: ScanMatcher(submap.points, submap.normals, self.protocol)
         )
-        self._matchers: OrderedDict[int, ScanMapMatcher] = OrderedDict()
+        self._matchers: OrderedDict[int, ScanMatcher] = OrderedDict()
         self._T_odom_base: FloatArray | None = None
         self._odom_covariance = np.zeros((6, 6))
         self._T_map_base: FloatArray = np.eye(4)
@@ -192,7 +191,19 @@ class SubmapLocalizer:
             problem = f"no submap of the route can be read: {damage}"
             return self._localization(stamp_ns, None, problem)
         found.sort(key=lambda item: -item[0])
-        return self._best_of(points_base, found[: self.relocalization.n_candidates], stamp_ns)
+        places = []
+        for _, at, candidate in found[: self.relocalization.n_candidates]:
+            matcher, T_map_submap = self._submap(at)
+            match = matcher.match(points_base, candidate.T_target_source)
+            places.append((T_map_submap @ match.T_target_source, match, at, T_map_submap))
+        places.sort(key=lambda item: (not item[1].accepted, -item[1].close_ratio))
+        best = verdict([(T, match) for T, match, _, _ in places], self.relocalization)
+        if best.accepted:
+            self._T_map_base, _, self._at, T_map_submap = places[0]
+            self._covariance = _turned(best.covariance, T_map_submap[:3, :3])
+            self._T_odom_base = None
+            self._follow()
+        return self._localization(stamp_ns, best, "" if best.accepted else best.reason)
 
     # -- parts ----------------------------------------------------------------------------------
 
@@ -210,24 +221,6 @@ class SubmapLocalizer:
             f"none of the {len(of_submap)} submaps of the route can be read; the first: {damage}; "
             "restore the folder of the route graph, or teach the route again"
         ) from damage
-
-    def _best_of(self, points_base, found, stamp_ns) -> ScanLocalization:
-        """Match the best candidates of a search and move the state to the best of them."""
-        places = []
-        for _, at, candidate in found:
-            matcher, T_map_submap = self._submap(at)
-            match = matcher.match(points_base, candidate.T_target_source)
-            places.append((T_map_submap @ match.T_target_source, match, at, T_map_submap))
-        places.sort(key=lambda item: (not item[1].accepted, -item[1].close_ratio))
-        best = verdict([(T, match) for T, match, _, _ in places], self.relocalization)
-        if not best.accepted:
-            return self._localization(stamp_ns, best, best.reason)
-        T_map_base, _, at, T_map_submap = places[0]
-        self._at, self._T_map_base = at, T_map_base
-        self._covariance = _turned(best.covariance, T_map_submap[:3, :3])
-        self._T_odom_base = None
-        self._follow()
-        return self._localization(stamp_ns, best, "")
 
     def _matched(self, matcher, T_map_submap, points_base) -> ScanMatch:
         T_submap_map = invert_transform(T_map_submap)
@@ -292,7 +285,7 @@ class SubmapLocalizer:
         gaps = self._poses[window, :3, 3] - self._T_map_base[:3, 3]
         self._at = int(window[np.argmin(np.einsum("ij,ij->i", gaps, gaps))])
 
-    def _submap(self, at: int) -> tuple[ScanMapMatcher, FloatArray]:
+    def _submap(self, at: int) -> tuple[ScanMatcher, FloatArray]:
         """Return the matcher of a vertex of the route, and T_map_submap."""
         vertex_id = self.route_ids[at]
         submap, T_submap_vertex = self.graph.intact_submap(vertex_id)

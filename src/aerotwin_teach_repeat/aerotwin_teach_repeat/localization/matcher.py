@@ -7,7 +7,7 @@ Two stages as in VTR3: wide gates and few points first, then narrow gates and al
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -68,22 +68,6 @@ class ScanMatch:
     accepted: bool
     reason: str
     open_directions: tuple[OpenDirection, ...]
-
-
-class ScanMapMatcher(Protocol):
-    """Interface of a map that scans are matched to, as `ScanMatcher`."""
-
-    @property
-    def points(self) -> np.ndarray:
-        """Points of the map (m, 3) float32 [m]."""
-
-    def match(
-        self,
-        points: np.ndarray,
-        T_target_source: FloatArray,
-        prior_information: FloatArray | None = None,
-    ) -> ScanMatch:
-        """Match a scan to the map."""
 
 
 class ScanMatcher:

@@ -16,7 +16,7 @@ from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.parameters import parameter
 from aerotwin_teach_repeat.localization import search_kernels as kernels
 from aerotwin_teach_repeat.localization.grid_kernels import thin
-from aerotwin_teach_repeat.localization.matcher import ScanMapMatcher, ScanMatch, evenly_chosen
+from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher, evenly_chosen
 
 _MARGIN_CELLS = 2
 _MAX_CELLS = 1 << 25
@@ -137,7 +137,7 @@ class PoseSearch:
 
 
 def best_match(
-    matcher: ScanMapMatcher, points: np.ndarray, starts: list[Candidate]
+    matcher: ScanMatcher, points: np.ndarray, starts: list[Candidate]
 ) -> ScanMatch | None:
     """Return the match with most points on the surface from some initial poses, or None."""
     matches = [matcher.match(points, c.T_target_source) for c in starts]

@@ -89,7 +89,7 @@ class BeamView:
         return np.column_stack([x, y, zero]), flat, np.hypot(c, s)
 
 
-class PlanarMatcher:
+class PlanarMatcher(ScanMatcher):
     """A flat map (m, 3), z = 0, that scans of a radar are matched to, in SE(2) [m].
 
     `weights` (m,) are confidences of the normals, 0 to 1; `out_of_plane` (3, 3) is the covariance
@@ -104,13 +104,8 @@ class PlanarMatcher:
         protocol: LocalizationProtocol,
         out_of_plane: FloatArray,
     ) -> None:
-        self._matcher = ScanMatcher(points, normals, protocol, weights=weights)
+        super().__init__(points, normals, protocol, weights=weights)
         self._out_of_plane = out_of_plane
-
-    @property
-    def points(self) -> np.ndarray:
-        """Points of the map (m, 3) float32 [m]."""
-        return self._matcher.points
 
     def match(
         self,
@@ -126,7 +121,7 @@ class PlanarMatcher:
         if prior_information is not None:
             L[np.ix_(IN_PLANE, IN_PLANE)] = marginal_information(prior_information)
         L[OUT_OF_PLANE, OUT_OF_PLANE] = _HELD
-        match = self._matcher.match(flattened(points), flat_pose(T_target_source), L)
+        match = super().match(flattened(points), flat_pose(T_target_source), L)
         covariance = match.covariance.copy()
         covariance[OUT_OF_PLANE, :] = covariance[:, OUT_OF_PLANE] = 0.0
         covariance[np.ix_(OUT_OF_PLANE, OUT_OF_PLANE)] = self._out_of_plane

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Submaps: the part of a cloud around each vertex of a path, as a robot there uses it."""
 
-from aerotwin_teach_repeat.submaps.cropping import (
-    CroppedSubmaps,
-    crop_submaps,
-    submap_holders,
-    visible_from,
-)
-from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud
-from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CroppedSubmaps",
-    "GridCloud",
-    "SubmapProtocol",
-    "crop_submaps",
-    "submap_holders",
-    "visible_from",
-]
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.submaps.cropping import (
+        CroppedSubmaps,
+        crop_submaps,
+        submap_holders,
+        visible_from,
+    )
+    from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud
+    from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -8,8 +8,8 @@ from scipy.ndimage import convolve, distance_transform_edt, map_coordinates
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_teach_repeat.teaching.ground import GroundGrid, GroundParameters
+from aerotwin_teach_repeat.teaching.passage import VehicleOutline
 from aerotwin_teach_repeat.teaching.path import PathParameters, smooth_waypoints
-from aerotwin_teach_repeat.teaching.traversability import VehicleOutline
 
 STATION_M, OFFSET_M = 2.0, 0.25
 """Steps of the search along the path and to its sides [m]."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.plots import ACCENT, ALIGNED, BAD, ESTIMATE, FLOOR, TRUTH, new_figure, style
-from aerotwin_teach_repeat.teaching.localisability import Localisability
-from aerotwin_teach_repeat.teaching.traversability import Traversability
+from aerotwin_teach_repeat.teaching.lidar_prediction import Localisability
+from aerotwin_teach_repeat.teaching.passage import Traversability
 
 MAX_POINTS = 120_000
 MARGIN_M = 25.0

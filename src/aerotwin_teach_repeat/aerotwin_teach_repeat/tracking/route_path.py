@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import Akima1DInterpolator
 
-from aerotwin_core.frames import make_transform
-
-FloatArray = NDArray[np.float64]
+from aerotwin_core.frames import FloatArray
 
 SAMPLE_M = 0.05
 """Spacing of the samples: an arc of radius 2 m is off its chord by 0.16 mm."""
@@ -142,12 +140,6 @@ class RoutePath:
         points = np.column_stack([np.interp(s, known, p) for p in self.points_map[part].T])
         heading = np.interp(s, known, self.heading_rad[part])
         return points, heading, np.interp(s, known, self.curvature_1_m[part])
-
-    def pose_at(self, s_m: float) -> FloatArray:
-        """Return T_map_base (4, 4) on the route at arc length s, level."""
-        points, heading, _ = self.at(s_m, self.segment_at(s_m))
-        c, s = np.cos(heading[0]), np.sin(heading[0])
-        return make_transform([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], points[0])
 
     def project(self, T_map_base: ArrayLike, s_near_m: float, window_m: float) -> RouteProjection:
         """Return the nearest point of the route near a known arc length.

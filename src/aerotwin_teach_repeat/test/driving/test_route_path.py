@@ -43,9 +43,9 @@ def test_a_circle_has_its_arc_length_curvature_and_distances(turn):
         assert found.s_m == pytest.approx(radius * at, abs=FOOT_ERROR)
         assert found.lateral_m == pytest.approx(off, abs=ARC_ERROR)
         assert found.heading_error_rad == pytest.approx(0.0, abs=5e-3)
-        on_route = route.pose_at(radius * at)
+        points, _, _ = route.at(radius * at, route.segments[0])
         np.testing.assert_allclose(
-            on_route[:2, 3], radius * np.array([np.sin(at), turn * (1.0 - np.cos(at))]),
+            points[0, :2], radius * np.array([np.sin(at), turn * (1.0 - np.cos(at))]),
             atol=ARC_ERROR,
         )  # fmt: skip
 
@@ -57,14 +57,14 @@ def test_a_route_driven_in_reverse_keeps_left_and_turns_the_nose_back():
     found = route.project(pose(3.0, 0.2, np.pi - 0.1), 3.0, WINDOW)
     assert (found.s_m, found.lateral_m) == pytest.approx((3.0, 0.2), abs=ROUNDING)
     assert found.heading_error_rad == pytest.approx(-0.1, abs=ROUNDING)
-    assert route.pose_at(3.0)[0, 0] == pytest.approx(-1.0)
+    assert np.cos(route.at(3.0, segment)[1][0]) == pytest.approx(-1.0)
 
 
 def test_the_second_pass_of_a_crossing_is_not_taken_for_the_first():
     loop = driven([(10.0, 0.0), (2.0 * np.pi * 3.0 * 0.75, 1 / 3.0), (10.0, 0.0)])
     route = RoutePath(loop)
-    passes = [s for s in np.arange(0.0, route.length_m, 0.05)
-              if np.hypot(*(route.pose_at(s)[:2, 3] - [13.0 - 3.0, 0.0])) < 0.05]  # fmt: skip
+    at = [(s, route.at(s, route.segments[0])[0][0]) for s in np.arange(0.0, route.length_m, 0.05)]
+    passes = [s for s, p in at if np.hypot(*(p[:2] - [13.0 - 3.0, 0.0])) < 0.05]
     assert passes
     crossing = pose(10.0, 0.0, 0.0)
     for near in (9.5, 10.4):
