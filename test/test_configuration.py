@@ -2,14 +2,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file in config/ is loaded by the dataclass that reads it in use."""
 
+from dataclasses import MISSING
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
-from aerotwin_core.parameters import load_parameters, load_parameters_file, read_yaml
+from aerotwin_core.parameters import (
+    flat_parameters,
+    load_parameters,
+    load_parameters_file,
+    read_yaml,
+)
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
+LAUNCH = sorted((CONFIG.parent / "launch").glob("*.launch.yaml"))
+OF_THE_SCENARIO = {
+    "dense_localization_live": {
+        "cameras", "external_vision", "gnss", "mission", "name", "path", "start",
+    },
+    "distributed_flight": {"mission", "run_folder"},
+    "evaluate_live": {"use_sim_time"},
+    "ground_vehicle": {"vehicle"},
+    "recorded_flight": {"name", "record"},
+    "relay": {"name", "origin_east_m", "origin_north_m"},
+    "sitl_flight": {"mission", "resolution_m"},
+    "teach_drive": {"vehicle"},
+    "teach_repeat": {"is_started_at_once", "start_x_m", "start_y_m", "vehicle"},
+}  # fmt: skip
+"""Parameters whose default in a launch file is not that of the node, for they make the scenario."""
 MISSIONS = sorted((CONFIG / "missions").glob("*.yaml"))
 PX4_PARAMETERS = sorted(CONFIG.glob("*/px4_*.yaml"))
 NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if "/**" in read_yaml(path))
@@ -196,3 +218,62 @@ def test_the_views_of_a_live_scan_stand_along_its_mission():
         bodies[:, :3, 0], np.tile([0.0, 1.0, 0.0], (len(path), 1)), atol=1e-5
     )
     assert {waypoint.yaw_deg for waypoint in mission.waypoints} == {90.0}
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.name)
+def test_a_launch_argument_has_the_default_of_the_parameter_it_sets(path):
+    """`ros2 launch --show-args` prints what is in the file, so it is there; it cannot drift."""
+    actions = read_yaml(path)["launch"]
+    arguments = {a["arg"]["name"]: a["arg"].get("default") for a in actions if "arg" in a}
+    others = set()
+    for node in (action["node"] for action in actions if "node" in action):
+        cls = _parameters_of(node["exec"])
+        defaults = {name: default for name, _, default in flat_parameters(cls)}
+        required = {name for name, default in defaults.items() if default is MISSING}
+        for parameter in node.get("param", ()):
+            text = str(parameter.get("value", ""))
+            given = arguments.get(text.removeprefix("$(var ").removesuffix(")"))
+            if not text.startswith("$(var ") or given is None or parameter["name"] in required:
+                continue
+            if yaml.safe_load(given or "''") != defaults.get(parameter["name"]):
+                others.add(parameter["name"])
+    assert others == OF_THE_SCENARIO.get(path.name.removesuffix(".launch.yaml"), set())
+
+
+def _parameters_of(executable):
+    from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
+    from aerotwin_bringup.ros.relay import RelayParameters
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+    from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
+    from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
+    from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
+    from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+    from aerotwin_run_evaluation.ros.replay_parameters import ReplayParameters
+    from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters
+    from aerotwin_sensor_models.ros.parameters import SensorsParameters
+    from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
+    from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
+    from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters
+    from aerotwin_trajectory_evaluation.ros.trajectory_evaluation_node import (
+        TrajectoryEvaluationParameters,
+    )
+    from aerotwin_voxel_cloud.ros.voxel_cloud_node import VoxelCloudParameters
+
+    return {
+        "bridge_node": BridgeParameters,
+        "dense_localization": MissionParameters,
+        "dynamics_node": DynamicsParameters,
+        "ground_simulator": GroundSimulatorParameters,
+        "kiss_icp": KissIcpNodeParameters,
+        "localizer": LocalizerNodeParameters,
+        "recorded_flight": RecordedFlightParameters,
+        "relay": RelayParameters,
+        "repeat": RepeatNodeParameters,
+        "replay": ReplayParameters,
+        "sensors_node": SensorsParameters,
+        "sitl_flight": SitlFlightParameters,
+        "stereo_odometry": StereoOdometryNodeParameters,
+        "trajectory_evaluation": TrajectoryEvaluationParameters,
+        "voxel_cloud": VoxelCloudParameters,
+    }[executable]
