@@ -87,7 +87,7 @@ ONE_PLACE = {
     "Decimal(": {"time.py"},
     "np.sinc(": {"frames.py"},
     "np.floor(points / voxel_m)": {"voxels.py"},
-    "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "metrics.py"},
+    "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "evaluation.py"},
 }
 NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}
 LARGEST_PACKAGE_LINES, LARGEST_BRINGUP_LINES = 12_000, 1_500

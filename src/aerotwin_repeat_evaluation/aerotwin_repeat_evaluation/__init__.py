@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         image_of_poses,
         true_poses,
     )
-    from aerotwin_repeat_evaluation.evaluation import RepeatRun, TeachRepeatEvaluation
+    from aerotwin_repeat_evaluation.evaluation import RepeatRun, TeachRepeatEvaluation, metrics_of
     from aerotwin_repeat_evaluation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
     from aerotwin_repeat_evaluation.gnss import PseudoGnssErrors, gnss_positions, pseudo_gnss_errors
     from aerotwin_repeat_evaluation.markers import (
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         passings,
         poses_along,
     )
-    from aerotwin_repeat_evaluation.metrics import metrics_of
     from aerotwin_repeat_evaluation.path_errors import LateralErrors, arc_length, lateral_errors
     from aerotwin_repeat_evaluation.repeats import (
         NominalDeviation,

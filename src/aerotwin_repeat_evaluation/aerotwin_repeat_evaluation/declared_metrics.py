@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations of every metric of a teach-and-repeat evaluation, and the schema of the rest.
 
-A new metric is computed in `metrics.metrics_of` and declared here.
+A new metric is computed in `evaluation.metrics_of` and declared here.
 """
 
 from functools import partial

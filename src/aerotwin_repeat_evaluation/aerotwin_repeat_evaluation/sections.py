@@ -14,8 +14,7 @@ from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_repeat_evaluation import figures
 from aerotwin_repeat_evaluation.declared_metrics import TEACH_REPEAT_METRICS, TEACH_REPEAT_SCHEMA
 from aerotwin_repeat_evaluation.displacements import true_poses
-from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
-from aerotwin_repeat_evaluation.metrics import metrics_of
+from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation, metrics_of
 from aerotwin_repeat_evaluation.published import published_table
 
 _UNDERSTATED = 2.0

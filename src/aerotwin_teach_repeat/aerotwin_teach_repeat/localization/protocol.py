@@ -18,9 +18,8 @@ class LocalizationProtocol:
     """
 
     max_range_m: float = parameter(
-        40.0, text="points of a scan that are farther are not used", unit="m", minimum=1.0,
-        maximum=1e4,
-    )  # fmt: skip
+        40.0, text="farther points of a scan are not used", unit="m", minimum=1.0, maximum=1e4
+    )
     min_range_m: float = parameter(
         0.5, text="points of a scan that are nearer are not used", unit="m", minimum=0.0
     )
@@ -62,21 +61,18 @@ class LocalizationProtocol:
         0.01, text="a step that turns less, and moves less, is the last", unit="deg", minimum=0.0
     )
     settled_m: float = parameter(
-        0.01, text="when all steps are made, a last one that moved less is small enough", unit="m",
-        minimum=0.0,
-    )  # fmt: skip
+        0.01, text="last step that is small enough once all steps are made", unit="m", minimum=0.0
+    )
     settled_deg: float = parameter(0.1, text="one that turned less is", unit="deg", minimum=0.0)
     point_share: float = parameter(
         1e-5, text="f in the weight s n n^T + f I of a pair", minimum=0.0, maximum=1.0
     )
     residual_m: float = parameter(
-        0.03, text="deviation of a residual that the prior is weighed against", unit="m",
-        minimum=1e-4, maximum=10.0,
-    )  # fmt: skip
+        0.03, text="deviation of a residual against the prior", unit="m", minimum=1e-4, maximum=10.0
+    )
     range_m: float = parameter(
-        10.0, text="where the variance of a residual is twice that of near points", unit="m",
-        minimum=0.1, maximum=1e6,
-    )  # fmt: skip
+        10.0, text="range of twice the variance of near points", unit="m", minimum=0.1, maximum=1e6
+    )
     covariance_factor: float = parameter(
         25.0, text="what pairs that are not independent add to the variance", minimum=1.0
     )
@@ -94,29 +90,24 @@ class LocalizationProtocol:
         2.0, text="a larger shift from the prior is a failure (VTR3: 100)", unit="m", minimum=0.0
     )
     max_turn_deg: float = parameter(
-        28.6, text="a larger turn from the prior is a failure (0.5 rad)", unit="deg", minimum=0.0,
-        maximum=180.0,
-    )  # fmt: skip
+        28.6, text="largest turn from the prior (0.5 rad)", unit="deg", minimum=0.0, maximum=180.0
+    )
     normal_radius_m: float = parameter(
-        0.75, text="of the neighbourhood a normal is fitted to, where a map brings none", unit="m",
-        minimum=0.01, maximum=10.0,
-    )  # fmt: skip
+        0.75, text="radius that normals of maps are fitted in", unit="m", minimum=0.01, maximum=10.0
+    )
     min_flatness: float = parameter(
         0.5, text="1 - sqrt(l1 / l2) of a neighbourhood that has a normal", minimum=0.0, maximum=1.0
     )
     max_inconsistency: float = parameter(
-        5.0, text="largest correction of what odometry predicts, in standard deviations",
-        minimum=1.0, maximum=1e3,
-    )  # fmt: skip
+        5.0, text="largest deviation from odometry, in sigmas", minimum=1.0, maximum=1e3
+    )
     consistency_m: float = parameter(
         0.15, text="a correction smaller than this is never inconsistent", unit="m", minimum=0.0
     )
     consistency_deg: float = parameter(
         2.0, text="a turn smaller than this is never inconsistent", unit="deg", minimum=0.0
     )
-    start_m: float = parameter(
-        0.5, text="deviation of a start pose that someone gives", unit="m", minimum=0.001
-    )
+    start_m: float = parameter(0.5, text="deviation of an initial pose", unit="m", minimum=0.001)
     start_deg: float = parameter(
         10.0, text="deviation of its heading", unit="deg", minimum=0.01, maximum=180.0
     )
@@ -124,6 +115,5 @@ class LocalizationProtocol:
         5.0, text="how far along the route the nearest vertex is sought", unit="m", minimum=0.1
     )
     cell_m: float = parameter(
-        1.0, text="edge of the cells that neighbours are sought in", unit="m", minimum=0.05,
-        maximum=50.0,
-    )  # fmt: skip
+        1.0, text="edge of the cells of the neighbour search", unit="m", minimum=0.05, maximum=50.0
+    )

@@ -50,9 +50,8 @@ class RelocalizationProtocol:
         0.5, text="share of the scan that must lie on the surface", minimum=0.0, maximum=1.0
     )
     min_lead: float = parameter(
-        0.08, text="by how much the best place must lead another, of its share", minimum=0.0,
-        maximum=1.0,
-    )  # fmt: skip
+        0.08, text="share by which the best place must lead another", minimum=0.0, maximum=1.0
+    )
     apart_m: float = parameter(
         1.5, text="places farther apart than this are not the same", unit="m", minimum=0.01
     )

@@ -13,8 +13,12 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_teach_repeat.radar.detection import DetectorParameters, Peaks, detect, peak_points
-    from aerotwin_teach_repeat.radar.odometry import RadarOdometry, RadarOdometryParameters
+    from aerotwin_teach_repeat.radar.odometry import (
+        RadarOdometry,
+        RadarOdometryParameters,
+        RadarProtocol,
+        radar_localizer,
+    )
     from aerotwin_teach_repeat.radar.planar import BeamView, PlanarMatcher, submap_matcher
-    from aerotwin_teach_repeat.radar.protocol import RadarProtocol, radar_localizer
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

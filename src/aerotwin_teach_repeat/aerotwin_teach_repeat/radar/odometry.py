@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Odometry from turns of a radar: corrected for motion and Doppler shift, matched to the last few.
+"""Odometry and localisation from turns of a radar, freed of motion and Doppler shift.
 
 A turn lasts 0.25 s, so motion distorts it more than a lidar scan: at 1 m/s its first and last
 points are 0.25 m apart, and the Doppler shift moves points ahead 5 cm nearer and points behind
@@ -8,12 +8,14 @@ points are 0.25 m apart, and the Doppler shift moves points ahead 5 cm nearer an
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter
+from aerotwin_teach_repeat.localization.localizer import SubmapLocalizer
 from aerotwin_teach_repeat.localization.matcher import ScanMatch
 from aerotwin_teach_repeat.localization.odometry import (
     OdometryParameters,
@@ -21,12 +23,17 @@ from aerotwin_teach_repeat.localization.odometry import (
     ScanOdometryFrame,
     whole_twist,
 )
+from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
+from aerotwin_teach_repeat.radar.detection import DetectorParameters
 from aerotwin_teach_repeat.radar.planar import (
     RADAR_MATCHING,
+    BeamView,
     PlanarMatcher,
     flattened,
     line_normals,
+    submap_matcher,
 )
+from aerotwin_teach_repeat.route_graph import RouteGraph
 
 RADAR_SCANS = OdometryParameters(
     protocol=replace(RADAR_MATCHING, max_range_m=69.0, min_matched_ratio=0.4), map_memory_m=5.0
@@ -40,9 +47,8 @@ class RadarOdometryParameters:
 
     scans: OdometryParameters = field(default_factory=lambda: RADAR_SCANS)
     doppler_shift_s: float = parameter(
-        0.0, text="range that the radar reads short per closing speed, which is put back", unit="s",
-        minimum=-1.0, maximum=1.0,
-    )  # fmt: skip
+        0.0, text="range read short per closing speed", unit="s", minimum=-1.0, maximum=1.0
+    )
     line_radius_m: float = parameter(
         1.0, text="points so near each other may be of one line", unit="m", minimum=0.05
     )
@@ -124,3 +130,22 @@ class _FlatMap:
         """Return points and normals within a horizontal distance of a position."""
         retained = np.hypot(*(self._points[:, :2] - p_odom[:2]).T) <= radius_m
         return self._points[retained], self._normals[retained]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadarProtocol:
+    """Parameters of detector, odometry, view of the map and matching."""
+
+    detector: DetectorParameters = field(default_factory=DetectorParameters)
+    odometry: RadarOdometryParameters = field(default_factory=RadarOdometryParameters)
+    view: BeamView = field(default_factory=BeamView)
+    localization: LocalizationProtocol = field(default_factory=lambda: RADAR_MATCHING)
+
+
+def radar_localizer(
+    graph: RouteGraph, route_ids: Sequence[int], protocol: RadarProtocol | None = None
+) -> SubmapLocalizer:
+    """Return the localiser of a route for turns of a radar, on the submaps of a lidar."""
+    p = protocol or RadarProtocol()
+    make_matcher = submap_matcher(p.localization, p.view)
+    return SubmapLocalizer(graph, route_ids, p.localization, make_matcher=make_matcher)

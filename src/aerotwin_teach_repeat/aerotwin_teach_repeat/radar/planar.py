@@ -46,16 +46,14 @@ class BeamView:
         0.3, text="margin above and below: the map's spacing", unit="m", minimum=0.0, maximum=5.0
     )
     steepest_normal: float = parameter(
-        0.5, text="flatter surfaces, with a larger z of the normal, are ground", minimum=0.0,
-        maximum=1.0,
-    )  # fmt: skip
+        0.5, text="surfaces with a larger z of the normal are ground", minimum=0.0, maximum=1.0
+    )
     cell_m: float = parameter(
         0.2, text="points of a cell of the plane become one", unit="m", minimum=0.02, maximum=5.0
     )
     ground_m: float = parameter(
-        0.1, text="deviation of the ground's height, and of its tilt over 2 m", unit="m",
-        minimum=1e-4, maximum=5.0,
-    )  # fmt: skip
+        0.1, text="deviation of the ground over 2 m", unit="m", minimum=1e-4, maximum=5.0
+    )
 
     @property
     def out_of_plane_covariance(self) -> FloatArray:

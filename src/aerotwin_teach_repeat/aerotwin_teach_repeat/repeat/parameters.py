@@ -12,13 +12,11 @@ class RepeatParameters:
     """When to trust a localisation, how far to drive without one, when to stop and give up."""
 
     latency_s: float = parameter(
-        0.1, text="time from the end of a scan to the command that came of it, compensated",
-        unit="s", minimum=0.0, maximum=1.0,
-    )  # fmt: skip
+        0.1, text="time from the end of a scan to its command", unit="s", minimum=0.0, maximum=1.0
+    )
     max_blind_m: float = parameter(
-        3.0, text="most that is driven without a localisation, braking included", unit="m",
-        minimum=0.0, maximum=50.0,
-    )  # fmt: skip
+        3.0, text="longest way blind, braking included", unit="m", minimum=0.0, maximum=50.0
+    )
     max_lateral_m: float = parameter(
         1.5, text="farther beside the route the repeat fails", unit="m", minimum=0.1, maximum=50.0
     )
@@ -27,27 +25,23 @@ class RepeatParameters:
         minimum=0.05, maximum=10.0,
     )  # fmt: skip
     n_breaks: int = parameter(
-        3, text="scans in a row that do not continue the way: it was carried away", minimum=1,
-        maximum=1000,
-    )  # fmt: skip
+        3, text="discontinuous scans in a row: it was carried away", minimum=1, maximum=1000
+    )
     n_confirmations: int = parameter(
         2, text="localisations in a row that agree before it drives off", minimum=1, maximum=100
     )
     agreement_m: float = parameter(
-        0.3, text="largest difference of two that agree, odometry between considered", unit="m",
-        minimum=0.01, maximum=5.0,
-    )  # fmt: skip
+        0.3, text="largest difference of two that agree", unit="m", minimum=0.01, maximum=5.0
+    )
     agreement_deg: float = parameter(
         5.0, text="the same of their headings", unit="deg", minimum=0.1, maximum=45.0
     )
     n_local_attempts: int = parameter(
-        3, text="failed localisations near the believed pose before the whole route is searched",
-        minimum=1, maximum=1000,
-    )  # fmt: skip
+        3, text="failures nearby before the whole route is searched", minimum=1, maximum=1000
+    )
     give_up_s: float = parameter(
-        30.0, text="time of standing without being found after which the repeat fails", unit="s",
-        minimum=0.1, maximum=1e5,
-    )  # fmt: skip
+        30.0, text="time at rest without a pose, then it fails", unit="s", minimum=0.1, maximum=1e5
+    )
     goal_distance_m: float = parameter(
         0.2, text="end of the route: distance along it (VTR3)", unit="m", minimum=0.0, maximum=5.0
     )

@@ -115,13 +115,13 @@ class Repeater:
     def pause(self) -> None:
         """Brake and wait for `resume`; no effect if not under way."""
         if self.state not in ENDED:
-            self._change(RepeatState.PAUSED, "was told to pause")
+            self._change(RepeatState.PAUSED, "is paused on request")
 
     def resume(self) -> None:
         """Continue after a pause, once localised."""
         if self.state is RepeatState.PAUSED:
             self._n_found = self._n_lost = 0
-            self._change(RepeatState.RELOCALISING, "was told to go on; looks for its place")
+            self._change(RepeatState.RELOCALISING, "resumes on request; looks for its place")
 
     def cancel(self) -> None:
         """Brake and forget the task."""

@@ -27,7 +27,9 @@ class RepeatNodeParameters(TrackerParameters, RepeatParameters):
         -1, text="vertex at which the route begins; -1 = the first of the graph's first run"
     )
     goal_id: int = parameter(-1, text="vertex at which it ends; -1 = the last of that run")
-    tracker: str = parameter("model_predictive", text="who steers", choices=tuple(TRACKERS))
+    tracker: str = parameter(
+        "model_predictive", text="control law of the path tracker", choices=tuple(TRACKERS)
+    )
     localization: str = parameter(
         "", text="YAML file of the localisation's protocol; empty = its defaults"
     )

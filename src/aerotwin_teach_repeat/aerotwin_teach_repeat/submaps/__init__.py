@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         submap_holders,
         visible_from,
     )
-    from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud
-    from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
+    from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud, SubmapProtocol
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -13,8 +13,7 @@ from aerotwin_teach_repeat.route_graph import (
     relative_pose,
     rotation_angle,
 )
-from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud
-from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
+from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud, SubmapProtocol
 
 
 class CroppedSubmaps:

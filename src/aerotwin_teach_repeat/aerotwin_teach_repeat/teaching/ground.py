@@ -35,13 +35,11 @@ class GroundParameters:
         minimum=0.01, maximum=2.0,
     )  # fmt: skip
     max_hole_m: float = parameter(
-        1.0, text="Cells without points take the nearest height within this.", unit="m",
-        minimum=0.0, maximum=20.0,
-    )  # fmt: skip
+        1.0, text="Largest distance to fill a cell from.", unit="m", minimum=0.0, maximum=20.0
+    )
     footprint_m: float = parameter(
-        0.8, text="Half width of the square that the attitude is fitted to.", unit="m",
-        minimum=0.1, maximum=5.0,
-    )  # fmt: skip
+        0.8, text="Half width of the attitude's square.", unit="m", minimum=0.1, maximum=5.0
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -34,9 +34,8 @@ class VehicleOutline:
         25.0, text="Steepest ground in any direction.", unit="deg", minimum=1.0, maximum=60.0
     )
     max_step_m: float = parameter(
-        0.2, text="Highest step under the outline, and lowest obstacle.", unit="m", minimum=0.01,
-        maximum=2.0,
-    )  # fmt: skip
+        0.2, text="Highest step, and lowest obstacle.", unit="m", minimum=0.01, maximum=2.0
+    )
     min_clearance_m: float = parameter(
         0.2, text="Free room to both sides.", unit="m", minimum=0.0, maximum=SIDE_M
     )

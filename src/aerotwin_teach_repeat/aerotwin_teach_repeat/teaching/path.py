@@ -34,9 +34,8 @@ class PathParameters:
         unit="m", minimum=0.1, maximum=100.0,
     )  # fmt: skip
     max_deviation_m: float = parameter(
-        1.0, text="Farthest that the path may pass from a way-point for that.", unit="m",
-        minimum=0.0, maximum=100.0,
-    )  # fmt: skip
+        1.0, text="Farthest it may pass from a way-point.", unit="m", minimum=0.0, maximum=100.0
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,25 +28,20 @@ class TrackerParameters:
         unit="s", minimum=0.0, maximum=5.0,
     )  # fmt: skip
     command_delay_s: float = parameter(
-        0.1, text="time from a command to the vehicle's first answer", unit="s",
-        minimum=0.0, maximum=1.0,
-    )  # fmt: skip
+        0.1, text="time from a command to the first response", unit="s", minimum=0.0, maximum=1.0
+    )
     max_curvature_1_m: float = parameter(
-        2.0, text="tightest turn of a bicycle: tan(steering) / wheelbase", unit="1/m",
-        minimum=1e-3, maximum=100.0,
-    )  # fmt: skip
+        2.0, text="of a bicycle: tan(steering) / wheelbase", unit="1/m", minimum=1e-3, maximum=100.0
+    )
     twist_share: float = parameter(
-        0.5, text="share of the measured twist in the start of a prediction; the rest is the model",
-        minimum=0.0, maximum=1.0,
-    )  # fmt: skip
+        0.5, text="share of the measured twist against the model's", minimum=0.0, maximum=1.0
+    )
     response_memory_s: float = parameter(
-        20.0, text="correlation time of the vehicle's gains and turn bias, which are estimated",
-        unit="s", minimum=0.1, maximum=1e4,
-    )  # fmt: skip
+        20.0, text="correlation time of gains and turn bias", unit="s", minimum=0.1, maximum=1e4
+    )
     gain_std: float = parameter(
-        0.1, text="prior spread of speed and turn gain around 1; 0 = taken as 1",
-        minimum=0.0, maximum=1.0,
-    )  # fmt: skip
+        0.1, text="prior spread of both gains around 1; 0 = fixed", minimum=0.0, maximum=1.0
+    )
     turn_bias_std_rad_s: float = parameter(
         0.02, text="prior spread of the turn bias; 0 = none", unit="rad/s", minimum=0.0, maximum=0.5
     )
@@ -55,9 +50,8 @@ class TrackerParameters:
         1.0, text="speed on straight parts", unit="m/s", minimum=0.05, maximum=20.0
     )
     min_speed_m_s: float = parameter(
-        0.5, text="speed in the tightest turns, unless the turn rate forbids it", unit="m/s",
-        minimum=0.01, maximum=20.0,
-    )  # fmt: skip
+        0.5, text="speed in the tightest turns, if possible", unit="m/s", minimum=0.01, maximum=20.0
+    )
     max_speed_m_s: float = parameter(
         1.5, text="limit of the commanded speed", unit="m/s", minimum=0.05, maximum=20.0
     )
@@ -65,25 +59,20 @@ class TrackerParameters:
         0.5, text="limit of the commanded turn rate", unit="rad/s", minimum=0.01, maximum=10.0
     )
     max_acceleration_m_s2: float = parameter(
-        0.5, text="limit of the change of the commanded speed", unit="m/s^2",
-        minimum=0.01, maximum=20.0,
-    )  # fmt: skip
+        0.5, text="of the commanded speed", unit="m/s^2", minimum=0.01, maximum=20.0
+    )
     max_turn_acceleration_rad_s2: float = parameter(
-        5.0, text="limit of the change of the commanded turn rate", unit="rad/s^2",
-        minimum=0.01, maximum=100.0,
-    )  # fmt: skip
+        5.0, text="of the commanded turn rate", unit="rad/s^2", minimum=0.01, maximum=100.0
+    )
     max_lateral_acceleration_m_s2: float = parameter(
-        1.0, text="limit of speed^2 x curvature of the route", unit="m/s^2",
-        minimum=0.01, maximum=20.0,
-    )  # fmt: skip
+        1.0, text="speed^2 x curvature", unit="m/s^2", minimum=0.01, maximum=20.0
+    )
     turn_reserve: float = parameter(
-        0.2, text="share of the turn rate that the speed schedule leaves for corrections",
-        minimum=0.0, maximum=0.9,
-    )  # fmt: skip
+        0.2, text="share of the turn rate left for corrections", minimum=0.0, maximum=0.9
+    )
     brake_reserve: float = parameter(
-        0.3, text="share of the deceleration that the speed schedule leaves for corrections",
-        minimum=0.0, maximum=0.9,
-    )  # fmt: skip
+        0.3, text="share of the deceleration left for corrections", minimum=0.0, maximum=0.9
+    )
     creep_speed_m_s: float = parameter(
         0.1, text="slowest speed on the way to a stop", unit="m/s", minimum=0.01, maximum=1.0
     )
