@@ -22,15 +22,18 @@ import dataclasses
 from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json
+from aerotwin_core.errors import UserError
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
-from aerotwin_map_evaluation.declared_metrics import (
-    ALIASES,
-    MAP_METRICS,
-    STATISTICS_METRICS,
-)
-from aerotwin_map_evaluation.options import check_options, has_reference
+from aerotwin_map_evaluation.declared_metrics import ALIASES, MAP_METRICS, STATISTICS_METRICS
 
 EXIT_NOT_ALIGNED = 1
+NO_REFERENCE = "-"
+_OF_POSES = ("camera", "lidar", "mount", "range_m")
+_OF_REFERENCE = (
+    "surface", "reference_unit", "reference_bin_columns", "surface_unit", "align", "distance",
+    "method", "thin_m", "scale", "initial", "origin", "reference_origin", "placed", "region",
+    "cut_m", "poses", *_OF_POSES,
+)  # fmt: skip
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -164,9 +167,14 @@ def run(args: argparse.Namespace) -> int:
     if not has_reference(args):
         return _run_without_reference(args)
     from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
-    from aerotwin_map_evaluation.inputs import points_of, reference_of, surface_beside
+    from aerotwin_map_evaluation.inputs import (
+        observed_by,
+        points_of,
+        reference_of,
+        start_of,
+        surface_beside,
+    )
     from aerotwin_map_evaluation.reference import MapReference
-    from aerotwin_map_evaluation.starts import observed_by, start_of
     from aerotwin_map_evaluation.tables import middle_threshold
     from aerotwin_voxel_cloud import load_map
 
@@ -314,3 +322,41 @@ def _print(evaluation, notes: list[str]) -> None:
     print(verdict(evaluation))
     for warning in warnings(evaluation):
         print(f"caution: {warning}")
+
+
+def has_reference(args: argparse.Namespace) -> bool:
+    """Return whether the map is measured against a reference."""
+    return not args.no_reference and args.reference != NO_REFERENCE
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Reject options that would have no effect.
+
+    Raises `UserError`, naming the option, and what it needs.
+    """
+    if not has_reference(args):
+        if args.reference not in (None, NO_REFERENCE):
+            raise UserError(
+                f"--no-reference judges {args.estimate} alone: leave out {args.reference}, or the "
+                "option"
+            )
+        _refuse(args, _OF_REFERENCE, "needs a reference, and there is none")
+        return
+    if args.reference is None:
+        raise UserError("give REFERENCE and ESTIMATE, or - instead of the reference")
+    if args.surface is None:
+        _refuse(args, ("surface_unit",), "is the unit of --surface: give that too")
+    if args.align == "none":
+        _refuse(
+            args, ("method", "thin_m", "scale"), "has no effect with --align none: leave one out"
+        )
+    if args.poses is None:
+        _refuse(args, _OF_POSES, "says what was seen from true poses: give --poses too")
+    if args.camera is not None and args.lidar is not None:
+        raise UserError("--camera and --lidar both say what was seen: give one")
+
+
+def _refuse(args: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(args, name) not in (None, False, ""):
+            raise UserError(f"--{name.replace('_', '-')} {why}")

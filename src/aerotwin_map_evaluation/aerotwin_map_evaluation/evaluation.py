@@ -9,17 +9,20 @@ import numpy as np
 
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
-from aerotwin_map_evaluation.alignment import align_map
+from aerotwin_map_evaluation.alignment import align_map, aligned_distances, floor_of
 from aerotwin_map_evaluation.cloud_scores import CloudScores
-from aerotwin_map_evaluation.controls import MapControl, negative_controls
 from aerotwin_map_evaluation.entropy import map_entropy
-from aerotwin_map_evaluation.floor import aligned_distances, floor_of
 from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference, checked_points
 from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
-from aerotwin_map_evaluation.sensitivity import NoiseResponse, sensitivity
+from aerotwin_map_evaluation.sensitivity import (
+    MapControl,
+    NoiseResponse,
+    negative_controls,
+    sensitivity,
+)
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration import Registration

@@ -67,8 +67,7 @@ def test_frames_that_differ_and_what_is_no_number_are_told():
     from diagnostic_msgs.msg import DiagnosticStatus
 
     from aerotwin_map_evaluation import MapProtocol
-    from aerotwin_map_evaluation.ros.map_evaluation_node import diagnostics
-    from aerotwin_map_evaluation.ros.map_intake import received_cloud
+    from aerotwin_map_evaluation.ros.map_evaluation_node import diagnostics, received_cloud
 
     reference = received_cloud(cloud_from_points(rough(), 0, "map"))
     holed = rough() + 0.1

@@ -23,7 +23,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aerotwin_core.gate import add_gate_argument
+from aerotwin_core.cli import progress, say, say_fatal, write_json
+from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import listed
+from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
 
 if TYPE_CHECKING:
     from aerotwin_core.bag import BagReader
@@ -112,7 +115,6 @@ def _configure_replay(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Replay (or read), report, and check the result against the conditions."""
     from aerotwin_core.bag import BagReader
-    from aerotwin_core.cli import say, write_json
     from aerotwin_core.run_folder import make_run_folder
     from aerotwin_report.runs import load_run, summary_lines
     from aerotwin_run_evaluation.bag.camera import body_frame
@@ -139,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json != "-":
         say("\n".join(summary_lines(load_run(folder))))
     write_json(arguments.json, metrics)
-    return _gates(arguments, metrics) or code
+    return exit_code_of_gates(arguments.fail_if, metrics["sections"], aliases()) or code
 
 
 def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
@@ -147,10 +149,6 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
 
     Raises `UserError`, naming the option.
     """
-    from aerotwin_core.errors import UserError
-    from aerotwin_core.foreign_text import listed
-    from aerotwin_core.gate import check_gate_names
-    from aerotwin_run_evaluation.bag.metric_names import aliases
     from aerotwin_run_evaluation.bag.slam_launch import check_pattern, is_launch_file
 
     for name in ("start_s", "duration_s", "rate"):
@@ -169,8 +167,7 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
         )
     check_pattern(arguments.slam_process)
     _refuse_unheard(arguments, slam)
-    if arguments.fail_if:
-        check_gate_names(arguments.fail_if, aliases())
+    check_gate_names(arguments.fail_if, aliases())
 
 
 def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
@@ -178,8 +175,6 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
 
     Raises `UserError`, naming the option and the way out.
     """
-    from aerotwin_core.errors import UserError
-
     if arguments.recorded and arguments.slam not in (AUTO, NONE):
         raise UserError(f"--recorded judges what the bag holds, --slam {arguments.slam} replays "
                         "it: leave one out")  # fmt: skip
@@ -196,15 +191,6 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
                         "estimate; several are judged with --recorded")  # fmt: skip
 
 
-def _gates(arguments: argparse.Namespace, metrics: dict[str, Any]) -> int:
-    if not arguments.fail_if:
-        return 0
-    from aerotwin_core.gate import exit_code_of_gates
-    from aerotwin_run_evaluation.bag.metric_names import aliases
-
-    return exit_code_of_gates(arguments.fail_if, metrics["sections"], aliases())
-
-
 def _metrics(folder: Path) -> dict[str, Any] | None:
     path = folder / "metrics.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
@@ -212,7 +198,6 @@ def _metrics(folder: Path) -> dict[str, Any] | None:
 
 def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
     """Return the SLAM: the requested one, else one that suits the sensors of the bag."""
-    from aerotwin_core.errors import UserError
     from aerotwin_run_evaluation.bag.playing import KISS_ICP, STEREO_ODOMETRY
     from aerotwin_run_evaluation.bag.slam_launch import is_launch_file
 
@@ -230,11 +215,11 @@ def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") ->
         return STEREO_ODOMETRY
     if roles.lidar is not None:
         return KISS_ICP
-    listed = ", ".join(roles.estimates or bag.trajectory_topics())
+    poses = ", ".join(roles.estimates or bag.trajectory_topics())
     raise UserError(
         f"{arguments.bag}: holds neither a stereo pair nor a lidar for a SLAM that ships; give "
         "--slam LAUNCHFILE or external"
-        + (f", or --estimate of what it holds ({listed})" if listed else "; it holds no poses, too")
+        + (f", or --estimate of what it holds ({poses})" if poses else "; it holds no poses, too")
     )
 
 
@@ -308,10 +293,8 @@ def _span(
 def _judge_recorded(
     arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path, world: str
 ) -> int:
-    from aerotwin_core.cli import progress, say, say_fatal
-    from aerotwin_core.errors import UserError
     from aerotwin_core.run_folder import software_versions
-    from aerotwin_run_evaluation.bag.recorded_topics import recorded_topics
+    from aerotwin_run_evaluation.bag.run_topics import recorded_topics
     from aerotwin_run_evaluation.report.run_report import is_judged, write_run_report
     from aerotwin_run_evaluation.run_judgement import RunRecord
 
@@ -359,3 +342,27 @@ def _judge_recorded(
         return 0
     say_fatal(UserError("; ".join(["nothing was judged", *metrics["warnings"]])))
     return EXIT_NOT_JUDGED
+
+
+def aliases() -> dict[str, str]:
+    """Return what the short names stand for among the sections of `metrics.json`."""
+    from aerotwin_run_evaluation.bag.protocols import can_judge_maps
+    from aerotwin_run_evaluation.bag.replay_record import REPLAY_METRICS
+    from aerotwin_trajectory_evaluation.declared_metrics import RESOURCE_METRICS, TRAJECTORY_METRICS
+
+    declared = {
+        "trajectory": TRAJECTORY_METRICS,
+        "resources": RESOURCE_METRICS,
+        "replay": REPLAY_METRICS,
+    }
+    if can_judge_maps():
+        from aerotwin_map_evaluation.declared_metrics import MAP_METRICS
+
+        declared["map"] = MAP_METRICS
+    # The command of the map evaluation computes some beside its metrics.
+    return {
+        short: f"{section}.{path}"
+        for section, metrics in declared.items()
+        for short, path in metrics.aliases().items()
+        if not path.startswith("middle.")
+    }

@@ -11,9 +11,8 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.bag.frames import FrameCollector, collect_frames
 from aerotwin_run_evaluation.bag.pace import LastAnswers, RealTimePace
-from aerotwin_run_evaluation.bag.playing import plan_playing
+from aerotwin_run_evaluation.bag.playing import RecordedQos, plan_playing, read_recorded_qos
 from aerotwin_run_evaluation.bag.poses import truth_within
-from aerotwin_run_evaluation.bag.recorded_qos import RecordedQos, read_recorded_qos
 from aerotwin_run_evaluation.bag.roles import find_roles, parse_renames
 from aerotwin_trajectory_evaluation.slam_poses import (
     frames_of_estimate,

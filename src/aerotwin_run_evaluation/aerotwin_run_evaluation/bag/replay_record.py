@@ -5,8 +5,28 @@
 from dataclasses import dataclass
 from typing import Any
 
-from aerotwin_core.section import MEASURE_COLUMNS, Section, Table, measure
+from aerotwin_core.metric import Metric, MetricSet, score_table
+from aerotwin_core.section import Section, Table
 from aerotwin_run_evaluation.bag.playing import PlayPlan
+
+REPLAY_METRICS = MetricSet(
+    title="Replay",
+    structure={},
+    metrics=(
+        Metric("bag_s", "played", "time of the bag", unit="s", digits=1),
+        Metric("wall_s", "wall time", "that this took", unit="s", digits=1),
+        Metric("real_time_factor", "real-time factor", "bag by wall time", digits=2,
+               aliases=("real_time_factor",)),
+        Metric("n_frames", "frames", "went out", digits=0),
+        Metric("n_answered", "answered", "outputs with the stamp of a frame", digits=0),
+        Metric("n_unanswered", "without answer", "dropped or passed over", digits=0,
+               aliases=("n_unanswered",)),
+        Metric("n_lost", "outputs lost", "came faster than they were taken", digits=0),
+        Metric("n_refused", "inputs refused", "by the middleware", digits=0),
+        Metric("lag_s", "largest lag", "of a message behind its time", unit="s"),
+    ),
+)  # fmt: skip
+"""Of the section `replay`: fields and properties of `ReplayRecord`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +68,7 @@ class ReplayRecord:
         return {
             "is_lockstep": self.is_lockstep,
             "rate": self.rate,
-            "bag_s": self.bag_s,
-            "wall_s": self.wall_s,
-            "real_time_factor": self.real_time_factor,
-            "n_frames": self.n_frames,
-            "n_answered": self.n_answered,
-            "n_unanswered": self.n_unanswered,
-            "n_lost": self.n_lost,
-            "n_refused": self.n_refused,
-            "lag_s": self.lag_s,
+            **{each.path: getattr(self, each.path) for each in REPLAY_METRICS.metrics},
             "played": {topic.name: topic.source for topic in self.plan.topics},
             "held_back": dict(self.plan.held_back),
         }
@@ -85,24 +97,13 @@ def replay_section(record: ReplayRecord) -> Section:
         if record.is_lockstep
         else f"at {record.rate:g} times real time: what the SLAM could not follow is lost"
     )
-    rows = (
-        measure("played", record.bag_s, "s", "time of the bag", digits=1),
-        measure("wall time", record.wall_s, "s", "that this took", digits=1),
-        measure("real-time factor", record.real_time_factor, "", "bag by wall time", digits=2),
-        measure("frames", record.n_frames, "", "went out", digits=0),
-        measure("answered", record.n_answered, "", "outputs with the stamp of a frame", digits=0),
-        measure("without answer", record.n_unanswered, "", "dropped or passed over", digits=0),
-        measure("outputs lost", record.n_lost, "", "came faster than they were taken", digits=0),
-        measure("inputs refused", record.n_refused, "", "by the middleware", digits=0),
-        measure("largest lag", record.lag_s, "s", "of a message behind its time", digits=3),
-    )
     topics = tuple(
         (topic.source, topic.name, topic.msgtype, "yes" if topic.qos.is_latched else "")
         for topic in record.plan.topics
     )
     held = tuple((name, why) for name, why in record.plan.held_back.items())
     tables = [
-        Table(title="Pace", columns=MEASURE_COLUMNS, rows=rows),
+        score_table("Pace", REPLAY_METRICS.scores(record.metrics())),
         Table(title="Played", columns=("in the bag", "as", "type", "latched"), rows=topics),
     ]
     if held:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Section on a fleet: each vehicle's path and errors, and the separations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from aerotwin_core import plots
 from aerotwin_core.bag import BagReader
+from aerotwin_core.charts import chart
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.report.flight_section import PathErrors, path_errors
@@ -113,36 +114,40 @@ def _table(members: Sequence[FleetMember]) -> Table:
 
 
 def _plan_figure(tracks: Mapping[str, Trajectory]) -> Figure:
-    figure = plots.new_figure(height_in=4.2)
-    with plots.style():
-        axes = figure.add_subplot()
-        for (name, track), colour in zip(tracks.items(), plots.colours(len(tracks)), strict=True):
-            east, north, _ = track.p_ref_body.T
-            axes.plot(east, north, color=colour, label=name, lw=1.3)
-            axes.plot(east[0], north[0], "o", color=colour, ms=4)
+    def draw(axes, track: Trajectory, **style: Any) -> None:
+        east, north, _ = track.p_ref_body.T
+        axes.plot(east, north, **style)
+        axes.plot(east[0], north[0], "o", color=style["color"], ms=4)
         axes.set_aspect("equal", adjustable="datalim")
-        axes.set_xlabel("east [m]")
-        axes.set_ylabel("north [m]")
-        figure.legend(loc="outside upper left", ncols=5)
+        axes.set(xlabel="east [m]", ylabel="north [m]")
+
     return Figure(
         title="Where they flew",
         caption="True tracks from above; dots are the starts.",
-        svg=plots.render_svg(figure, "fleet-plan"),
+        svg=_drawn("fleet-plan", tracks, draw),
     )
 
 
 def _height_figure(tracks: Mapping[str, Trajectory]) -> Figure:
-    figure = plots.new_figure(height_in=4.2)
-    with plots.style():
-        axes = figure.add_subplot()
-        for (name, track), colour in zip(tracks.items(), plots.colours(len(tracks)), strict=True):
-            seconds = track.stamps_ns * 1e-9
-            axes.plot(seconds, track.p_ref_body[:, 2], color=colour, label=name, lw=1.3)
-        axes.set_xlabel("simulated time [s]")
-        axes.set_ylabel("height in map [m]")
-        figure.legend(loc="outside upper left", ncols=5)
+    def draw(axes, track: Trajectory, **style: Any) -> None:
+        axes.plot(track.stamps_ns * 1e-9, track.p_ref_body[:, 2], **style)
+        axes.set(xlabel="simulated time [s]", ylabel="height in map [m]")
+
     return Figure(
         title="Heights over time",
         caption="Take-off, flight and landing of each vehicle.",
-        svg=plots.render_svg(figure, "fleet-height"),
+        svg=_drawn("fleet-height", tracks, draw),
     )
+
+
+def _drawn(name: str, tracks: Mapping[str, Trajectory], draw: Callable[..., None]) -> str:
+    """Return a chart of all tracks, each in its colour."""
+
+    def draw_all(axes) -> None:
+        for (vehicle, track), colour in zip(
+            tracks.items(), plots.colours(len(tracks)), strict=True
+        ):
+            draw(axes, track, color=colour, label=vehicle, lw=1.3)
+        axes.figure.legend(loc="outside upper left", ncols=5)
+
+    return chart(name, draw_all, height_in=4.2)

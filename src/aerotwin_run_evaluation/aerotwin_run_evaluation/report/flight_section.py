@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,32 @@ from scipy.spatial import cKDTree
 
 from aerotwin_core import plots
 from aerotwin_core.bag import BagReader
+from aerotwin_core.charts import chart
+from aerotwin_core.metric import Metric, MetricSet, score_table
 from aerotwin_core.rms import rms
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
+from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge import Commander
 
 PATH_SPACING_M = 0.05
 MAX_CROSS_TRACK_M = 0.6
+FLIGHT_METRICS = MetricSet(
+    title="Flight",
+    structure={},
+    usual={"sensors": "GNSS, barometer, magnetometer and IMU"},
+    metrics=(
+        Metric("cross_track_m.rms", "cross-track, RMS", "distance of truth to the planned path",
+               unit="m"),
+        Metric("cross_track_m.max", "cross-track, largest", "the worst moment", unit="m"),
+        Metric("control_error_m.rms", "control error, RMS",
+               "set-point minus the autopilot's estimate: what the controller leaves", unit="m"),
+        Metric("control_error_m.max", "control error, largest", "the worst moment", unit="m"),
+        Metric("estimation_error_m.rms", "estimation error, RMS",
+               "the autopilot's estimate minus truth: what {sensors} leave", unit="m"),
+        Metric("estimation_error_m.max", "estimation error, largest", "the worst moment", unit="m"),
+    ),
+)  # fmt: skip
+"""Of the section `flight` where a path was flown, and of each vehicle of the section `fleet`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +52,24 @@ class PathErrors:
     # (n,): distance of the truth to the planned path as a line, independent of time
     cross_track: np.ndarray
 
+    @cached_property
+    def control(self) -> np.ndarray:
+        """Distance of the set-point from the estimate (n,)."""
+        return np.linalg.norm(self.setpoint - self.estimate, axis=1)
+
+    @cached_property
+    def estimation(self) -> np.ndarray:
+        """Distance of the estimate from the truth (n,)."""
+        return np.linalg.norm(self.estimate - self.truth, axis=1)
+
     def metrics(self) -> dict[str, Any]:
         """Return root mean squares and maxima."""
-        control = np.linalg.norm(self.setpoint - self.estimate, axis=1)
-        estimation = np.linalg.norm(self.estimate - self.truth, axis=1)
         return {
             "n": len(self.stamps_ns),
             "path_m": float(np.linalg.norm(np.diff(self.truth, axis=0), axis=1).sum()),
             "cross_track_m": _spread(self.cross_track),
-            "control_error_m": _spread(control),
-            "estimation_error_m": _spread(estimation),
+            "control_error_m": _spread(self.control),
+            "estimation_error_m": _spread(self.estimation),
         }
 
 
@@ -121,45 +149,33 @@ def flight_section(
     sensors = sensors_on_board(parameters)
     if "GNSS" in sensors:
         text += _ANCHOR
-    if errors is None:
-        return Section(
-            title="Flight", name="flight", text=text, headline=tuple(headline), metrics=metrics
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    if errors is not None:
+        metrics |= errors.metrics()
+        cross_m = metrics["cross_track_m"]["rms"]
+        headline.append(
+            Headline(
+                label="Cross-track",
+                value=f"{cross_m:.2f}",
+                unit="m RMS",
+                meaning=f"truth against the planned path over {metrics['path_m']:.0f} m",
+                status="good" if cross_m <= MAX_CROSS_TRACK_M else "warn",
+            )
         )
-    metrics |= errors.metrics()
-    cross = metrics["cross_track_m"]
-    headline.append(
-        Headline(
-            label="Cross-track",
-            value=f"{cross['rms']:.2f}",
-            unit="m RMS",
-            meaning=f"truth against the planned path over {metrics['path_m']:.0f} m",
-            status="good" if cross["rms"] <= MAX_CROSS_TRACK_M else "warn",
-        )
-    )
-    rows = [
-        measure("cross-track, RMS", cross["rms"], "m", "distance of truth to the planned path"),
-        measure("cross-track, largest", cross["max"], "m", "the worst moment"),
-    ]
-    for key, name, meaning in (
-        ("control_error_m", "control", _CONTROL),
-        ("estimation_error_m", "estimation", _ESTIMATION.format(sensors)),
-    ):
-        value = metrics[key]
-        rows.append(measure(f"{name} error, RMS", value["rms"], "m", meaning))
-        rows.append(measure(f"{name} error, largest", value["max"], "m", "the worst moment"))
+        scores = FLIGHT_METRICS.scores(metrics | {"sensors": sensors})
+        figures, tables = (_figure(errors),), (score_table("Errors along the path", scores),)
     return Section(
         title="Flight",
         name="flight",
         text=text,
         headline=tuple(headline),
-        figures=(_figure(errors),),
-        tables=(Table(title="Errors along the path", columns=MEASURE_COLUMNS, rows=tuple(rows)),),
+        figures=figures,
+        tables=tables,
         metrics=metrics,
     )
 
 
-_CONTROL = "set-point minus the autopilot's estimate: what the controller leaves"
-_ESTIMATION = "the autopilot's estimate minus truth: what {} leave"
 _ANCHOR = (
     " With anchor_mission the mission starts at a surveyed mark, which takes the GNSS error at the "
     "moment of arming out of path and estimate alike; what changes later stays in."
@@ -175,21 +191,19 @@ def sensors_on_board(parameters: Mapping[str, Any]) -> str:
 
 def _figure(errors: PathErrors) -> Figure:
     seconds = errors.stamps_ns * 1e-9
-    figure = plots.new_figure(plots.WIDE_IN, 4.2)
-    with plots.style():
-        axes = figure.add_subplot()
-        control = np.linalg.norm(errors.setpoint - errors.estimate, axis=1)
-        estimation = np.linalg.norm(errors.estimate - errors.truth, axis=1)
+
+    def draw(axes) -> None:
         axes.plot(seconds, errors.cross_track, color=plots.ESTIMATE, label="cross-track")
-        axes.plot(seconds, control, color=plots.ALIGNED, label="control error", lw=1.1)
-        axes.plot(seconds, estimation, color=plots.ACCENT, label="estimation error", lw=1.1)
+        axes.plot(seconds, errors.control, color=plots.ALIGNED, label="control error", lw=1.1)
+        axes.plot(seconds, errors.estimation, color=plots.ACCENT, label="estimation error", lw=1.1)
         axes.set_xlabel("simulated time [s]")
         axes.set_ylabel("[m]")
         axes.set_ylim(bottom=0.0)
-        figure.legend(loc="outside upper left", ncols=3)
+        axes.figure.legend(loc="outside upper left", ncols=3)
+
     return Figure(
         title="Path errors over time",
         caption="Cross-track stays near the larger of the two others: control, or estimation.",
-        svg=plots.render_svg(figure, "path-errors"),
+        svg=chart("path-errors", draw, width_in=plots.WIDE_IN, height_in=4.2),
         is_wide=True,
     )

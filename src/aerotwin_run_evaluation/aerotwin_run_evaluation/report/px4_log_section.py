@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core import plots
+from aerotwin_core.charts import chart
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.rms import rms
 from aerotwin_core.section import Figure, Headline, Section, Table
@@ -141,62 +142,57 @@ def _motors(log: PX4Log) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray, key: str) -> Figure:
-    figure = plots.new_figure(height_in=2.8)
-    with plots.style():
-        axes = figure.add_subplot()
-        for row, name, colour in zip(
-            error_m.T, ("east", "north", "up"), plots.colours(3), strict=True
-        ):
-            axes.plot(stamps_s, row, color=colour, label=name, lw=1.1)
-        axes.set_xlabel("simulated time [s]")
+    rows = dict(zip(("east", "north", "up"), error_m.T, strict=True))
+
+    def draw(axes) -> None:
+        _draw_lines(axes, {name: (stamps_s, row) for name, row in rows.items()}, lw=1.1)
         axes.set_ylabel("EKF2 minus truth [m]")
         axes.legend(ncols=3, loc="best")
+
     return Figure(
         title="PX4's position error",
         caption="What wanders slowly is the GNSS error; a step is a reset of EKF2.",
-        svg=plots.render_svg(figure, f"px4-error-{key}"),
+        svg=chart(f"px4-error-{key}", draw, height_in=2.8),
     )
 
 
 def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]], key: str) -> Figure:
-    figure = plots.new_figure(height_in=2.8)
-    with plots.style():
-        axes = figure.add_subplot()
-        for (name, (stamps_s, values)), colour in zip(
-            ratios.items(), plots.colours(len(ratios)), strict=True
-        ):
-            axes.plot(stamps_s, values, color=colour, label=name, lw=1.0)
+    def draw(axes) -> None:
+        _draw_lines(axes, ratios, lw=1.0)
         axes.axhline(1.0, color=plots.BAD, lw=1.0, ls="--")
         axes.set_yscale("log")
         axes.set_ylim(*RATIO_LIMITS)
-        axes.set_xlabel("simulated time [s]")
         axes.set_ylabel("innovation test ratio")
         axes.legend(ncols=3, loc="upper right")
+
     return Figure(
         title="EKF2's innovation tests",
         caption="Above the dashed line a reading is refused.",
-        svg=plots.render_svg(figure, f"px4-ratios-{key}"),
+        svg=chart(f"px4-ratios-{key}", draw, height_in=2.8),
     )
 
 
 def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray, key: str) -> Figure:
-    figure = plots.new_figure(plots.WIDE_IN, 2.4)
-    with plots.style():
-        axes = figure.add_subplot()
-        for i, (values, colour) in enumerate(
-            zip(controls, plots.colours(len(controls)), strict=True)
-        ):
-            axes.plot(stamps_s, values, color=colour, label=f"motor {i}", lw=0.9)
+    def draw(axes) -> None:
+        lines = {f"motor {i}": (stamps_s, values) for i, values in enumerate(controls)}
+        _draw_lines(axes, lines, lw=0.9)
         axes.set_ylim(0.0, 1.0)
-        axes.set_xlabel("simulated time [s]")
         axes.set_ylabel("command")
         axes.legend(ncols=6, loc="upper right")
+
     return Figure(
         title="Motor commands",
         caption="At 0 or 1 a motor has no room left for control.",
-        svg=plots.render_svg(figure, f"px4-motors-{key}"),
+        svg=chart(f"px4-motors-{key}", draw, width_in=plots.WIDE_IN, height_in=2.4),
         is_wide=True,
     )
+
+
+def _draw_lines(axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], *, lw: float) -> None:
+    """Draw values over seconds by name, each in its colour."""
+    for (name, line), colour in zip(lines.items(), plots.colours(len(lines)), strict=True):
+        axes.plot(*line, color=colour, label=name, lw=lw)
+    axes.set_xlabel("simulated time [s]")
 
 
 def _message_table(log: PX4Log) -> Table:

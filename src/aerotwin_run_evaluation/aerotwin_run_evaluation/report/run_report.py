@@ -3,30 +3,40 @@
 """The report of one run: report.html and metrics.json from its bag."""
 
 import dataclasses
+import io
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from PIL import Image
+
 from aerotwin_core.cli import say
-from aerotwin_core.section import Section
+from aerotwin_core.messages import stamp_ns
+from aerotwin_core.plots import TRUTH
+from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
+from aerotwin_core.section import Figure, Section
 from aerotwin_report import write_report
-from aerotwin_run_evaluation.report.frames_section import frames_section
-from aerotwin_run_evaluation.report.space_section import space_section
+from aerotwin_run_evaluation.bag.frames import FrameCollector
 from aerotwin_run_evaluation.run_judgement import (
     JudgedEstimate,
     RunRecord,
     SlamEvaluation,
     judge_run,
 )
-from aerotwin_trajectory_evaluation import resource_section
+from aerotwin_trajectory_evaluation import TrajectoryEvaluation, resource_section
 from aerotwin_trajectory_evaluation import section as trajectory_section
+from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN
 
 if TYPE_CHECKING:
     from aerotwin_map_evaluation import MapEvaluation
 
 MAX_DRIFT_PERCENT = 3.0
 """Above this the report marks the drift of a stereo odometry as poor."""
+WIDTH_PX = 420
+CHANNELS = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}
+"""Encodings of the camera frames that are shown."""
 JUDGED = ("trajectory", "map")
 """Sections of which a report has at least one if anything was evaluated."""
 
@@ -124,3 +134,100 @@ def _write_maps(folder: Path, maps: "tuple[MapEvaluation, ...]") -> None:
     for each in maps:
         name = f"voxels_{each.choices.choices.voxel_m:g}m.ply"
         write_cloud(folder / name, each.voxels_map)
+
+
+def frames_section(frames: FrameCollector) -> Section | None:
+    """Return the section with frames spread over the bag, None when there are no images."""
+    if not frames.samples or frames.stamps_ns is None:
+        return None
+    start_ns = int(frames.stamps_ns[0])
+    figures = [
+        Figure(
+            title=f"t = {(stamp_ns(message) - start_ns) * 1e-9:.2f} s",
+            caption=f"frame {number}",
+            png=png,
+        )
+        for number, message in frames.samples
+        if (png := _png(message)) is not None
+    ]
+    return Section(
+        title="Camera frames",
+        name="frames",
+        text="What the left camera saw, as it was recorded.",
+        figures=tuple(figures),
+        metrics={"n_frames": len(frames.stamps_ns)},
+    )
+
+
+def _png(message: Any) -> bytes | None:
+    """Return the picture as PNG; None if its encoding is not shown or its sizes disagree."""
+    channels = CHANNELS.get(message.encoding)
+    height, width, step = message.height, message.width, message.step
+    data = np.asarray(message.data)
+    if channels is None or width * height == 0 or step < width * channels:
+        return None
+    if data.size < height * step:
+        return None
+    rows = data[: height * step].reshape(height, step)
+    image = rows[:, : width * channels].reshape(height, width, channels)
+    if message.encoding == "bgr8":
+        image = image[:, :, ::-1]
+    picture = Image.fromarray(np.ascontiguousarray(image[:, :, 0] if channels == 1 else image))
+    scale = min(1.0, WIDTH_PX / width)
+    size = (max(round(scale * width), 1), max(round(scale * height), 1))
+    png = io.BytesIO()
+    picture.resize(size, Image.Resampling.BOX).save(png, "PNG")
+    return png.getvalue()
+
+
+def space_section(
+    trajectory: TrajectoryEvaluation | None, cloud: "MapEvaluation | None", *, has_paths: bool
+) -> Section | None:
+    """Return the section with the view; None where there is nothing to show.
+
+    Paths alone are skipped if the trajectory's section shows them (`has_paths`).
+    """
+    if trajectory is None or (cloud is None and has_paths):
+        return None
+    layers: list[PathLayer | PointLayer] = [
+        PathLayer(name="truth", points_map=trajectory.reference.p_ref_body, colour=TRUTH),
+        PathLayer(
+            name="estimate",
+            points_map=trajectory.estimate.p_ref_body,
+            values=trajectory.ape_unaligned.trans_m,
+            unit="m",
+        ),
+    ]
+    if cloud is not None:
+        layers.append(_map_layer(cloud))
+    return Section(
+        title="Map and trajectory in space",
+        name="space",
+        scenes=(
+            ReportScene(
+                title="What the SLAM made of the place",
+                caption=(
+                    f"Both as the SLAM gave them, {_placed(trajectory)}. The path is "
+                    "coloured by its distance to the true one, map points by their distance to "
+                    "the reference."
+                ),
+                layers=tuple(layers),
+            ),
+        ),
+    )
+
+
+def _placed(trajectory: TrajectoryEvaluation) -> str:
+    return "in the frame of truth" if trajectory.start == AS_GIVEN else trajectory.start
+
+
+def _map_layer(cloud: "MapEvaluation") -> PointLayer:
+    distances = cloud.surface_distances
+    if distances is None:
+        distances = cloud.voxel_distances
+    return PointLayer(
+        name="map",
+        points_map=cloud.points_map,
+        values=np.where(np.isfinite(distances), distances, np.nan),
+        unit="m",
+    )

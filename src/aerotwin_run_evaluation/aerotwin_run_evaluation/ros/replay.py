@@ -24,8 +24,7 @@ from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_proto
 from aerotwin_run_evaluation.bag.replay_record import ReplayRecord, replay_section
 from aerotwin_run_evaluation.bag.run_topics import RunTopics
 from aerotwin_run_evaluation.report.run_report import is_judged, say_step, write_run_report
-from aerotwin_run_evaluation.ros.replay_node import ReplayNode
-from aerotwin_run_evaluation.ros.replay_parameters import ReplayParameters
+from aerotwin_run_evaluation.ros.replay_node import ReplayNode, ReplayParameters
 from aerotwin_run_evaluation.run_judgement import RunRecord
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_trajectory_evaluation.slam_poses import require_poses

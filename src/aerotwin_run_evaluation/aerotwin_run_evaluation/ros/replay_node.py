@@ -3,6 +3,7 @@
 """Node `replay`: plays a bag, in lockstep or in real time, and records a SLAM's outputs."""
 
 import time
+from dataclasses import dataclass
 
 from rclpy.executors import SingleThreadedExecutor
 
@@ -11,20 +12,82 @@ from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
 from aerotwin_core.frame_gate import FrameGate
+from aerotwin_core.parameters import parameter
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.status_line import StatusLine
 from aerotwin_run_evaluation.bag.frames import FrameCollector
 from aerotwin_run_evaluation.bag.pace import AUTOMATIC, LOCKSTEP, LastAnswers, RealTimePace
-from aerotwin_run_evaluation.bag.playing import EXTERNAL, TF, TF_STATIC, PlayPlan, plan_playing
-from aerotwin_run_evaluation.bag.recorded_qos import read_recorded_qos
+from aerotwin_run_evaluation.bag.playing import (
+    EXTERNAL,
+    SLAMS,
+    STEREO_ODOMETRY,
+    TF,
+    TF_STATIC,
+    PlayPlan,
+    plan_playing,
+    read_recorded_qos,
+)
 from aerotwin_run_evaluation.bag.replay_record import ReplayRecord
 from aerotwin_run_evaluation.bag.roles import CLOUD, TF_MESSAGE, find_roles, parse_renames
 from aerotwin_run_evaluation.bag.slam_launch import check_pattern
-from aerotwin_run_evaluation.ros.replay_parameters import ReplayParameters
-from aerotwin_run_evaluation.ros.replay_publisher import ReplayPublisher
-from aerotwin_run_evaluation.ros.replay_subscriber import SlamOutputs
+from aerotwin_run_evaluation.ros.replay_publisher import ReplayPublisher, SlamOutputs
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_trajectory_evaluation.slam_poses import header_stamp_ns
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayParameters:
+    """What is replayed, how fast, and where the result goes."""
+
+    bag: str = parameter(text="bag folder; a file of a bag also does")
+    slam: str = parameter(
+        STEREO_ODOMETRY,
+        text="who answers; external gets all topics of the bag under their own names",
+        choices=SLAMS,
+    )
+    world: str = parameter("", text="world whose surface is the true map; empty = none")
+    output: str = parameter("", text="folder to make; empty = runs_dir/<time>-<name>")
+    runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
+    name: str = parameter("evaluation", text="second part of the run folder's name")
+    slam_process: str = parameter(
+        "",
+        text="part of the SLAM's command line, to measure its cost; empty = the name of a SLAM "
+        "that ships, an external one is not measured",
+    )
+    rate: float = parameter(
+        AUTOMATIC,
+        text="0 = lockstep: a frame waits for the answers before it; above = times real time; "
+        "-1 = lockstep, and real time for an external SLAM that does not answer each frame",
+        minimum=AUTOMATIC,
+        maximum=1000.0,
+    )
+    start_s: float = parameter(0.0, text="leave out what was before", unit="s", minimum=0.0)
+    duration_s: float = parameter(
+        0.0, text="leave out what came after; 0 = nothing", unit="s", minimum=0.0
+    )
+    topics: str = parameter(
+        "", text="NAME:=TOPIC_OF_THE_BAG words: these topics go out under these names"
+    )
+    only: str = parameter("", text="topics of the bag: nothing else goes out; empty = no limit")
+    frames: str = parameter("", text="topic of the bag that makes the frames; empty = found")
+    estimate: str = parameter(
+        "slam/odom", text="poses that the SLAM publishes: a topic, or /tf:PARENT.CHILD"
+    )
+    map: str = parameter("slam/map", text="PointCloud2 that the SLAM publishes")
+    truth: str = parameter(
+        "", text="topic of the bag, /tf:PARENT.CHILD or a trajectory file; empty = found"
+    )
+    protocol: str = parameter("", text="protocol file or preset; empty = the defaults")
+    wait_start_s: float = parameter(
+        120.0,
+        text="longest wait for the SLAM to appear, and for its first answer",
+        unit="s wall",
+        minimum=0.1,
+    )
+    wait_frame_s: float = parameter(
+        20.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01
+    )
+
 
 _SPIN_S = 0.005
 _IN_FLIGHT = 2
