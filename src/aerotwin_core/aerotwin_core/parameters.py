@@ -11,6 +11,7 @@ import difflib
 import math
 import types
 import typing
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,10 +35,12 @@ def parameter(
     maximum: float | None = None,
     choices: Sequence[Any] | None = None,
     live: bool = False,
+    old_name: str = "",
 ) -> Any:
     """Declare a dataclass field with its meaning, unit and range; without default it is required.
 
-    A live parameter may be set while a node runs; all others are read-only.
+    A live parameter may be set while a node runs; all others are read-only. Files may still have
+    the old name of a renamed one, with a warning.
     """
     metadata = {
         "text": text,
@@ -46,6 +49,7 @@ def parameter(
         "maximum": maximum,
         "choices": tuple(choices) if choices is not None else None,
         "live": live,
+        "old_name": old_name,
     }
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
@@ -62,6 +66,7 @@ def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: s
     if not isinstance(values, Mapping):
         raise ParameterError(f"{where}: expected names with values, found {shown(values)}")
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+    values = _renamed(values, fields, where)
     for key in values:
         if key not in fields:
             name = printable(str(key), _MOST_LETTERS)
@@ -83,6 +88,19 @@ def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: s
         raise
     except (ValueError, TypeError) as error:
         raise ParameterError(f"{where}: {error}") from error
+
+
+def _renamed(
+    values: Mapping[str, Any], fields: Mapping[str, dataclasses.Field[Any]], where: str
+) -> Mapping[str, Any]:
+    """Return values with the present names of renamed parameters."""
+    present = {old: name for name, f in fields.items() if (old := f.metadata.get("old_name"))}
+    for old in present.keys() & values.keys():
+        if present[old] in values:
+            raise ParameterError(f"{where}: '{old}' is the old name of '{present[old]}'; remove it")
+        text = f"{where}: '{old}' is called '{present[old]}' now; the next version refuses it"
+        warnings.warn(text, FutureWarning, stacklevel=3)
+    return {present.get(key, key): value for key, value in values.items()}
 
 
 def load_parameters_file(cls: type[T], path: str | Path) -> T:

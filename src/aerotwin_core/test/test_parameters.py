@@ -64,6 +64,19 @@ def test_a_bad_parameter_is_named_with_what_was_expected_and_found(provided, mes
         load_parameters(Outer, provided, where="file.yaml")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Renamed:
+    max_rmse_m: float = parameter(1.0, text="limit", old_name="bar_rmse_m")
+
+
+def test_an_old_name_is_taken_with_a_warning_and_not_beside_the_new_one():
+    with pytest.warns(FutureWarning, match="x: 'bar_rmse_m' is called 'max_rmse_m' now"):
+        assert load_parameters(Renamed, {"bar_rmse_m": 2}, where="x").max_rmse_m == 2.0
+    with pytest.raises(ParameterError, match="'bar_rmse_m' is the old name of 'max_rmse_m'"):
+        load_parameters(Renamed, {"bar_rmse_m": 2, "max_rmse_m": 3}, where="x")
+    assert to_mapping(Renamed()) == {"max_rmse_m": 1.0}
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ParameterError, match=r"none.yaml: cannot be read"):
         load_parameters_file(Outer, tmp_path / "none.yaml")

@@ -113,8 +113,10 @@ def request_of(args: argparse.Namespace) -> "LocalizeRequest":
     Raises `UserError` if it is contradictory; only the parameter file has been read by then.
     """
     from aerotwin_core.parameters import load_parameters_file
-    from aerotwin_scenarios.dense_localization.commands.fused_images import ScanParameters
-    from aerotwin_scenarios.dense_localization.commands.localize import LocalizeRequest
+    from aerotwin_scenarios.dense_localization.commands.localize import (
+        LocalizeRequest,
+        ScanParameters,
+    )
 
     _check(args)
     scan = _recorded_scan(args) if is_recording(args.source) else _flown_scan(args)

@@ -41,7 +41,7 @@ from aerotwin_scenarios.dense_localization.commands.recording_options import (
 if TYPE_CHECKING:
     from aerotwin_dense_localization.mapping.recorder import RecorderParameters
     from aerotwin_scenarios.dense_localization.commands.recorded_map import RecordedMapRequest
-    from aerotwin_scenarios.dense_localization.commands.world_map import FlownMapRequest
+    from aerotwin_scenarios.dense_localization.commands.world_flights import FlownMapRequest
 
 _DEFAULTS = {"rate_hz": 100.0, "max_keyframes": 1000}
 """Nobody waits: every pair is looked at; 4 GB of 752x480."""
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         RecordedMapRequest,
         map_recording,
     )
-    from aerotwin_scenarios.dense_localization.commands.world_map import map_world
+    from aerotwin_scenarios.dense_localization.commands.world_flights import map_world
 
     if isinstance(request, RecordedMapRequest):
         numbers = map_recording(request)
@@ -97,7 +97,7 @@ def request_of(args: argparse.Namespace) -> "RecordedMapRequest | FlownMapReques
 
 
 def _recorded_map(args: argparse.Namespace) -> "RecordedMapRequest":
-    from aerotwin_map_evaluation.starts import geodetic_point
+    from aerotwin_map_evaluation.inputs import geodetic_point
     from aerotwin_scenarios.dense_localization.commands.recorded_map import RecordedMapRequest
 
     return RecordedMapRequest(
@@ -109,7 +109,7 @@ def _recorded_map(args: argparse.Namespace) -> "RecordedMapRequest":
 
 def _flown_map(args: argparse.Namespace) -> "FlownMapRequest":
     from aerotwin_core.errors import UserError
-    from aerotwin_scenarios.dense_localization.commands.world_map import FlownMapRequest
+    from aerotwin_scenarios.dense_localization.commands.world_flights import FlownMapRequest
     from aerotwin_scenarios.dense_localization.recordings.recording import TRUTH
     from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 

@@ -34,11 +34,15 @@ class RelayCase:
     step_s: float = parameter(0.004, text="step of simulation and controller", unit="s")
     airframe: str = parameter(text="what flies: a name, or a file beside the file of cases")
     known_airframe: str = parameter(
-        "", text="what the controller believes to fly, likewise; empty = the true one"
+        "", text="airframe that the controller assumes, as above; empty = the true one"
     )
     control: GeometricParameters = parameter(GeometricParameters(), text="gains and knowledge")
-    bar_rmse_m: float | None = parameter(None, text="position RMSE at most", unit="m")
-    bar_separation_m: float | None = parameter(None, text="separation at least", unit="m")
+    max_rmse_m: float | None = parameter(
+        None, text="position RMSE at most", unit="m", old_name="bar_rmse_m"
+    )
+    min_separation_m: float | None = parameter(
+        None, text="separation at least", unit="m", old_name="bar_separation_m"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_scenarios.dense_localization.commands import localization_page
-from aerotwin_scenarios.dense_localization.commands.judgement import Judgement, numbers_of
+from aerotwin_scenarios.dense_localization.commands.localize import Judgement, numbers_of
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.commands.map_folder import replaced_folder
 from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses

@@ -91,20 +91,20 @@ def test_what_is_nearer_than_planned_is_not_held(path, queries):
     score = judge(
         flight_along(path), path, queries, np.eye(4), standoff_m=STANDOFF_M
     ).score  # fmt: skip
-    assert score.held_rmse_m == pytest.approx(OFF_M, abs=1e-5)
-    assert score.towards_rmse_m == pytest.approx(OFF_M, abs=ROUNDING)
-    assert score.beside_rmse_m == pytest.approx(0.0, abs=ROUNDING)
-    assert score.distance_mean_m == pytest.approx(STANDOFF_M - OFF_M, abs=1e-5)
-    assert score.ate_mean_m == pytest.approx(0.01, abs=ROUNDING)
-    assert score.clearance_m == pytest.approx(STANDOFF_M - OFF_M, abs=1e-5)
-    assert (score.n_scan, score.n_scan_lost, score.n_lost) == (21, 0, 0)
+    assert score["held_rmse_m"] == pytest.approx(OFF_M, abs=1e-5)
+    assert score["towards_rmse_m"] == pytest.approx(OFF_M, abs=ROUNDING)
+    assert score["beside_rmse_m"] == pytest.approx(0.0, abs=ROUNDING)
+    assert score["distance_mean_m"] == pytest.approx(STANDOFF_M - OFF_M, abs=1e-5)
+    assert score["ate_mean_m"] == pytest.approx(0.01, abs=ROUNDING)
+    assert score["clearance_m"] == pytest.approx(STANDOFF_M - OFF_M, abs=1e-5)
+    assert (score["n_scan"], score["n_scan_lost"], score["n_lost"]) == (21, 0, 0)
 
 
 def test_pictures_without_a_pose_are_lost_and_leave_a_gap(path, queries):
     flight = flight_along(path, lost=(4, 5, 6))
     score = judge(flight, path, queries, np.eye(4), standoff_m=STANDOFF_M).score
-    assert score.n_lost == 3
-    assert score.longest_gap_s == pytest.approx(0.2)  # four periods of 50 ms
+    assert score["n_lost"] == 3
+    assert score["longest_gap_s"] == pytest.approx(0.2)  # four periods of 50 ms
 
 
 def test_the_report_says_what_was_held_and_what_the_map_was_made_with(

@@ -18,7 +18,6 @@ from aerotwin_scenarios.dense_localization.commands import (
     localization_page,
     scan_task,
     world_flights,
-    world_map,
 )
 from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL, CameraTrack
 from aerotwin_trajectory_evaluation.files import read_trajectory
@@ -48,7 +47,7 @@ def planned(world, path, folder, *, rate_hz, **_):
 @pytest.fixture
 def stage(monkeypatch):
     world = wall_world()
-    for module in (world_map, scan_task):
+    for module in (world_flights, scan_task):
         monkeypatch.setattr(module, "world_of", lambda source: world)
     for module in (mapping, world_flights):
         monkeypatch.setattr(module, "RIG", RIG)

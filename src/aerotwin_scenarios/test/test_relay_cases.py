@@ -45,8 +45,8 @@ def _world(*, wall_x_m: float = 1e3) -> World:
 
 def test_the_shipped_cases_hold_the_bars_and_what_makes_them_hard():
     known, hidden = load_cases(CASES)[:2]
-    assert (known.step_s, known.bar_rmse_m, known.bar_separation_m) == (0.002, 0.02, 1.12)
-    assert (hidden.step_s, hidden.bar_rmse_m, hidden.bar_separation_m) == (0.004, 0.05, 1.12)
+    assert (known.step_s, known.max_rmse_m, known.min_separation_m) == (0.002, 0.02, 1.12)
+    assert (hidden.step_s, hidden.max_rmse_m, hidden.min_separation_m) == (0.004, 0.05, 1.12)
     assert known.known_airframe == ""
     believed, flown = (
         load_airframe(CASES.parent / name) for name in (hidden.known_airframe, hidden.airframe)

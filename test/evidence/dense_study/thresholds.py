@@ -16,7 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_scenarios.dense_localization.acceptance import WITH_ESTIMATED_POSES, WITH_TRUE_POSES
+from aerotwin_scenarios.dense_localization.scan_controls import (
+    WITH_ESTIMATED_POSES,
+    WITH_TRUE_POSES,
+)
 from evidence.dense_study.results import MAPPINGS, MapResult, ScanResult, SeedResult
 
 PAPER_ATE_M, PAPER_POINTS_M, PAPER_NEAR_SHARE = 0.16, 0.11, 0.5

@@ -48,7 +48,7 @@ class RelayParameters(FlightNodeParameters):
     origin_east_m: float = parameter(
         0.0, text="where eq. 17 has its origin, east of the world's start", unit="m"
     )
-    origin_north_m: float = parameter(0.0, text="likewise north", unit="m")
+    origin_north_m: float = parameter(0.0, text="the same, north", unit="m")
 
 
 class Relay:
@@ -158,8 +158,8 @@ def _judge(case: RelayCase, flight: FlightResult) -> RelayResult:
             [controller.begin_ns("relay") for controller in controllers],
         ),
         step_s=case.step_s,
-        bar_rmse_m=case.bar_rmse_m,
-        bar_separation_m=case.bar_separation_m,
+        bar_rmse_m=case.max_rmse_m,
+        bar_separation_m=case.min_separation_m,
     )
 
 

@@ -11,18 +11,31 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.charts import chart, say
+from aerotwin_core.metric import Metric, MetricSet
 from aerotwin_core.plots import ESTIMATE, WIDE_IN
 from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_dense_localization.localization import Status
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_report import write_report
-from aerotwin_scenarios.dense_localization.commands.judgement import Judgement
-from aerotwin_scenarios.dense_localization.commands.localize import LocalizeResult
+from aerotwin_scenarios.dense_localization.commands.localize import Judgement, LocalizeResult
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_trajectory_evaluation.sections import section as trajectory_section
 
+LOCALIZATION_METRICS = MetricSet(
+    title="Localisation",
+    structure={},
+    metrics=(
+        Metric("sigma_median_m", "Predicted error",
+               "median over the images of the worst standard deviation of a position",
+               unit="m", shown_in="cm", digits=2, better="lower"),
+        Metric("ate_unaligned_m.mean", "Error, map as it stands",
+               "mean distance to the reference, nothing moved nor fitted",
+               unit="m", shown_in="cm", digits=1, better="lower"),
+    ),
+)  # fmt: skip
+"""Key numbers of the section `localization` where they are known."""
 MANY_RENEWED = 0.5
 """Share of images beside the virtual key-frames from which these stand in the wrong place."""
 _SHOWN_POINTS = 60_000
@@ -108,7 +121,6 @@ def localization_section(
 
 def _headline(numbers: Mapping[str, Any]) -> tuple[Headline, ...]:
     n, n_lost, n_wrong = numbers["n_frames"], numbers["n_lost"], numbers["n_wrong"]
-    sigma_m = numbers["sigma_median_m"]
     tiles = [
         Headline(
             label="Images lost", value=f"{n_lost}", unit=f"of {n}", better="lower",
@@ -117,20 +129,11 @@ def _headline(numbers: Mapping[str, Any]) -> tuple[Headline, ...]:
             + ("" if n_wrong is None else f", {n_wrong} more than {LOST_M:g} m off the reference"),
         )
     ]  # fmt: skip
-    if sigma_m is not None:
-        tiles.append(
-            Headline(
-                label="Predicted error", value=f"{100 * sigma_m:.2f}", unit="cm", better="lower",
-                meaning="median over the images of the worst standard deviation of a position",
-            )
-        )  # fmt: skip
-    if (unaligned := numbers["ate_unaligned_m"]) is not None:
-        tiles.append(
-            Headline(
-                label="Error, map as it stands", value=f"{100 * unaligned['mean']:.1f}", unit="cm",
-                better="lower", meaning="mean distance to the reference, nothing moved nor fitted",
-            )
-        )  # fmt: skip
+    tiles += [
+        metric.tile(numbers, label=metric.label)
+        for metric in LOCALIZATION_METRICS.metrics
+        if metric.value(numbers) is not None
+    ]
     return tuple(tiles)
 
 

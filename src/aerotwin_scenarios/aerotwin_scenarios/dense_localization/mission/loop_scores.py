@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.metric import Metric, MetricSet
 from aerotwin_core.rms import rms
 from aerotwin_core.time import to_seconds
 from aerotwin_rendering import WorldQueries
@@ -20,29 +20,39 @@ WINDOW_M, _RAYS = 0.9, 13
 """Half width of the piece of wall that a distance is taken to, and rays along it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopScore:
-    """Scores of a closed-loop scan; distance, path and localisation are those of the scan only."""
-
-    n_images: int = parameter(text="pictures, from take-off to landing", minimum=0)
-    n_lost: int = parameter(text="of them without a pose, or placed more than 0.5 m off", minimum=0)
-    longest_gap_s: float = parameter(text="longest time between two poses", unit="s", minimum=0.0)
-    n_scan: int = parameter(text="pictures of the scan itself", minimum=0)
-    n_scan_lost: int = parameter(text="of them lost", minimum=0)
-    ate_mean_m: float = parameter(text="localisation, mean error, aligned", unit="m")
-    ate_max_m: float = parameter(text="largest", unit="m")
-    ate_unaligned_mean_m: float = parameter(text="mean, as localised", unit="m")
-    estimate_mean_m: float = parameter(text="autopilot's estimate, mean error, aligned", unit="m")
-    wanted_distance_m: float = parameter(text="distance from the wall that was asked for", unit="m")
-    distance_mean_m: float = parameter(text="true distance from the wall, mean", unit="m")
-    distance_min_m: float = parameter(text="least", unit="m")
-    distance_rmse_m: float = parameter(text="against what was asked for, RMS", unit="m")
-    distance_max_error_m: float = parameter(text="largest", unit="m")
-    held_rmse_m: float = parameter(text="against the planned path's distance, RMS", unit="m")
-    held_max_m: float = parameter(text="largest", unit="m")
-    towards_rmse_m: float = parameter(text="off the set-point along the optical axis", unit="m")
-    beside_rmse_m: float = parameter(text="off the set-point across it", unit="m")
-    clearance_m: float = parameter(text="least distance of the camera from anything", unit="m")
+LOOP_METRICS = MetricSet(
+    title="Scan without GNSS",
+    structure={},
+    metrics=(
+        Metric("n_images", "pictures", "from take-off to landing", table=""),
+        Metric("n_lost", "lost", "without a pose, or placed more than 0.5 m off", table=""),
+        Metric("n_scan", "pictures of the scan itself", "between its first and last way-point",
+               table=""),
+        Metric("n_scan_lost", "lost in the scan", "of these pictures", table=""),
+        Metric("wanted_distance_m", "requested distance", "from the wall", unit="m", table=""),
+        Metric("distance_mean_m", "distance, mean", "true, over the scan", unit="m"),
+        Metric("distance_min_m", "distance, least", "true", unit="m"),
+        Metric("distance_rmse_m", "from what was asked for, RMS",
+               "true distance less the one asked for: relief that the path passes over, too",
+               unit="m"),
+        Metric("distance_max_error_m", "from what was asked for, largest", "the same", unit="m",
+               table=""),
+        Metric("held_rmse_m", "from the planned distance, RMS", "what flying adds", unit="m"),
+        Metric("held_max_m", "from the planned distance, largest", "the worst moment", unit="m"),
+        Metric("towards_rmse_m", "off the set-point, along the axis, RMS",
+               "towards the wall and away from it", unit="m"),
+        Metric("beside_rmse_m", "off the set-point, across, RMS",
+               "with what the vehicle lags behind", unit="m"),
+        Metric("ate_mean_m", "localisation, mean", "aligned", unit="m"),
+        Metric("ate_max_m", "localisation, largest", "aligned", unit="m"),
+        Metric("ate_unaligned_mean_m", "localisation, unaligned, mean",
+               "with the place of the map itself", unit="m"),
+        Metric("estimate_mean_m", "autopilot's estimate, mean", "aligned; it flies by", unit="m"),
+        Metric("longest_gap_s", "longest time without a pose", "from take-off on", unit="s"),
+        Metric("clearance_m", "least distance from anything", "of the camera", unit="m"),
+    ),
+)  # fmt: skip
+"""Of the section `closed_loop`; distance, path and localisation are those of the scan only."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,12 +67,12 @@ class JudgedFlight:
     # (m,): from the wall over the scan: true, and at the set-points
     distances_m: np.ndarray
     planned_m: np.ndarray
-    score: LoopScore
+    # the numbers of `LOOP_METRICS`; NaN where unknown
+    score: dict[str, float]
 
     def metrics(self) -> dict[str, object]:
         """Return the figures, None for unknown ones."""
-        values = to_mapping(self.score)
-        known = {k: None if v != v else v for k, v in values.items()}
+        known = {k: None if v != v else v for k, v in self.score.items()}
         return known | {"outcome": self.flight.outcome, "is_flown": self.flight.is_success}
 
 
@@ -120,32 +130,32 @@ def _score(
     planned: np.ndarray,
     queries: WorldQueries,
     standoff_m: float,
-) -> LoopScore:
+) -> dict[str, float]:
     everything, scan = whole.metrics(), part.metrics()
     true = part.track.T_map_optical
     believed = (part.T_true_map @ part.track.T_map_optical_reported)[:, :3, 3]
     off = np.einsum("nji,nj->ni", requested[:, :3, :3], true[:, :3, 3] - requested[:, :3, 3])
-    return LoopScore(
-        n_images=int(everything["n_frames"]),
-        n_lost=int(everything["n_lost"]),
-        longest_gap_s=_longest_gap_s(whole),
-        n_scan=int(scan["n_frames"]),
-        n_scan_lost=int(scan["n_lost"]),
-        ate_mean_m=scan["ate_mean_m"],
-        ate_max_m=scan["ate_max_m"],
-        ate_unaligned_mean_m=scan["ate_unaligned_mean_m"],
-        estimate_mean_m=_mean(np.linalg.norm(believed - true[:, :3, 3], axis=1)),
-        wanted_distance_m=standoff_m,
-        distance_mean_m=_mean(distances),
-        distance_min_m=float(distances.min()) if len(distances) else np.nan,
-        distance_rmse_m=rms(distances - standoff_m),
-        distance_max_error_m=_largest(distances - standoff_m),
-        held_rmse_m=rms(distances - planned),
-        held_max_m=_largest(distances - planned),
-        towards_rmse_m=rms(off[:, 2]),
-        beside_rmse_m=rms(np.linalg.norm(off[:, :2], axis=1)),
-        clearance_m=float(queries.distance(true[:, :3, 3]).min()) if len(true) else np.nan,
-    )
+    return {
+        "n_images": everything["n_frames"],
+        "n_lost": everything["n_lost"],
+        "longest_gap_s": _longest_gap_s(whole),
+        "n_scan": scan["n_frames"],
+        "n_scan_lost": scan["n_lost"],
+        "ate_mean_m": scan["ate_mean_m"],
+        "ate_max_m": scan["ate_max_m"],
+        "ate_unaligned_mean_m": scan["ate_unaligned_mean_m"],
+        "estimate_mean_m": _mean(np.linalg.norm(believed - true[:, :3, 3], axis=1)),
+        "wanted_distance_m": standoff_m,
+        "distance_mean_m": _mean(distances),
+        "distance_min_m": float(distances.min()) if len(distances) else np.nan,
+        "distance_rmse_m": rms(distances - standoff_m),
+        "distance_max_error_m": _largest(distances - standoff_m),
+        "held_rmse_m": rms(distances - planned),
+        "held_max_m": _largest(distances - planned),
+        "towards_rmse_m": rms(off[:, 2]),
+        "beside_rmse_m": rms(np.linalg.norm(off[:, :2], axis=1)),
+        "clearance_m": float(queries.distance(true[:, :3, 3]).min()) if len(true) else np.nan,
+    }
 
 
 def _longest_gap_s(scan: ScanRun) -> float:

@@ -255,7 +255,7 @@ def _pair(
     rasteriser: Rasteriser, made: MadeMap, judged: JudgedFlight, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return an image from the middle of the scan, and the map rendered at its pose [DN]."""
-    track = (judged.scan if judged.score.n_scan else judged.flight).track
+    track = (judged.scan if judged.score["n_scan"] else judged.flight).track
     k = len(track.stamps_ns) // 2
     T = track.T_map_optical[k]
     grey = Pictures(rasteriser, CAMERA, seed=seed).mono(T, int(track.stamps_ns[k]), SCAN)

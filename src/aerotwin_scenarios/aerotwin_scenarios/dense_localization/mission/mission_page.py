@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from aerotwin_core.charts import chart, draw_coloured_points, height_of_map
+from aerotwin_core.metric import Metric, MetricSet, score_table
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.plots import (
     ACCENT,
@@ -23,17 +24,34 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
+from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_core.time import to_seconds
 from aerotwin_dense_localization.localization import Status
-from aerotwin_scenarios.dense_localization.acceptance import acceptance_limits
 from aerotwin_scenarios.dense_localization.mapping import MadeMap
-from aerotwin_scenarios.dense_localization.mission.loop_scores import JudgedFlight, LoopScore
-from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal, controls_of
+from aerotwin_scenarios.dense_localization.mission.loop_scores import LOOP_METRICS, JudgedFlight
+from aerotwin_scenarios.dense_localization.scan_controls import (
+    ControlResult,
+    Removal,
+    acceptance_limits,
+    controls_of,
+)
 from aerotwin_scenarios.dense_localization.scanning import ScanRun
 
 HELD_SHARE = 0.1
 """The distance counts as held where its largest error is less than this share of it."""
+MISSION_MAP_METRICS = MetricSet(
+    title="Map of a mission",
+    structure={},
+    metrics=(
+        Metric("mean_m", "points to surface, mean", "aligned", unit="m"),
+        Metric("mean_unaligned_m", "points to surface, unaligned, mean", "as mapped", unit="m"),
+        Metric("keyframes_mean_m", "key-frames, mean", "their places, aligned", unit="m"),
+        Metric("keyframes_unaligned_mean_m", "key-frames, unaligned, mean", "as mapped", unit="m"),
+        Metric("n_keyframes", "key-frames", "chosen of all frames", digits=0),
+        Metric("n_links", "ties", "between key-frames; none with true poses", digits=0),
+    ),
+)
+"""Of the section `mission_map`."""
 _CM = 100.0
 _DIGITS = re.compile(r"[0-9.]*[0-9]")
 _STATUS_COLOURS = {
@@ -46,7 +64,8 @@ _STATUS_COLOURS = {
 
 def loop_section(judged: JudgedFlight, made: MadeMap, *, has_truth: bool) -> Section:
     """Return the section on the closed-loop scan."""
-    score = judged.score
+    numbers = judged.metrics()
+    table = score_table("The scan in figures", LOOP_METRICS.scores(numbers))
     removed = Removal.of(made)
     controls = _controls(judged)
     return Section(
@@ -65,9 +84,9 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, has_truth: bool) -> Sec
         "in.",
         headline=_loop_headline(judged, has_truth=has_truth),
         figures=_loop_figures(judged),
-        tables=(_loop_table(score), _status_table(judged), _controls_table(controls)),
+        tables=(table, _status_table(judged), _controls_table(controls)),
         warnings=_blind(controls),
-        metrics=judged.metrics() | {"controls": to_mapping(controls)},
+        metrics=numbers | {"controls": to_mapping(controls)},
     )
 
 
@@ -75,37 +94,37 @@ def _loop_verdict(judged: JudgedFlight) -> str:
     score, flight = judged.score, judged.flight
     if not flight.is_success:
         return f"The scan without GNSS was not flown to its end: {flight.outcome}."
-    lost = {0: "none was", 1: "1 was"}.get(score.n_lost, f"{score.n_lost} were")
+    lost = {0: "none was", 1: "1 was"}.get(score["n_lost"], f"{score['n_lost']} were")
     return (
         "Flown without GNSS from take-off to landing: the planned distance of "
-        f"{score.wanted_distance_m:g} m from what stands nearest was held to "
-        f"{score.held_rmse_m * _CM:.1f} cm RMS, {score.held_max_m * _CM:.1f} cm at most; of "
-        f"{score.n_images} pictures {lost} lost."
+        f"{score['wanted_distance_m']:g} m from what stands nearest was held to "
+        f"{score['held_rmse_m'] * _CM:.1f} cm RMS, {score['held_max_m'] * _CM:.1f} cm at most; of "
+        f"{score['n_images']} pictures {lost} lost."
     )
 
 
 def _loop_headline(judged: JudgedFlight, *, has_truth: bool) -> tuple[Headline, ...]:
     score = judged.score
-    is_held = score.held_max_m <= HELD_SHARE * score.wanted_distance_m
+    is_held = score["held_max_m"] <= HELD_SHARE * score["wanted_distance_m"]
     limits = acceptance_limits(has_truth=has_truth)
-    is_near = score.ate_mean_m <= limits.ate_mean_m and score.n_scan_lost == 0
+    is_near = score["ate_mean_m"] <= limits.ate_mean_m and score["n_scan_lost"] == 0
     return (
         Headline(
             label="Distance held",
-            value=f"{score.held_rmse_m * _CM:.1f}",
+            value=f"{score['held_rmse_m'] * _CM:.1f}",
             unit="cm RMS",
-            meaning=f"of the planned one, {score.held_max_m * _CM:.1f} cm at most; asked for were "
-            f"{score.wanted_distance_m:g} m, truly {score.distance_min_m:.2f} m and more, "
-            f"{score.distance_mean_m:.2f} m on average",
+            meaning=f"of the planned one, {score['held_max_m'] * _CM:.1f} cm at most; asked for "
+            f"were {score['wanted_distance_m']:g} m, truly {score['distance_min_m']:.2f} m and "
+            f"more, {score['distance_mean_m']:.2f} m on average",
             status="good" if is_held and judged.flight.is_success else "bad",
             computed="true distance less that of the set-points, along the optical axis",
             better="lower",
         ),
         Headline(
             label="Localisation",
-            value=f"{score.ate_mean_m * _CM:.1f}",
+            value=f"{score['ate_mean_m'] * _CM:.1f}",
             unit="cm",
-            meaning=f"mean error over the scan; {score.n_scan_lost} of {score.n_scan} lost",
+            meaning=f"mean error over the scan; {score['n_scan_lost']} of {score['n_scan']} lost",
             status="good" if is_near else "bad",
             computed="true positions of the camera less those found, after the rigid motion of "
             "the map",
@@ -121,7 +140,7 @@ def _loop_figures(judged: JudgedFlight) -> tuple[Figure, ...]:
         svg=_errors(judged),
         is_wide=True,
     )
-    if not judged.score.n_scan:
+    if not judged.score["n_scan"]:
         return (localisation,)
     return (
         Figure(
@@ -139,29 +158,6 @@ def _loop_figures(judged: JudgedFlight) -> tuple[Figure, ...]:
             is_wide=True,
         ),
     )
-
-
-def _loop_table(score: LoopScore) -> Table:
-    rows = (
-        measure("distance, mean", score.distance_mean_m, "m", "true, over the scan"),
-        measure("distance, least", score.distance_min_m, "m", "true"),
-        measure("from what was asked for, RMS", score.distance_rmse_m, "m",
-                "true distance less the one asked for: relief that the path passes over, too"),
-        measure("from the planned distance, RMS", score.held_rmse_m, "m", "what flying adds"),
-        measure("from the planned distance, largest", score.held_max_m, "m", "the worst moment"),
-        measure("off the set-point, along the axis, RMS", score.towards_rmse_m, "m",
-                "towards the wall and away from it"),
-        measure("off the set-point, across, RMS", score.beside_rmse_m, "m",
-                "with what the vehicle lags behind"),
-        measure("localisation, mean", score.ate_mean_m, "m", "aligned"),
-        measure("localisation, largest", score.ate_max_m, "m", "aligned"),
-        measure("localisation, unaligned, mean", score.ate_unaligned_mean_m, "m",
-                "with the place of the map itself"),
-        measure("autopilot's estimate, mean", score.estimate_mean_m, "m", "aligned; it flies by"),
-        measure("longest time without a pose", score.longest_gap_s, "s", "from take-off on"),
-        measure("least distance from anything", score.clearance_m, "m", "of the camera"),
-    )  # fmt: skip
-    return Table(title="The scan in figures", columns=MEASURE_COLUMNS, rows=rows)
 
 
 def _status_table(judged: JudgedFlight) -> Table:
@@ -184,7 +180,7 @@ def _status_table(judged: JudgedFlight) -> Table:
 
 def _controls(judged: JudgedFlight) -> tuple[ControlResult, ...]:
     """Return the negative controls of the scan; none without one."""
-    if judged.score.n_scan < 2:
+    if judged.score["n_scan"] < 2:
         return ()
     return controls_of(ScanRun(track=judged.scan.track, found=(), T_true_map=np.eye(4)))
 
@@ -216,7 +212,7 @@ def _distances(judged: JudgedFlight) -> str:
     score, t = judged.score, _seconds(judged.scan.track.stamps_ns)
 
     def draw(axes) -> None:
-        axes.axhline(score.wanted_distance_m, color=TRUTH, lw=0.8, label="asked for")
+        axes.axhline(score["wanted_distance_m"], color=TRUTH, lw=0.8, label="asked for")
         axes.plot(t, judged.planned_m, color=ALIGNED, lw=1.0, label="planned")
         axes.plot(t, judged.distances_m, color=ESTIMATE, lw=1.0, label="true")
         axes.set_xlabel("simulated time [s]")
@@ -279,6 +275,13 @@ def map_section(
         "true poses, which no vehicle knows" if has_truth
         else f"poses of the autopilot and {made.n_links} ties between key-frames"
     )  # fmt: skip
+    numbers = {
+        "n_splats": len(made.dense_map),
+        "n_keyframes": len(made.keyframes),
+        "n_links": made.n_links,
+        "is_truth_given": has_truth,
+        **scores,
+    }
     mean_m, near, complete = (scores[k] for k in ("mean_m", "share_10cm", "completeness"))
     limits = acceptance_limits(has_truth=has_truth)
     is_near = mean_m <= limits.points_mean_m and near >= limits.share_10cm
@@ -320,28 +323,9 @@ def map_section(
                 is_wide=True,
             ),
         ),
-        tables=(_map_table(made, scores),),
-        metrics={
-            "n_splats": len(made.dense_map),
-            "n_keyframes": len(made.keyframes),
-            "n_links": made.n_links,
-            "is_truth_given": has_truth,
-            **scores,
-        },
+        tables=(score_table("The map in figures", MISSION_MAP_METRICS.scores(numbers)),),
+        metrics=numbers,
     )  # fmt: skip
-
-
-def _map_table(made: MadeMap, scores: Mapping[str, Any]) -> Table:
-    rows = (
-        measure("points to surface, mean", scores["mean_m"], "m", "aligned"),
-        measure("points to surface, unaligned, mean", scores["mean_unaligned_m"], "m", "as mapped"),
-        measure("key-frames, mean", scores["keyframes_mean_m"], "m", "their places, aligned"),
-        measure("key-frames, unaligned, mean", scores["keyframes_unaligned_mean_m"], "m",
-                "as mapped"),
-        measure("key-frames", len(made.keyframes), "", "chosen of all frames", digits=0),
-        measure("ties", made.n_links, "", "between key-frames; none with true poses", digits=0),
-    )  # fmt: skip
-    return Table(title="The map in figures", columns=MEASURE_COLUMNS, rows=rows)
 
 
 def _side_by_side(left: np.ndarray, right: np.ndarray) -> bytes:
