@@ -249,7 +249,7 @@ def _parameters_of(executable):
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
-    from aerotwin_run_evaluation.ros.replay_parameters import ReplayParameters
+    from aerotwin_run_evaluation.ros.replay_node import ReplayParameters
     from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
     from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
