@@ -10,8 +10,7 @@ from aerotwin_map_evaluation.inputs import read_poses
 from aerotwin_map_evaluation.observed import FieldOfView, visible_samples
 from aerotwin_map_evaluation.reference import cubes, lattice_edge
 from aerotwin_map_evaluation.surface import align_to_surface
-from aerotwin_voxel_cloud import read_binvox
-from aerotwin_voxel_cloud.sources import load_reference
+from aerotwin_voxel_cloud import load_map, read_binvox
 
 FLOAT32 = 2e-5
 FOUR_DECIMALS = 1e-4
@@ -147,7 +146,7 @@ def test_a_horizontal_plane_scores_by_its_height_in_the_voxel(offset):
 def test_the_chair_of_trimesh_lies_as_far_from_its_voxels_as_its_notes_say(shared_data):
     """README of the data: mean 0.0075, 95 % 0.0148, by 100 000 samples of the mesh."""
     grid = read_binvox(shared_data("binvox/trimesh/chair_model.binvox"))[0]
-    mesh = load_reference(shared_data("binvox/trimesh/chair_model.obj"))
+    mesh = load_map(shared_data("binvox/trimesh/chair_model.obj")).content
     surface = SurfaceReference(mesh.vertices, mesh.triangles)
     centres = grid.centres()
     assert len(centres) == 1932
@@ -163,7 +162,7 @@ def test_the_chair_of_trimesh_lies_as_far_from_its_voxels_as_its_notes_say(share
 
 
 def test_the_voxels_of_airsim_are_a_lattice_of_a_metre(shared_data):
-    points = load_reference(shared_data("binvox/airsim_ppo/map.binvox"))
+    points = load_map(shared_data("binvox/airsim_ppo/map.binvox")).content
     assert len(points) == 43_519
     assert lattice_edge(points) == pytest.approx(1.0)
     reference = MapReference.of(None, points, MapProtocol())

@@ -163,10 +163,7 @@ def pose_errors(alignment: PhotoAlignment, truth: dict[str, np.ndarray]) -> dict
 def cloud_accuracy(
     cloud: DenseCloud, world: World, survey: Path, truth: dict[str, np.ndarray], voxel_m: float
 ) -> dict[str, Any]:
-    """Return the accuracy of a cloud against the world of a simulated survey.
-
-    Raises UserError if the survey's folder does not hold the true poses, its camera or its area.
-    """
+    """Return the accuracy of a cloud against a survey's world; UserError without true poses."""
     record = read_record(survey)
     try:
         camera = load_parameters(SurveyCamera, record["camera"], where=f"{survey / RECORD}")

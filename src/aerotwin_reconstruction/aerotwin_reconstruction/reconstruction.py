@@ -3,6 +3,7 @@
 """From a folder of survey pictures to a folder with cloud, poses, mesh and record."""
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,7 @@ def write_world(
     description = {
         "name": name,
         "mesh": MESH,
-        "origin": {
-            "latitude_deg": origin.latitude_deg,
-            "longitude_deg": origin.longitude_deg,
-            "altitude_m": origin.altitude_m,
-        },
+        "origin": asdict(origin),
         "start": {"x_m": start_m[0], "y_m": start_m[1], "yaw_deg": 0.0},
         "attribution": "Reconstructed by aerotwin from survey pictures",
         "licence": "that of the survey",
@@ -122,8 +119,6 @@ def reconstruct(
 
 
 class _Clock:
-    """Wall time of stages."""
-
     def __init__(self) -> None:
         self.stages_s: dict[str, float] = {}
         self._since = time.perf_counter()

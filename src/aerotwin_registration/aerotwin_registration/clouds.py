@@ -173,7 +173,6 @@ def _read_bin(path: Path, letters: str) -> dict[str, np.ndarray]:
 def _checked(
     columns: dict[str, np.ndarray], path: Path, *, drop_invalid: bool
 ) -> tuple[np.ndarray, np.ndarray | None, tuple[str, ...]]:
-    """Return points, intensity, and notes on dropped points."""
     if not {"x", "y", "z"} <= columns.keys():
         raise UserError(f"{path}: needs columns x, y and z; found {listed(columns) or 'none'}")
     with np.errstate(invalid="ignore", over="ignore"):  # such values are found below
@@ -190,10 +189,7 @@ def _checked(
 def without_invalid(
     points: np.ndarray, intensity: np.ndarray | None, where: str, *, drop: bool
 ) -> tuple[np.ndarray, np.ndarray | None, str]:
-    """Return points (n, 3) and intensity without non-finite points, and their number as text.
-
-    Raises UserError if there are such points and `drop` is false, or no point is left.
-    """
+    """Return finite points (n, 3), intensity and a note; UserError if none may be dropped."""
     is_good = np.isfinite(points).all(axis=1)
     n_bad = len(points) - int(np.count_nonzero(is_good))
     if n_bad == 0:

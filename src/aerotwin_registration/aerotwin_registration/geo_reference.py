@@ -6,7 +6,7 @@ Both maps have z up and x east at their own origins (`aerotwin_core.geodesy.Loca
 an odometry has z up and an unknown heading.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -15,6 +15,8 @@ from aerotwin_core.frames import make_transform
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_core.rms import rms_length
+
+_ROBUST_ROUNDS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +159,6 @@ def align_to_gnss(
     return _judged(result, float(np.sqrt(spread / weights.sum())), protocol)
 
 
-_ROBUST_ROUNDS = 20
-
-
 def _fit(
     a: np.ndarray, b: np.ndarray, weights: np.ndarray, with_scale: bool
 ) -> tuple[float, float, np.ndarray, float]:
@@ -205,8 +204,6 @@ def _covariance(
 
 
 def _judged(result: GnssAlignment, extent_m: float, protocol: GnssProtocol) -> GnssAlignment:
-    from dataclasses import replace
-
     if not result.yaw_std_deg <= protocol.max_yaw_std_deg:
         reason = (
             f"the heading is not known: its standard deviation is {result.yaw_std_deg:.1f} deg, "
@@ -240,7 +237,6 @@ def _failure(a: np.ndarray, reason: str) -> GnssAlignment:
 def _checked(
     p_estimate: np.ndarray, fixes: np.ndarray, reference: GeodeticPoint
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as positions (n, 3) [m]."""
     a, fixes = np.asarray(p_estimate, dtype=np.float64), np.asarray(fixes, dtype=np.float64)
     if a.ndim != 2 or a.shape[1:] != (3,) or fixes.shape != a.shape:
         raise ValueError(

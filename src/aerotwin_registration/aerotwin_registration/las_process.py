@@ -34,10 +34,7 @@ _REFUSED = 3
 
 
 def read_las(path: Path) -> LasContent:
-    """Return the content of a LAS file; a LAZ file is read in a child process.
-
-    Raises UserError if the file is damaged, cut off, or in degrees.
-    """
+    """Return a LAS file's content, LAZ by a child process; UserError if damaged or in degrees."""
     if not _is_compressed(path):
         return read_las_here(path)
     with tempfile.TemporaryDirectory(prefix="aerotwin_las_") as folder:

@@ -20,10 +20,7 @@ _COPIES = 5  # as it is unpacked, and as float64 in columns and in one table
 
 
 def read_pcd(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a PCD file by name.
-
-    Raises UserError if the file is not a PCD file, is cut off, or counts more than it holds.
-    """
+    """Return the columns of a PCD file by name; UserError if it is none, cut off or miscounted."""
     data = Path(path).read_bytes()
     head, start = _header(data, path)
     try:

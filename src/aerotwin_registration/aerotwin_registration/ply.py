@@ -51,10 +51,7 @@ def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
 
 
 def count_faces(path: Path) -> int:
-    """Return how many faces the header of a PLY file names.
-
-    Raises UserError if the file cannot be read or is not a PLY file.
-    """
+    """Return how many faces the header of a PLY file names; UserError if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             start = file.read(MAX_HEADER_BYTES)

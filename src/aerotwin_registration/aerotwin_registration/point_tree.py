@@ -33,10 +33,7 @@ class PointTree:
     def nearest(
         self, queries: np.ndarray, k: int, *, limit_m: float = np.inf
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances and indices (q, k) of the nearest points to queries (q, 3).
-
-        Nearest first; (inf, -1) if there are none within the limit.
-        """
+        """Return distances and indices (q, k) nearest to queries (q, 3); (inf, -1) if too far."""
         from aerotwin_registration.tree_kernels import nearest
 
         queries = np.ascontiguousarray(queries, dtype=np.float64)

@@ -17,9 +17,7 @@ class Landmarks:
     # points and information: position in odom [m], and its information for fixed poses [1/m^2]
     points: np.ndarray  # (n, 3)
     information: np.ndarray  # (n, 3, 3)
-    # patches and key_uv: key patch [DN], and its centre in the key image [px]
-    patches: np.ndarray  # (n, s, s) float32
-    key_uv: np.ndarray  # (n, 2)
+    patches: np.ndarray  # (n, s, s) float32 key patches [DN]
     key_T_cam_odom: np.ndarray  # (n, 4, 4) pose of odom in the key camera when the patch was cut
     uv: np.ndarray  # (n, 2) pixel in the last frame that observed it [px]
     # n_missed and n_seen: frames since the last observation, and keyframes that observed it
@@ -59,7 +57,6 @@ def new_landmarks(first_ident, points, patches, uv, T_cam_odom) -> Landmarks:
         points=points,
         information=np.zeros((n, 3, 3)),
         patches=patches,
-        key_uv=uv.copy(),
         key_T_cam_odom=np.repeat(T_cam_odom[None], n, axis=0),
         uv=uv.copy(),
         n_missed=np.zeros(n, dtype=np.int64),

@@ -21,10 +21,7 @@ MIN_SEEN = 3  # keyframes that must have seen an exported landmark
 
 @dataclass(frozen=True, kw_only=True)
 class PointCloud:
-    """Points (n, 3) [m] with brightness [DN]; `std` is that of the worst direction [m].
-
-    The frame is in the name of the variable that holds the cloud.
-    """
+    """Points (n, 3) [m] with brightness [DN]; `std` is that of the worst direction [m]."""
 
     points: np.ndarray
     std: np.ndarray

@@ -65,10 +65,7 @@ def local_warps(T_cam_odom, landmarks: Landmarks, camera):
 
 
 def position_weights(information, variance, *, floor_px):
-    """Return (n, 4) square-root information of aligned positions.
-
-    The covariance is the noise variance over the gradient sums, plus the squared systematic error.
-    """
+    """Return (n, 4) square-root information of positions with noise and a systematic error."""
     uu, uv, vv = information.T
     determinant = np.maximum(uu * vv - uv**2, 1e-9)
     a = variance * vv / determinant + floor_px**2

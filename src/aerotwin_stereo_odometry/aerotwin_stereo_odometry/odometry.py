@@ -21,6 +21,7 @@ LOST_STD_M_S = 3.0  # growth of the position's standard deviation while nothing 
 LOST_STD_RAD_S = 0.5
 LOST_DECAY = 0.9  # of the velocity per lost frame: nobody flies blind for long
 MIN_VARIANCE = 1e-10  # keeps covariances invertible at the first frame
+UNKNOWN_STD = 1e3  # of a twist that nothing is known about [m/s, rad/s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +57,6 @@ class StereoOdometryFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
-    """The last frame that was tracked."""
-
     stamp_ns: int
     image: PreparedImage
     T_cam_odom: np.ndarray
@@ -263,3 +262,45 @@ class StereoOdometry:
 
 def _symmetric(covariance):
     return 0.5 * (covariance + covariance.T) + MIN_VARIANCE * np.eye(6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyOdometry:
+    """Odometry of the body."""
+
+    stamp_ns: int
+    # T_odom_body and pose_covariance: pose, and its covariance: position, rotation vector; odom
+    # axes [m, rad]
+    T_odom_body: np.ndarray  # (4, 4)
+    pose_covariance: np.ndarray  # (6, 6)
+    # twist_in_body and twist_covariance: mean velocity and angular velocity since the previous
+    # frame, body axes [m/s, rad/s]
+    twist_in_body: np.ndarray  # (6,)
+    twist_covariance: np.ndarray  # (6, 6)
+
+
+def body_odometry(
+    frame: StereoOdometryFrame, T_body_optical, before: BodyOdometry | None
+) -> BodyOdometry:
+    """Return the odometry of a body with a camera at `T_body_optical`, its twist since `before`."""
+    T_odom_body = frame.T_odom_optical @ np.linalg.inv(T_body_optical)
+    lever = T_odom_body[:3, 3] - frame.T_odom_optical[:3, 3]
+    pose_covariance = compose_covariance(frame.covariance, lever, np.zeros((6, 6)))
+    twist, twist_covariance = np.zeros(6), np.eye(6) * UNKNOWN_STD**2
+    if before is not None:
+        dt = 1e-9 * (frame.stamp_ns - before.stamp_ns)
+        T_before_now = np.linalg.inv(before.T_odom_body) @ T_odom_body
+        turn = Rotation.from_matrix(T_before_now[:3, :3]).as_rotvec()
+        # mean attitude of the interval: axes halfway between the two frames
+        half = Rotation.from_rotvec(-0.5 * turn).as_matrix()
+        twist = np.concatenate([half @ T_before_now[:3, 3], turn]) / dt
+        axes = np.kron(np.eye(2), T_odom_body[:3, :3].T)
+        local = compose_covariance(frame.frame_covariance, lever, np.zeros((6, 6)))
+        twist_covariance = axes @ (2.0 * local / dt**2) @ axes.T
+    return BodyOdometry(
+        stamp_ns=frame.stamp_ns,
+        T_odom_body=T_odom_body,
+        pose_covariance=pose_covariance,
+        twist_in_body=twist,
+        twist_covariance=0.5 * (twist_covariance + twist_covariance.T),
+    )

@@ -50,10 +50,7 @@ class PairCalibration:
         return None
 
     def rectified(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the images (h, w) of the ideal pair.
-
-        Raises ValueError if the size of an image differs from its camera_info.
-        """
+        """Return the images (h, w) of the ideal pair; ValueError if their sizes do not fit."""
         sides = self._rectifications
         return sides["left"].apply(left), sides["right"].apply(right)
 
@@ -97,10 +94,7 @@ class Pair(NamedTuple):
 
 
 class StereoPairing:
-    """Matches images by equal stamps, in order; counts unpaired images.
-
-    Single images older than a pair are dropped.
-    """
+    """Matches images by equal stamps, in order; drops and counts older single images."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, dict[int, Any]] = {"left": {}, "right": {}}

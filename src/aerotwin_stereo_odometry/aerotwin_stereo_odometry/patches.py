@@ -54,10 +54,7 @@ def _bilinear(image, x, y):
 
 @njit(cache=True, error_model="numpy")
 def cut_patches(image, uv, size):
-    """Return (n, size, size) float32 patches around sub-pixel centres `uv` (n, 2) [px].
-
-    They are NaN outside the smoothed image (h, w) float32; `size` is odd.
-    """
+    """Return float32 patches (n, size, size), size odd, around `uv` (n, 2) [px]; NaN outside."""
     height, width = image.shape
     half = size // 2
     patches = np.full((uv.shape[0], size, size), np.nan, dtype=np.float32)

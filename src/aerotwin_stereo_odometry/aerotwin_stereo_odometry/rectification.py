@@ -44,10 +44,7 @@ class Rectification:
             _check_view(self.sources, raw)
 
     def apply(self, image: np.ndarray) -> np.ndarray:
-        """Return the rectified image of (h, w) or (h, w, c) uint8; the same if nothing changes.
-
-        Raises ValueError if image and camera differ in size.
-        """
+        """Return a (h, w) or (h, w, c) uint8 image rectified; ValueError if it differs in size."""
         if image.shape[:2] != self._shape:
             (height, width), got = self._shape, image.shape
             raise ValueError(
@@ -60,7 +57,6 @@ class Rectification:
 
 
 def _sources(raw: CameraModel, rectified: PinholeCamera, R_rectified_raw: np.ndarray) -> np.ndarray:
-    """Return the raw pixel (h, w, 2) of each rectified pixel."""
     rays = rectified.rays().reshape(-1, 2)
     pixels = raw.project(np.column_stack([rays, np.ones(len(rays))]) @ R_rectified_raw)
     sources = np.nan_to_num(pixels, nan=_NOWHERE_PX).reshape(rectified.height, rectified.width, 2)

@@ -101,28 +101,13 @@ def refine_disparities(
 ) -> Disparities:
     """Refine disparities to a few hundredths of a pixel and check them from right to left.
 
-    Parameters
-    ----------
-    left, right : (h, w) float32 arrays
-        Smoothed rectified pair [DN].
-    uv, guess : (n, 2), (n,) arrays
-        Features in the left image, and initial disparities within about 2 px [px]; NaN = skip.
-    size : int
-        Odd patch size [px].
-    min_correlation : float
-        Matches below are rejected.
-    noise_variance, smoothed_noise_variance : float
-        Noise of the difference of two images, a lower limit, and the same after smoothing [DN^2].
-    floor_px : float
-        Systematic error, added in quadrature [px].
+    `left`, `right` (h, w) float32: smoothed rectified pair [DN]. `uv` (n, 2), `guess` (n,):
+    features in the left image, and initial disparities within about 2 px [px]; NaN = skip. `size`:
+    odd patch size [px]. `min_correlation`: matches below are rejected. `noise_variance`,
+    `smoothed_noise_variance`: noise of the difference of two images, a lower limit, and the same
+    after smoothing [DN^2]. `floor_px`: systematic error, added in quadrature [px]. Rejected
+    matches are NaN.
 
-    Returns
-    -------
-    Disparities
-        NaN where rejected.
-
-    Notes
-    -----
     The forward and the backward match use the same two patches with the roles of template and
     image exchanged; their mean is free of the first-order bias of either.
     """

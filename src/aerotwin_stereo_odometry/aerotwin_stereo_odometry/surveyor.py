@@ -61,10 +61,7 @@ class Surveyor:
         *,
         occupied_uv,
     ) -> tuple[Landmarks, Observations]:
-        """Return landmarks created in free grid cells, and their first observations.
-
-        Their position is closed-form: depth = fx b / disparity along the pixel's ray.
-        """
+        """Return landmarks in free grid cells, of depth fx b / disparity, with observations."""
         p = self._parameters
         key_size = p.patch_px + 2 + 2 * PATCH_MARGIN_PX
         # expected position variance of a patch: 2 noise^2 / (patch_px^2 mean squared gradient)

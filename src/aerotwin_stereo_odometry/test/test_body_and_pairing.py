@@ -3,9 +3,8 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_stereo_odometry.body import body_odometry
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
-from aerotwin_stereo_odometry.odometry import StereoOdometryFrame
+from aerotwin_stereo_odometry.odometry import StereoOdometryFrame, body_odometry
 from aerotwin_stereo_odometry.pair_calibration import MAX_WAITING, StereoPairing
 
 ROUNDING = 1e-9

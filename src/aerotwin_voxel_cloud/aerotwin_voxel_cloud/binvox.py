@@ -41,10 +41,7 @@ _RUNS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class BinvoxHeader:
-    """The header as written, and its dialect, "binvox" or "airsim".
-
-    `reason` is the reason for the dialect, as text.
-    """
+    """The header as written, its dialect, "binvox" or "airsim", and the reason for that as text."""
 
     dims: tuple[int, int, int]
     translate: tuple[float, float, float]
@@ -55,10 +52,7 @@ class BinvoxHeader:
     def frame(
         self, *, resolution_m: float | None = None, origin_m: np.ndarray | None = None
     ) -> GridFrame:
-        """Return the grid's frame in ENU.
-
-        `resolution_m` [m] and `origin_m`, the lower corner (3,) in map [m], replace the header's.
-        """
+        """Return the grid's frame in ENU; an edge [m] or lower corner (3,) [m] may be replaced."""
         first, up, last = self.dims
         is_airsim = self.dialect == "airsim"
         dims = (last, first, up) if is_airsim else (first, last, up)
@@ -258,7 +252,6 @@ def write_binvox(
 
 
 def _load(path: Path, dialect: str) -> tuple[BinvoxHeader, np.ndarray]:
-    """Return the header and the raw pairs of bytes."""
     check_is_file(path)
     try:
         with path.open("rb") as file:

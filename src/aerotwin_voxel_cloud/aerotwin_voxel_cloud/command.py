@@ -108,7 +108,6 @@ def describe(grid) -> dict:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse invalid arguments before the computation."""
     suffix = args.output.suffix.lower()
     if (args.center is None) != (args.size is None):
         raise UserError("--center and --size belong together; give both or none")
@@ -167,7 +166,6 @@ def _voxelised(content, frame, args: argparse.Namespace):
 
 
 def _write(args: argparse.Namespace, content, grid) -> int | None:
-    """Write the grid or the points; return the number of points."""
     from aerotwin_registration import write_cloud
     from aerotwin_voxel_cloud.binvox import write_binvox
     from aerotwin_voxel_cloud.sources import points_of

@@ -65,19 +65,6 @@ class OccupancyGrid:
         """Return the grid in which the cells (n, 3) are occupied; those outside are dropped."""
         return _from_codes(frame, np.unique(codes_of(frame, cells[frame.contains(cells)])))
 
-    @classmethod
-    def from_dense(
-        cls, occupied: np.ndarray, *, origin_m: np.ndarray, resolution_m: float
-    ) -> "OccupancyGrid":
-        """Return the grid of a bool array (nx, ny, nz)."""
-        nx, ny, nz = occupied.shape
-        frame = GridFrame(
-            origin_m=np.asarray(origin_m, np.float64),
-            resolution_m=float(resolution_m),
-            dims=(nx, ny, nz),
-        )
-        return cls.from_cells(frame, np.argwhere(occupied))
-
     @property
     def origin_m(self) -> np.ndarray:
         """Lower corner (3,) of cell (0, 0, 0) in map [m]."""
@@ -134,10 +121,7 @@ class OccupancyGrid:
     def dense(self) -> np.ndarray:
         """Return the occupied cells as a bool array (nx, ny, nz).
 
-        Raises
-        ------
-        UserError
-            If it would hold more than 1e9 cells.
+        Raises UserError if it would hold more than 1e9 cells.
         """
         if self.frame.n_cells > MAX_DENSE_CELLS:
             raise UserError(
@@ -162,7 +146,6 @@ def codes_of(frame: GridFrame, cells: np.ndarray) -> np.ndarray:
 
 
 def _from_codes(frame: GridFrame, codes: np.ndarray) -> OccupancyGrid:
-    """Return the grid of the cells with these keys, ascending and unique."""
     n_bricks_x, n_bricks_y, n_bricks_z = frame.n_bricks
     bricks, of_brick = np.unique(codes >> 9, return_inverse=True)
     words = np.zeros((len(bricks), 8), dtype=np.uint64)

@@ -281,21 +281,12 @@ def set_layers(slab, n_bricks_z, i, j, low, high):
 def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
     """Mark the cells that triangles meet, or add up the surface in cells marked before.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        Corners in cells from the grid's origin, on the lattice.
-    triangles, listed : (m, 3), (k,) arrays
-        Corners of the triangles, and which of them are visited.
-    first_layer : int
-        x of the slab's first layer of cells.
-    dims : (3,) array
-        Cells of the grid.
-    slab, ranks : (n_bricks_y * n_bricks_z, 8) arrays
-        The slab's words, densely, set here when sums is empty; index in sums of each word's first
-        cell.
-    sums : (n_cells, 4) array
-        Centroid times area, and area, of the surface in each cell. Empty: mark.
+    `points` (n, 3): corners in cells from the grid's origin, on the lattice. `triangles` (m, 3),
+    `listed` (k,): corners of the triangles, and which of them are visited. `first_layer`: x of the
+    slab's first layer of cells. `dims` (3,): cells of the grid. `slab`, `ranks`
+    (n_bricks_y * n_bricks_z, 8): the slab's words, densely, set here when sums is empty; index in
+    sums of each word's first cell. `sums` (n_cells, 4): centroid times area, and area, of the
+    surface in each cell. Empty: mark.
     """
     is_marking = len(sums) == 0
     n_bricks_z = (dims[2] + 7) // 8

@@ -14,7 +14,7 @@
 | `BAG:TOPIC@POSES` | all clouds of a topic, moved by the poses of another, or of `/tf:map.lidar` |
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -107,38 +107,30 @@ class MapInput:
             return self.content.bounds_m
         return np.array([self.content.min(axis=0), self.content.max(axis=0)])
 
+    @property
+    def n_triangles(self) -> int:
+        """Number of triangles, 0 of a cloud."""
+        return len(self.content.triangles) if isinstance(self.content, TriangleSurface) else 0
+
     def plain(self) -> dict[str, object]:
         """Return all but the points, for `metrics.json`."""
         low, high = self.bounds_m.round(3).tolist()
-        is_surface = isinstance(self.content, TriangleSurface)
         return {
             "source": self.spec,
             "kind": self.kind,
-            "n_points": 0 if is_surface else len(self.points),
-            "n_triangles": len(self.content.triangles)
-            if isinstance(self.content, TriangleSurface)
-            else 0,
+            "n_points": 0 if self.is_surface else len(self.points),
+            "n_triangles": self.n_triangles,
             "bounds_low_m": low,
             "bounds_high_m": high,
             "frame": self.frame,
-            "origin": None
-            if self.origin is None
-            else {
-                "latitude_deg": self.origin.latitude_deg,
-                "longitude_deg": self.origin.longitude_deg,
-                "altitude_m": self.origin.altitude_m,
-            },
+            "origin": None if self.origin is None else asdict(self.origin),
             "unit": self.unit,
             "notes": list(self.notes),
         }
 
     def describe(self) -> str:
         """Return a one-line description: kind, number, size, frame and unit."""
-        n = (
-            f"{len(self.content.triangles)} triangles"
-            if isinstance(self.content, TriangleSurface)
-            else f"{len(self.content)} points"
-        )
+        n = f"{self.n_triangles} triangles" if self.is_surface else f"{len(self.points)} points"
         size = " x ".join(f"{length:.4g}" for length in np.diff(self.bounds_m, axis=0)[0])
         return f"{self.spec}: {self.kind}, {n}, {size} m, frame {self.frame}, unit {self.unit}"
 
@@ -198,10 +190,7 @@ def load_map(
 
 
 def metres_of(unit: str, option: str = "--unit") -> float:
-    """Return the metres of a unit, by name or number; `option` is its name in messages.
-
-    Raises UserError if it is neither a name of `METRES_PER_UNIT` nor a positive number.
-    """
+    """Return the metres of a unit, by name or positive number; UserError names `option`."""
     try:
         factor = METRES_PER_UNIT[unit] if unit in METRES_PER_UNIT else float(unit)
     except ValueError:

@@ -19,10 +19,7 @@ _NOTHING = -1
 
 
 def picture_of(grid: OccupancyGrid, *, title: str, caption: str) -> bytes:
-    """Return a PNG of a grid (not empty) from above and from the south.
-
-    `caption` is for the attribution and licence of the data.
-    """
+    """Return a PNG of a grid (not empty) from above and from the south, with credits below."""
     from aerotwin_core.plots import new_figure, style
 
     top, side, pixel_m = views(grid)

@@ -18,10 +18,7 @@ _OPTIONS = {"nogil": True, "cache": True}
 
 @njit("UniTuple(i8, 2)(u1[::1], i8, i8[:, ::1])", **_OPTIONS)
 def find_slabs(pairs, cells_per_slab, starts):
-    """Fill starts (n_slabs, 2) with the first pair of each slab and its offset in cells.
-
-    Returns the number of cells that the pairs fill, and how many of them are occupied.
-    """
+    """Fill each slab's first pair and its offset; return the numbers of cells and occupied ones."""
     n_cells, n_occupied, slab = 0, 0, 0
     for at in range(0, len(pairs), 2):
         count = pairs[at + 1]
@@ -37,10 +34,7 @@ def find_slabs(pairs, cells_per_slab, starts):
 
 @njit("void(u1[::1], i8, i8, i8, i8, i8, u8[:, ::1])", **_OPTIONS)
 def decode_slab(pairs, at, skipped, n_cells, ny, nz, slab):
-    """Set the cells of a dense slab from its runs, which start at byte `at`.
-
-    `skipped` cells of the first run belong to the slab before; n_cells are those of this slab.
-    """
+    """Set a dense slab's cells from runs at byte `at`, without the first `skipped` cells."""
     n_bricks_z = (nz + 7) // 8
     n_done = -skipped
     while n_done < n_cells:

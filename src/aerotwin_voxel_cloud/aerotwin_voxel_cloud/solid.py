@@ -51,10 +51,7 @@ class MeshParts:
         return cavities
 
     def _encloses(self, part: int, point: np.ndarray) -> bool:
-        """Whether a closed part winds around a point: the sum of its triangles' solid angles.
-
-        Van Oosterom and Strackee (1983), eq. 8.
-        """
+        """Whether a part winds around a point (Van Oosterom and Strackee 1983, eq. 8)."""
         a, b, c = (self.vertices[self.triangles[self.part_of == part]] - point).transpose(1, 0, 2)
         la, lb, lc = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
         triple = np.einsum("ij,ij->i", a, np.cross(b, c))
@@ -63,7 +60,6 @@ class MeshParts:
         return abs(float(2.0 * np.arctan2(triple, below).sum())) > 2.0 * np.pi
 
     def _bounds_m(self) -> np.ndarray:
-        """Return lowest and highest corner (2, n_parts, 3)."""
         bounds = np.empty((2, len(self.is_closed), 3))
         bounds[0], bounds[1] = np.inf, -np.inf
         corners = self.vertices[self.triangles]

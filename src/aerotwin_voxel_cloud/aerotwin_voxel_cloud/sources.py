@@ -45,14 +45,6 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
     return load_surface(source)
 
 
-def load_reference(source: str | Path) -> TriangleSurface | np.ndarray:
-    """Return the surface of a source with triangles, else its points (n, 3) [m].
-
-    `load_map` also reports their unit, frame and irregularities.
-    """
-    return load_map(source).content
-
-
 def frame_of(
     content: Content,
     resolution_m: float,
@@ -60,10 +52,7 @@ def frame_of(
     centre_m: Sequence[float] | None = None,
     size_m: Sequence[float] | None = None,
 ) -> GridFrame:
-    """Return the frame of a box, or by default of the whole content.
-
-    Raises UserError if cells smaller than its own are requested of a binvox file.
-    """
+    """Return the frame of a box, else of the content; UserError if finer than a binvox file."""
     if isinstance(content, OccupancyGrid):
         _check_not_finer(content, resolution_m)
     if centre_m is not None and size_m is not None:
@@ -90,13 +79,8 @@ def voxelise_content(
 ) -> OccupancyGrid:
     """Return the cells that a surface meets, or that hold a point or the centre of a cell."""
     if isinstance(content, TriangleSurface):
-        return voxelise(
-            content.vertices,
-            content.triangles,
-            frame.resolution_m,
-            frame=frame,
-            on_done=on_done,
-        )
+        vertices, triangles = content.vertices, content.triangles
+        return voxelise(vertices, triangles, frame.resolution_m, frame=frame, on_done=on_done)
     if isinstance(content, OccupancyGrid):
         return content if content.frame is frame else content.within(frame)
     return grid_of_points(content, frame)

@@ -91,10 +91,7 @@ def surface_of_world(world) -> TriangleSurface:
 
 
 def surface_of_tileset(path: Path) -> TriangleSurface:
-    """Return the surface of a whole 3-D Tiles tileset in full detail.
-
-    Raises UserError if it cannot be read, is empty, or needs more memory than a world may.
-    """
+    """Return a whole 3-D Tiles tileset in full detail; UserError if damaged or too large."""
     from aerotwin_tiles import TilesDescription, load_tiles
 
     requested = TilesDescription(tileset=path.name, max_error_m=0.0)

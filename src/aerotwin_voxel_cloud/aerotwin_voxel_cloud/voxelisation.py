@@ -177,11 +177,7 @@ def grid_of_slabs(
     tasks: Sequence[tuple],
     on_done: OnDone | None = None,
 ) -> OccupancyGrid:
-    """Return the grid of the (brick_ids, words) that a kernel computes for every slab.
-
-    Raises UserError as soon as the slabs so far hold more bricks than fit; no other slab is started
-    then.
-    """
+    """Return the grid of the (ids, words) of every slab; UserError as soon as they are too many."""
     n_bricks, lock = 0, Lock()
 
     def counted(*task: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -243,7 +239,6 @@ def _slab_means(mesh: SlabbedMesh, grid: OccupancyGrid, slab: int) -> np.ndarray
 
 
 def _arrays(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mesh with the array types of the kernels."""
     vertices = np.ascontiguousarray(vertices, dtype=np.float64)
     triangles = np.ascontiguousarray(triangles, dtype=np.int32)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or triangles.shape != (len(triangles), 3):

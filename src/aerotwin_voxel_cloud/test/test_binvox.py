@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_voxel_cloud import OccupancyGrid, load_surface, read_binvox, voxelise, write_binvox
+from aerotwin_voxel_cloud import (
+    GridFrame,
+    OccupancyGrid,
+    load_surface,
+    read_binvox,
+    voxelise,
+    write_binvox,
+)
 
 MAP_LAYERS = [0] * 21
 MAP_LAYERS += [10000, 815, 817, 10000, 1861, 1462, 1438, 1296, 1244, 1348, 1656, 1491, 1116, 942]
@@ -18,12 +25,15 @@ MAP_LAYERS += [2247, 1719, 877, 431, 1054, 748, 583, 241, 126, 4, 3, 0, 0, 0, 0]
 FOUR_DECIMALS = 6e-5  # the README prints four
 
 
+def grid_of(occupied, origin_m, resolution_m):
+    frame = GridFrame(origin_m=origin_m, resolution_m=resolution_m, dims=occupied.shape)
+    return OccupancyGrid.from_cells(frame, np.argwhere(occupied))
+
+
 def some_grid():
     occupied = np.random.default_rng(4).random((7, 40, 3)) < 0.3
     occupied[3] = True
-    return OccupancyGrid.from_dense(
-        occupied, origin_m=np.array([-3.5, 2.0, 0.125]), resolution_m=0.25
-    )
+    return grid_of(occupied, np.array([-3.5, 2.0, 0.125]), 0.25)
 
 
 def test_what_is_written_is_read_back_to_the_bit(tmp_path):
@@ -48,7 +58,7 @@ def test_raw_order_is_x_z_y(tmp_path):
 
 def test_long_runs_are_split(tmp_path):
     full = np.ones((10, 10, 51), dtype=bool)
-    grid = OccupancyGrid.from_dense(full, origin_m=np.zeros(3), resolution_m=1.0)
+    grid = grid_of(full, np.zeros(3), 1.0)
     write_binvox(tmp_path / "a.binvox", grid)
     assert (tmp_path / "a.binvox").read_bytes().endswith(b"data\n" + bytes([1, 255]) * 20)
 
@@ -137,9 +147,7 @@ def place(grid):
 def test_airsims_dialect_is_written_as_it_is_read(tmp_path, dims):
     """Odd and even dims; a grid away from the origin is told by its dialect only."""
     occupied = np.random.default_rng(1000).random(dims) < 0.3
-    grid = OccupancyGrid.from_dense(
-        occupied, origin_m=np.array([-3.5, 2.0, 0.125]), resolution_m=0.25
-    )
+    grid = grid_of(occupied, np.array([-3.5, 2.0, 0.125]), 0.25)
     write_binvox(tmp_path / "a.binvox", grid, dialect="airsim")
     again, header = read_binvox(tmp_path / "a.binvox", dialect="airsim")
     assert (again.dense() == occupied).all()
@@ -171,9 +179,7 @@ def test_what_the_header_says_can_be_overridden(shared_data):
 
 def test_a_metre_around_the_origin_is_binvox(tmp_path):
     """The one grid whose scale is 1/(-2 translate_x) in both dialects."""
-    grid = OccupancyGrid.from_dense(
-        np.ones((4, 4, 4), dtype=bool), origin_m=np.full(3, -0.5), resolution_m=0.25
-    )
+    grid = grid_of(np.ones((4, 4, 4), dtype=bool), np.full(3, -0.5), 0.25)
     write_binvox(tmp_path / "a.binvox", grid)
     assert read_binvox(tmp_path / "a.binvox")[1].dialect == "binvox"
 
@@ -195,7 +201,7 @@ def slow_runs(raw):
 def test_runs_are_those_of_the_slow_way_over_slabs_and_broken_bricks(tmp_path, share, seed):
     rng = np.random.default_rng(seed)
     occupied = rng.random(tuple(rng.integers(1, 28, 3))) < share
-    grid = OccupancyGrid.from_dense(occupied, origin_m=np.zeros(3), resolution_m=1.0)
+    grid = grid_of(occupied, np.zeros(3), 1.0)
     write_binvox(tmp_path / "a.binvox", grid)
     data = (tmp_path / "a.binvox").read_bytes().split(b"data\n", 1)[1]
     assert data == slow_runs(occupied.transpose(0, 2, 1).ravel())

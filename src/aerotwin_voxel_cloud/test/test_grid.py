@@ -20,9 +20,8 @@ ROUNDING = 1e-12
 def random_grid(seed, share=0.1):
     rng = np.random.default_rng(seed)
     occupied = rng.random(tuple(rng.integers(1, 30, 3))) < share
-    return occupied, OccupancyGrid.from_dense(
-        occupied, origin_m=np.array([-3.5, 2.0, 0.125]), resolution_m=0.25
-    )
+    frame = GridFrame(origin_m=np.array([-3.5, 2.0, 0.125]), resolution_m=0.25, dims=occupied.shape)
+    return occupied, OccupancyGrid.from_cells(frame, np.argwhere(occupied))
 
 
 @pytest.mark.parametrize("seed", range(1000, 1010))
@@ -39,7 +38,8 @@ def test_centres_are_those_of_the_paper_scaled_from_its_unit_cube():
     rng = np.random.default_rng(1000)
     d, edge_m, corner_m = 16, 4.0, np.array([10.0, -20.0, 3.0])
     occupied = rng.random((d, d, d)) < 0.2
-    grid = OccupancyGrid.from_dense(occupied, origin_m=corner_m, resolution_m=edge_m / d)
+    frame = GridFrame(origin_m=corner_m, resolution_m=edge_m / d, dims=(d, d, d))
+    grid = OccupancyGrid.from_cells(frame, np.argwhere(occupied))
     in_unit_cube = (grid.cells() + 0.5) / d
     np.testing.assert_allclose(grid.centres(), corner_m + edge_m * in_unit_cube, atol=ROUNDING)
 

@@ -19,7 +19,6 @@ from aerotwin_voxel_cloud import (
     write_binvox,
 )
 from aerotwin_voxel_cloud.map_input import METRES_PER_UNIT, doubts, metres_of
-from aerotwin_voxel_cloud.sources import load_reference
 
 FLOAT32 = 1e-5
 SQUARE = "v 0 0 0\nv 4 0 0\nv 4 2 1\nv 0 2 1\nf 1 2 3 4\n"
@@ -39,7 +38,7 @@ def test_a_cloud_says_what_nobody_told_it(tmp_path):
     assert (plain["n_points"], plain["n_triangles"]) == (50, 0)
     assert plain["bounds_high_m"] == some_points().max(axis=0).round(3).tolist()
     assert "50 points" in found.describe() and "unit m (assumed)" in found.describe()
-    np.testing.assert_array_equal(load_reference(tmp_path / "a.npz"), some_points())
+    np.testing.assert_array_equal(load_map(tmp_path / "a.npz").content, some_points())
 
 
 @pytest.mark.parametrize(("unit", "metres"), [*METRES_PER_UNIT.items(), ("0.25", 0.25)])

@@ -123,8 +123,6 @@ class _Level:
 
 @dataclass(kw_only=True)
 class _State:
-    """The current estimate of an alignment."""
-
     T: FloatArray  # T_cam_view
     gain: float = 1.0
     offset: float = 0.0

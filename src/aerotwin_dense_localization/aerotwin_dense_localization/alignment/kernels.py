@@ -111,10 +111,7 @@ def select_pixels(
     **_OPTIONS,
 )
 def find_residuals(start, stop, points, values, T, K, image, gain, offset, residuals):
-    """Write image - (gain value + offset) of points seen from T (3, 4); return how many show.
-
-    The image is sampled bilinearly; NaN where a point is outside.
-    """
+    """Write image - (gain value + offset) of points from T (3, 4), NaN outside; return how many."""
     height, width = image.shape
     r00, r01, r02, tx = F(T[0, 0]), F(T[0, 1]), F(T[0, 2]), F(T[0, 3])
     r10, r11, r12, ty = F(T[1, 0]), F(T[1, 1]), F(T[1, 2]), F(T[1, 3])

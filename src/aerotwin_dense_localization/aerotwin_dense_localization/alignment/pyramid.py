@@ -13,10 +13,7 @@ _SMALLEST_PX = 16
 
 
 def grey_levels(grey: np.ndarray, n_levels: int) -> list[np.ndarray]:
-    """Return the pyramid of an image (h, w) [DN], float32, full size first.
-
-    There are fewer levels where one would be smaller than 16 pixels.
-    """
+    """Return the pyramid of an image (h, w) [DN], float32, full size first, down to 16 pixels."""
     return _levels(np.ascontiguousarray(grey, dtype=np.float32), n_levels, halve)
 
 

@@ -139,10 +139,7 @@ class StereoDepth:
         return DepthMap(depth=depth, variance=variance)
 
     def disparity(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return disparities of the left image and their standard deviations [px].
-
-        Both are (h, w) float32, NaN where unknown.
-        """
+        """Return the left image's disparities and their sigmas [px], (h, w); NaN unknown."""
         shape = (self.camera.height, self.camera.width)
         for name, image in (("left", left), ("right", right)):
             if image.shape != shape or image.dtype != np.uint8:

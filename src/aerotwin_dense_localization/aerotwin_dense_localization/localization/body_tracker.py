@@ -38,12 +38,8 @@ class BodyTracker:
     ) -> tuple[ImageLocalization, BodyEstimate | None]:
         """Return the localisation of an image (h, w), and the body estimate; None when it is lost.
 
-        Parameters
-        ----------
-        stamp_ns : int
-            Not before that of the last call.
-        T_map_expected : (4, 4) array, optional
-            External prediction of the body's pose, used where the IMU has none.
+        `stamp_ns`: not before that of the last call. `T_map_expected` (4, 4): external prediction
+        of the body's pose, used where the IMU has none.
         """
         led = None if self._inertial is None else self._inertial.advance(stamp_ns)
         T_map_base = T_map_expected if led is None else led

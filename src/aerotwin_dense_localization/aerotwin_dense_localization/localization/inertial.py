@@ -170,10 +170,7 @@ class InertialFilter:
 
         A sample that is late by up to `max_gap_s` is ignored; a larger jump back in time restarts.
 
-        Raises
-        ------
-        ValueError
-            If the reading is not finite or beyond the range of any IMU.
+        Raises ValueError if the reading is not finite or beyond the range of any IMU.
         """
         reading = np.concatenate([omega_imu, force_imu])
         if not (np.abs(reading) <= _LARGEST).all():  # so is NaN
@@ -185,10 +182,7 @@ class InertialFilter:
             self.restart("the time of the IMU went back")
 
     def advance(self, stamp_ns: int) -> FloatArray | None:
-        """Return T_map_base (4, 4) at a time [ns], not before that of the last call.
-
-        None where samples do not reach the time or the motion is lost: see `reason`.
-        """
+        """Return T_map_base (4, 4) at a time [ns], not before the last; None if lost (`reason`)."""
         if loss := self._loss(stamp_ns):
             self.restart(loss)
         state = self._state
@@ -209,10 +203,7 @@ class InertialFilter:
 
         A pose later than the samples is ignored. Returns why the pose is refused; empty otherwise.
 
-        Parameters
-        ----------
-        covariance : (6, 6) array
-            Of its position, then of rotations about the map's axes [m, rad].
+        `covariance` (6, 6): of its position, then of rotations about the map's axes [m, rad].
         """
         T_map_imu = T_map_base @ self.T_base_imu
         lever = T_map_imu[:3, 3] - T_map_base[:3, 3]

@@ -48,10 +48,7 @@ class InertialSamples:
             self._retained.popleft()
 
     def gap_s(self, begin_ns: int, end_ns: int) -> float:
-        """Return the longest time between samples around and in an interval [s].
-
-        It ends at the last sample; the time after it is `lag_s`.
-        """
+        """Return the longest time between samples around and in an interval [s], until the last."""
         before = [at_ns for at_ns, _ in self._retained if at_ns < end_ns]
         after = [at_ns for at_ns, _ in self._retained if at_ns >= end_ns][:1]
         known_ns = [*before, *after]

@@ -52,9 +52,7 @@ class DenseMap:
     def __len__(self) -> int:
         return len(self.cloud)
 
-    def visible(
-        self, camera: CameraModel, T_map_optical: FloatArray, *, farthest_m: float = np.inf
-    ) -> SplatCloud:
+    def visible(self, camera: CameraModel, T_map_optical: FloatArray) -> SplatCloud:
         """Return the splats that may be in a camera's view, by their blocks.
 
         Of the surfaces, those within reach of the one nearest to the camera; occlusion is left to
@@ -62,7 +60,7 @@ class DenseMap:
         """
         R, p = T_map_optical[:3, :3], T_map_optical[:3, 3]
         centres, radii = (self._blocks.centres - p) @ R, self._blocks.radii
-        is_seen = (centres[:, 2] + radii > 0.0) & (centres[:, 2] - radii < farthest_m)
+        is_seen = centres[:, 2] + radii > 0.0
         for normal in _frustum(camera):
             is_seen &= centres @ normal + radii > 0.0
         is_shown = np.repeat(is_seen, _BLOCK)[: len(self.cloud)]

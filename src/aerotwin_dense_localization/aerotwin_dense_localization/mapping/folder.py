@@ -143,10 +143,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 
 def _check_files(records: list[dict[str, Any]], where: str) -> None:
-    """Refuse a map that needs more memory than its files justify: all of it is loaded at once.
-
-    Files whose size differs from the manifest are refused when they are read.
-    """
+    """Refuse a map that needs more memory than its files justify; their sizes are checked later."""
     files = {Path(record["file"]).name: int(record["n_bytes"]) for record in records}
     if len(files) < len(records):
         raise ValueError("two of its surfaces have one file")

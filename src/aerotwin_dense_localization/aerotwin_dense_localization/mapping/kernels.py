@@ -156,10 +156,7 @@ def make_splats(
 
 @njit("void(i8, i8, f4[:, ::1], f8, f8, f4[:, :, ::1])", **_OPTIONS)
 def find_slopes(top, bottom, depth, fx, fy, slopes):
-    """Write the slopes of the log of the depth per unit of x/z and y/z, from four neighbours.
-
-    0 where a neighbour is unknown.
-    """
+    """Write the slopes of the log of the depth per unit of x/z and y/z; 0 by unknown neighbours."""
     height, width = depth.shape
     for row in range(top, bottom):
         for column in range(width):

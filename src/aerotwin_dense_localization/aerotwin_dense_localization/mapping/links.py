@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.rigid_motion import cross_matrix
-from aerotwin_dense_localization.alignment import AlignmentParameters, DepthImage, DirectAlignment
+from aerotwin_dense_localization.alignment import DepthImage, DirectAlignment
 from aerotwin_dense_localization.mapping.keyframe import StereoKeyframe
 from aerotwin_dense_localization.mapping.parameters import LinkParameters
 from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
@@ -38,7 +38,6 @@ class KeyframeLink:
 def find_links(
     keyframes: Sequence[StereoKeyframe],
     parameters: LinkParameters | None = None,
-    alignment: AlignmentParameters | None = None,
     *,
     on_keyframe=lambda: None,
 ) -> list[KeyframeLink]:
@@ -57,7 +56,7 @@ def find_links(
         )
         aligner = None
         for b in _neighbours(keyframes, a, p):
-            aligner = DirectAlignment(view, alignment) if aligner is None else aligner
+            aligner = DirectAlignment(view) if aligner is None else aligner
             other = keyframes[b]
             T_a_b = invert_transform(keyframe.T_map_optical) @ other.T_map_optical
             found = aligner.align(other.grey, other.camera, T_a_b, depth=other.depth)

@@ -103,7 +103,6 @@ class SplatMapBuilder:
         colours: np.ndarray,
         near: list[int],
     ) -> np.ndarray:
-        """Return the class of each pixel relative to the map."""
         p, shape = self.parameters, depth.shape
         if not near:
             return np.where(depth > 0.0, NEW, UNKNOWN).astype(np.uint8)

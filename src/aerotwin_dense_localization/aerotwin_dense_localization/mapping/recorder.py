@@ -45,10 +45,7 @@ class RecorderParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordedMap:
-    """A map and its key-frames, at the poses with which it was built.
-
-    `n_links` is the number of relative-pose constraints between them.
-    """
+    """A map, its key-frames at the poses with which it was built, and the number of their links."""
 
     dense_map: DenseMap
     keyframes: tuple[StereoKeyframe, ...]

@@ -89,13 +89,8 @@ class SplatSurface:
     ) -> int:
         """Update points with a key-frame, remove those that it replaces; return how many.
 
-        Parameters
-        ----------
-        key_map : depth (h, w), variance (h, w), colours (h, w, c)
-        kind : (h, w) uint8 array
-            Class of each pixel, from `classify_pixels`.
-        camera, T_map_optical
-            Camera and pose of the key-frame.
+        `key_map` holds depth (h, w), variance (h, w) and colours (h, w, c) of the key-frame with
+        `camera` and pose, `kind` (h, w) uint8 the class of each pixel, from `classify_pixels`.
         """
         T = np.ascontiguousarray((invert_transform(T_map_optical) @ self.T_map_surface)[:3])
         is_retained = np.ones(len(self), np.uint8)

@@ -52,10 +52,7 @@ class ImuIntake:
             self.counters["n_imu"] += 1
 
     def _mount(self, frame_id: str) -> None:
-        """Set the pose of the IMU in the filter when it is new.
-
-        Raises ValueError if /tf_static does not contain it.
-        """
+        """Set a new pose of the IMU in the filter; ValueError if /tf_static does not hold it."""
         T_base_imu = self._mounting.find(frame_id)
         if T_base_imu is None:
             raise ValueError(

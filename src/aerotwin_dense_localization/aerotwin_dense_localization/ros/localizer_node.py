@@ -39,12 +39,9 @@ from aerotwin_dense_localization.ros.body_localizer import BodyLocalizer
 from aerotwin_dense_localization.ros.camera_intake import CameraIntake, Picture
 from aerotwin_dense_localization.ros.imu_intake import ImuIntake
 from aerotwin_dense_localization.ros.node_parameters import NO_FILE, LocalizerNodeParameters
-from aerotwin_dense_localization.ros.outputs import (
-    edge_message,
-    odometry_message,
-    status_message,
-)
+from aerotwin_dense_localization.ros.outputs import status_message
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer, pose_of
+from aerotwin_stereo_odometry.ros.outputs import edge_message, odometry_message
 
 OK, WARN, ERROR = 0, 1, 2
 STATUS = QoSProfile(depth=IMAGE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -112,7 +109,6 @@ class LocalizerNode(ConfiguredNode):
         self._wall_s += time.perf_counter() - begin_s
 
     def _prepared(self, picture: Picture) -> BodyLocalizer:
-        """Return the localiser for the camera of the first image."""
         if self._localizer is None:
             poses = virtual_keyframes(self._map, self._path, picture.camera, self._settings)
             self._views = VirtualViews(self._map, picture.camera, poses, self._settings)
@@ -127,7 +123,6 @@ class LocalizerNode(ConfiguredNode):
         return self._localizer
 
     def _publish(self, stamp_ns: int, found: ImageLocalization, body: BodyEstimate | None) -> None:
-        """Publish the pose of the body, if there is one, and the status."""
         self._counts[found.status] += 1
         self._last = f"{found.status}: {found.reason}" if found.reason else str(found.status)
         if body is not None:
@@ -143,7 +138,10 @@ class LocalizerNode(ConfiguredNode):
         p = self._settings
         of_map = np.diag(np.repeat([p.map_sigma_m, np.radians(p.map_sigma_deg)], 3) ** 2)
         frames = (p.map_frame, p.base_frame)
-        self._publish_odom(odometry_message(stamp_ns, body, of_map, frames))
+        twist = (body.twist, body.twist_covariance)
+        self._publish_odom(
+            odometry_message(stamp_ns, frames, body.T_map_base, body.covariance + of_map, *twist)
+        )
         if p.tf == "base":
             self._publish_tf(edge_message(stamp_ns, body.T_map_base, frames))
         self._publish_correction()
@@ -166,7 +164,6 @@ class LocalizerNode(ConfiguredNode):
         self._publish_correction()
 
     def _on_initial_pose(self, message: PoseWithCovarianceStamped) -> None:
-        """Restart at a pose from a client."""
         frame, p = message.header.frame_id, self._settings
         try:
             if frame not in ("", p.map_frame):
@@ -186,7 +183,6 @@ class LocalizerNode(ConfiguredNode):
         self._acknowledge(Header(stamp=stamp_from_ns(stamp_ns)))
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
-        """Return the last status and counters for /diagnostics."""
         n_images = self._camera.counters["n_images"]
         values = {name: str(n) for name, n in self._camera.counters.items()}
         values |= {f"n_{status}": str(self._counts[status]) for status in Status}

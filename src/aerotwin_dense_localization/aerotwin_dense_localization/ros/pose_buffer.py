@@ -69,10 +69,7 @@ class PoseBuffer:
 
 
 def pose_of(message: Odometry, frame: str) -> FloatArray:
-    """Return T_frame_base (4, 4) of a message; its child frame may have any name.
-
-    Raises ValueError if it is in another frame, not finite, or no rotation.
-    """
+    """Return T_frame_base (4, 4) of a message; ValueError if in another frame or not finite."""
     found = message.header.frame_id
     if found not in ("", frame):
         raise ValueError(f"its frame must be {frame!r}, got {found!r}")

@@ -77,8 +77,7 @@ class PhotoAlignment:
     @property
     def K(self) -> np.ndarray:
         """Intrinsic matrix (3, 3)."""
-        f, cu, cv = self.lens[:3]
-        return np.array([[f, 0.0, cu], [0.0, f, cv], [0.0, 0.0, 1.0]])
+        return _intrinsics(self.lens)
 
 
 def align_photos(
@@ -228,10 +227,9 @@ def _match_pairs(
     known: dict[tuple[int, int], np.ndarray],
     report: Report,
 ) -> None:
-    """Match pairs of pictures and add the matches to `known`."""
-    f, cu, cv = lens[:3]
-    K = np.array([[f, 0.0, cu], [0.0, f, cv], [0.0, 0.0, 1.0]])
-    compare = partial(match, K=K, ratio=parameters.ratio, epipolar_px=parameters.epipolar_px)
+    compare = partial(
+        match, K=_intrinsics(lens), ratio=parameters.ratio, epipolar_px=parameters.epipolar_px
+    )
 
     def one(i: int, j: int) -> None:
         known[i, j] = compare(features[i], features[j])
@@ -239,6 +237,11 @@ def _match_pairs(
 
     n_all = len(known) + len(pairs)
     run_tasks(one, pairs, default_thread_count())
+
+
+def _intrinsics(lens: np.ndarray) -> np.ndarray:
+    f, cu, cv = lens[:3]
+    return np.array([[f, 0.0, cu], [0.0, f, cv], [0.0, 0.0, 1.0]])
 
 
 def _median_distance(start: AdjustmentBlock, tracks: Tracks) -> float:

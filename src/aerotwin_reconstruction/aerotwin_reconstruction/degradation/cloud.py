@@ -95,7 +95,7 @@ def degrade(
         is_left &= ~which
     source = np.flatnonzero(is_left)
     field = field_of(parameters, seed)
-    shown = _as_shown(points[source], field, parameters, seed)
+    shown = as_shown(points[source], field, parameters, seed)
     return DegradedCloud(points_map=shown, source=source, field=field, counts=counts)
 
 
@@ -116,7 +116,6 @@ def _with_cars_changed(points, car, parameters, seed) -> tuple[np.ndarray, np.nd
 
 
 def _lost(points, parameters, seed) -> dict[str, np.ndarray]:
-    """Return which points are lost, by reason."""
     lost = {
         "in_holes": changes.in_holes(
             points, parameters.hole_share, parameters.hole_size_m, seed=seed
@@ -129,7 +128,8 @@ def _lost(points, parameters, seed) -> dict[str, np.ndarray]:
     return lost
 
 
-def _as_shown(points, field, parameters, seed) -> np.ndarray:
+def as_shown(points, field, parameters, seed) -> np.ndarray:
+    """Return points (n, 3) smoothed, distorted and with noise."""
     if parameters.smoothing_m > 0.0 and len(points):
         points = changes.smoothed(points, parameters.smoothing_m)
     bent = points + field(points)

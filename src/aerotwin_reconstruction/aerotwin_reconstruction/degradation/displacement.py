@@ -88,7 +88,6 @@ class DisplacementField:
         )
 
     def _sum(self, xy_map: np.ndarray) -> np.ndarray:
-        """Sum the waves at positions (n, 2)."""
         out = np.empty((len(xy_map), 3))
         for start in range(0, len(xy_map), _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -102,10 +101,8 @@ class DisplacementField:
         Fixed-point iteration p <- q - u(p): each step shrinks the error by the field's largest
         gradient g, and the result is within g / (1 - g) times `INVERSE_ERROR_M` of the exact one.
 
-        Raises
-        ------
-        ValueError
-            If the field folds the plane, so that the inverse does not exist or is not found.
+        Raises ValueError if the field folds the plane, so that the inverse does not exist or is not
+        found.
         """
         images = _checked(points_map)
         points = images

@@ -10,7 +10,7 @@ import numpy as np
 
 from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_reconstruction.degradation import changes
-from aerotwin_reconstruction.degradation.cloud import NO_CAR, field_of
+from aerotwin_reconstruction.degradation.cloud import NO_CAR, as_shown, field_of
 from aerotwin_reconstruction.degradation.displacement import DisplacementField
 from aerotwin_reconstruction.degradation.parameters import DegradationParameters
 from aerotwin_rendering.ray_scene import RayScene
@@ -34,10 +34,7 @@ class SampledSurface:
 def sample_surface(
     meshes: Sequence[TexturedMesh], spacing_m: float, *, seed: int
 ) -> SampledSurface:
-    """Return points of meshes at random, one for each square of the spacing on average.
-
-    Invisible surfaces, such as ground below buildings, are sampled as well.
-    """
+    """Return random points of meshes, hidden ones too, one per square of the spacing on average."""
     rng = np.random.default_rng([seed, 739])
     parts, kinds = [], []
     for k, mesh in enumerate(meshes):
@@ -151,13 +148,7 @@ def _left(meshes, parameters, seed, counts) -> list[np.ndarray]:
 def _as_shown(vertices, field, parameters, seed) -> np.ndarray:
     """Return vertices smoothed, distorted and noisy; coincident vertices stay together."""
     places, of_place = np.unique(vertices, axis=0, return_inverse=True)
-    moved = places
-    if parameters.smoothing_m > 0.0:
-        moved = changes.smoothed(moved, parameters.smoothing_m)
-    moved = moved + field(moved)
-    rng = np.random.default_rng([seed, 729])
-    moved = moved + rng.normal(0.0, parameters.noise_m, moved.shape)
-    return moved[of_place.ravel()]
+    return as_shown(places, field, parameters, seed)[of_place.ravel()]
 
 
 def _part(mesh: TexturedMesh, vertices: np.ndarray, is_left: np.ndarray) -> TexturedMesh:

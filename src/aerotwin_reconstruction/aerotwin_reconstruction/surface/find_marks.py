@@ -32,10 +32,7 @@ _ORTHO_ERROR = 1e-3  # of the picture: what lays it straight over the ground
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoundMarks:
-    """Middles of marks on the surface (n, 3) [m], and their correlation with the ideal picture.
-
-    The correlation is 1 at most.
-    """
+    """Middles of marks (n, 3) [m], and their correlations (up to 1) with the ideal picture."""
 
     points_map: np.ndarray
     correlation: np.ndarray

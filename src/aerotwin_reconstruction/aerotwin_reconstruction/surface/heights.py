@@ -15,7 +15,6 @@ from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.dense.fusion import DenseCloud
 from aerotwin_worlds.georaster import Raster
 from aerotwin_worlds.height_grid import flat_place, grid_mesh, height_grid
-from aerotwin_worlds.holes import fill_holes
 
 _MOST_CELLS = 1 << 26
 
@@ -76,11 +75,6 @@ def surface_mesh(heights: Raster, texture: Raster, parameters: SurfaceParameters
     """Return the mesh of heights (enclosed holes filled) with a picture on it."""
     grid = height_grid(heights, max_triangles=parameters.max_triangles)
     return grid_mesh(grid, _places(grid), texture, name="reconstruction")
-
-
-def filled_heights(heights: Raster) -> np.ndarray:
-    """Return the heights (h, w) without holes."""
-    return fill_holes(heights.values, heights.is_known)
 
 
 def _places(grid) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from aerotwin_reconstruction.bundle.align import PhotoAlignment, Report
 from aerotwin_reconstruction.dense.cloud import DepthMaps
-from aerotwin_reconstruction.surface.heights import SurfaceParameters, filled_heights
+from aerotwin_reconstruction.surface.heights import SurfaceParameters
 from aerotwin_worlds.georaster import Raster
 from aerotwin_worlds.height_grid import MAX_TEXTURE_PX
 from aerotwin_worlds.holes import fill_holes
@@ -34,7 +34,8 @@ def ortho_colours(
     texel = max(parameters.texel_m, max(extent) / MAX_TEXTURE_PX)
     size = (round(extent[0] / texel), round(extent[1] / texel))
     pixel = (extent[0] / size[0], extent[1] / size[1])
-    z = cv2.resize(filled_heights(heights), size, interpolation=cv2.INTER_LINEAR)
+    filled = fill_holes(heights.values, heights.is_known)
+    z = cv2.resize(filled, size, interpolation=cv2.INTER_LINEAR)
     canvas = _Canvas(z, heights.west, heights.north, pixel)
     down = -alignment.T_map_optical[:, 2, 2]
     usable = np.flatnonzero(

@@ -103,20 +103,15 @@ def camera_rotation(yaw: float, pitch_down: float, roll: float = 0.0) -> np.ndar
 
 
 def fly_shots(
-    shots: Sequence[Shot],
-    gimbal: GimbalErrors,
-    gnss: ExifGnssNoise,
-    *,
-    seed: int,
-    missed_m: float = MISSED_M,
+    shots: Sequence[Shot], gimbal: GimbalErrors, gnss: ExifGnssNoise, *, seed: int
 ) -> list[CapturedShot]:
     """Return the pictures of a flight that deviates from its plan by seeded random amounts.
 
-    `missed_m` is the standard deviation from the planned position, in each axis [m]. Errors of
-    successive pictures are independent: pictures are a second or more apart, longer than a
-    position controller's memory. No flight is simulated.
+    The standard deviation from the planned position is `MISSED_M` in each axis. Errors of
+    successive pictures are independent: pictures are a second or more apart, longer than a position
+    controller's memory. No flight is simulated.
     """
-    camera = _Camera(gimbal, gnss, np.random.default_rng([seed, 61]), missed_m)
+    camera = _Camera(gimbal, gnss, np.random.default_rng([seed, 61]), MISSED_M)
     return [
         camera.capture(shot, np.array(shot.p_map), shot.yaw, _BETWEEN_S * k)
         for k, shot in enumerate(shots)

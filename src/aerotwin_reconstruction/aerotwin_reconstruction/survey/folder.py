@@ -75,10 +75,7 @@ def read_origin(folder: Path, photos: list[Photo]) -> GeodeticPoint:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """Return how a survey was made, from `survey.json`.
-
-    Raises UserError if there is no such file, or it is not a survey record.
-    """
+    """Return how a survey was made, from `survey.json`; UserError if that is no survey record."""
     path = folder / RECORD
     try:
         record = read_json(path)

@@ -4,6 +4,7 @@
 
 import datetime
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,11 @@ def photograph(
         write_photo(folder / IMAGES / names[-1], image, camera, tag)
         on_picture()
     write_poses(folder / TRUTH, names, [shot.T_map_optical for shot in taken])
-    origin = {k: getattr(world.origin, k) for k in ("latitude_deg", "longitude_deg", "altitude_m")}
-    content = {"origin": origin, "n_pictures": len(names), "camera": to_mapping(camera)}
+    content = {
+        "origin": asdict(world.origin),
+        "n_pictures": len(names),
+        "camera": to_mapping(camera),
+    }
     write_json(str(folder / RECORD), content | {"world": world.credits} | record)
 
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from aerotwin_core.frames import make_transform, transform_points
 from aerotwin_core.rms import rms_length
-from aerotwin_registration.coarse.field import Field, make_field
+from aerotwin_registration.coarse.field import Field, Sample, draw_sample, make_field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
-from aerotwin_registration.coarse.sample import Sample, draw_sample
 from aerotwin_registration.coarse.search import Window, distinct, refine, rotation, search
 from aerotwin_registration.coarse.verdict import (
     CandidatePose,
@@ -27,6 +26,7 @@ from aerotwin_registration.coarse.verdict import (
     not_tried,
 )
 from aerotwin_registration.icp import AlignmentTarget, IcpProtocol, align
+from aerotwin_registration.icp.surface import finite_points
 
 SHIFTS_TO_ONE_SIDE = 10  # cells of the coarse search between no offset and the largest
 CELLS_IN_RADIUS = 15  # cells in the source's radius: large clouds have larger cells
@@ -96,7 +96,8 @@ def coarse_align(
     three dimensions and with hits weighted by their information.
     """
     protocol = protocol or CoarseProtocol()
-    source, target = _checked(source, "source"), _checked(target, "target")
+    source = np.ascontiguousarray(finite_points(source, "source"))
+    target = np.ascontiguousarray(finite_points(target, "target"))
     if not 0.0 < max_offset_m < np.inf:
         raise ValueError(f"max_offset_m must be positive, got {max_offset_m}")
     T_initial = np.eye(4) if T_target_source_initial is None else T_target_source_initial
@@ -132,11 +133,11 @@ def _search(
     yaws = 2.0 * np.pi * np.arange(n_yaws) / n_yaws
     scales = _scales(protocol, sample.radius_m / cell)
     windows, weight = _windows(sample, max_offset_m, cell), _weight(sample, cell, protocol)
-    poses, _ = search(sample.points, field, windows, yaws, scales, weight)
+    poses = search(sample.points, field, windows, yaws, scales, weight)
     poses = poses[:_MAX_SEARCHED]
     poses = poses[distinct(poses, sample.radius_m, cell, protocol.n_candidates)]
     steps = np.array([0.5 * cell] * 3 + [np.pi / n_yaws, 0.5 * _growth(scales)])
-    poses, _ = refine(sample.points, fine, poses, steps, weight)
+    poses = refine(sample.points, fine, poses, steps, weight)
     return poses[distinct(poses, sample.radius_m, cell, _MAX_ALIGNED)]
 
 
@@ -198,25 +199,14 @@ def _growth(scales: np.ndarray) -> float:
 
 
 def _weight(sample: Sample, cell: float, protocol: CoarseProtocol) -> Callable[[float], float]:
-    """Return the weight of a score as a function of scale."""
     if not protocol.seeks_scale:
         return lambda scale: 1.0
     return lambda scale: sample.weight(scale, cell)
 
 
 def _reachable(target: np.ndarray, sample: Sample, max_offset_m: float, scale: float) -> np.ndarray:
-    """Return the target points within reach of the source."""
     reach = scale * sample.reach_m + max_offset_m
     far = scale * float(np.linalg.norm(sample.middle[:2])) + reach
     is_near = np.hypot(target[:, 0], target[:, 1]) <= far
     is_near |= np.hypot(*(target[:, :2] - sample.middle[:2]).T) <= reach
     return target[is_near]
-
-
-def _checked(points: np.ndarray, name: str) -> np.ndarray:
-    points = np.ascontiguousarray(points, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"{name} must have shape (n, 3), got {points.shape}")
-    if not np.isfinite(points).all():
-        raise ValueError(f"{name} must be finite, got NaN or infinity; drop those points first")
-    return points

@@ -14,10 +14,7 @@ _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 @njit("void(f8[:, ::1], f8[::1], f8, f8, u1[:, :, ::1])", **_OPTIONS)
 def splat(points, origin, cell, sigma, field):
-    """Raise the field to 255 exp(-d^2 / (2 sigma^2)) within 2 sigma of each point.
-
-    `origin` is the middle of node (0, 0, 0).
-    """
+    """Raise the field (node 0 at `origin`) to 255 exp(-d^2 / (2 sigma^2)) about points."""
     reach = int(np.ceil(2.0 * sigma / cell))
     for i in range(len(points)):
         u = (points[i] - origin) / cell
@@ -70,10 +67,7 @@ def _sample(field, x, y, z):
 
 @njit("f8(f8[:, ::1], f8[::1], u1[:, :, ::1])", **_OPTIONS)
 def score(points, pose, field):
-    """Return the mean of the field, 0 to 1, over points moved by a pose.
-
-    `points` and pose (x, y, z, yaw, scale) are in nodes of the field.
-    """
+    """Return the mean of the field, 0 to 1, over points moved by a pose (5,), all in nodes."""
     total = 0.0
     c, s = pose[4] * np.cos(pose[3]), pose[4] * np.sin(pose[3])
     for i in range(len(points)):

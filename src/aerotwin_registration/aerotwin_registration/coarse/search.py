@@ -43,13 +43,11 @@ def search(
     yaws: np.ndarray,
     scales: np.ndarray,
     weight: Callable[[float], float],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the peaks of the correlation over all yaws, scales and shifts.
+) -> np.ndarray:
+    """Return the peaks of the correlation over all yaws, scales and shifts, best first.
 
     `points` (n, 3) are the source about its middle [m]; `weight` weights a score by its scale.
-
-    Returns `poses` (k, 5): middle of the source in the target (x, y, z) [m], yaw [rad], scale; best
-    first. `scores` (k,): mean of the field, 0 to 1, times the weight of the scale.
+    Poses (k, 5) are the middle of the source in the target (x, y, z) [m], yaw [rad] and scale.
     """
     tasks = [(yaw, scale, w) for scale in scales for yaw in yaws for w in windows]
     with ThreadPoolExecutor(_N_THREADS) as pool:
@@ -58,8 +56,7 @@ def search(
     scores = np.concatenate(
         [weight(scale) * values for (_, scale, _), (_, values) in zip(tasks, found, strict=True)]
     )
-    order = np.argsort(-scores, kind="stable")
-    return poses[order], scores[order]
+    return poses[np.argsort(-scores, kind="stable")]
 
 
 def _peaks(
@@ -89,11 +86,8 @@ def refine(
     poses: np.ndarray,
     steps: np.ndarray,
     weight: Callable[[float], float],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return poses moved uphill, best first, and their scores; arguments as in `search`.
-
-    `steps` (5,) are the first steps of x, y, z [m], yaw [rad] and log(scale); 0 fixes an unknown.
-    """
+) -> np.ndarray:
+    """Return poses moved uphill by first steps (5,) [m, rad, log(scale)], 0 fixed; best first."""
     from aerotwin_registration.coarse import kernels
 
     unit = np.array([field.cell_m] * 3 + [1.0, 1.0])
@@ -110,8 +104,7 @@ def refine(
     scores = np.array(
         [weight(pose[4]) * kernels.score(in_nodes, pose, field.values) for pose in moved]
     )
-    order = np.argsort(-scores, kind="stable")
-    return moved[order] * unit + zero, scores[order]
+    return moved[np.argsort(-scores, kind="stable")] * unit + zero
 
 
 def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) -> np.ndarray:
@@ -130,10 +123,7 @@ def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) ->
 
 
 def displacement(a: np.ndarray, b: np.ndarray, radius_m: float) -> float:
-    """Return the RMS distance between the points of a cloud at two poses (5,) [m].
-
-    The effect of scale on heights is approximated by the same radius.
-    """
+    """Return the RMS distance between a cloud's points at two poses (5,) [m], heights unscaled."""
     shift = float(np.sum((a[:3] - b[:3]) ** 2))
     turn = a[4] ** 2 + b[4] ** 2 - 2.0 * a[4] * b[4] * np.cos(a[3] - b[3])
     return float(np.sqrt(shift + radius_m**2 * max(turn, 0.0)))

@@ -13,9 +13,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.rms import rms_length
-from aerotwin_registration.coarse.field import Field
+from aerotwin_registration.coarse.field import Field, Sample
 from aerotwin_registration.coarse.protocol import CoarseProtocol
-from aerotwin_registration.coarse.sample import Sample
 from aerotwin_registration.icp import Registration
 from aerotwin_registration.observability import OpenDirection
 
@@ -137,15 +136,7 @@ def no_place(T_initial: np.ndarray, max_offset_m: float) -> CoarseRegistration:
 
 
 def _failure(T_initial: np.ndarray, reason: str) -> CoarseRegistration:
-    return CoarseRegistration(
-        T_target_source=T_initial,
-        converged=False,
-        reason=reason,
-        n_iterations=0,
-        n_correspondences=0,
-        fitness=0.0,
-        rmse_m=float("nan"),
-    )
+    return CoarseRegistration(T_target_source=T_initial, converged=False, reason=reason)
 
 
 def _problem(result: CoarseRegistration, protocol: CoarseProtocol) -> str:
@@ -194,7 +185,6 @@ def _misplaced(
 
 
 def _reach(shift: np.ndarray) -> float:
-    """Return the larger of the horizontal and the vertical part [m]."""
     return max(float(np.hypot(shift[0], shift[1])), abs(float(shift[2])))
 
 
@@ -215,7 +205,6 @@ def _is_apart(a: CandidatePose, b: CandidatePose, apart_m: float) -> bool:
 
 
 def _lead(best: np.ndarray, other: np.ndarray, blocks: np.ndarray) -> tuple[float, float]:
-    """Return the lead as a share and in standard errors."""
     difference = best - other
     sums = np.bincount(blocks, weights=difference)
     n = len(sums)

@@ -145,13 +145,4 @@ def _about_rivals(
 def failure(S_initial: np.ndarray, reason: str) -> Registration:
     """Return a result without an iteration."""
     T, scale = split_scale(S_initial)
-    return Registration(
-        T_target_source=T,
-        scale=scale,
-        converged=False,
-        reason=reason,
-        n_iterations=0,
-        n_correspondences=0,
-        fitness=0.0,
-        rmse_m=float("nan"),
-    )
+    return Registration(T_target_source=T, scale=scale, converged=False, reason=reason)

@@ -135,10 +135,7 @@ def _rows(normals: np.ndarray, arms: np.ndarray, *, with_scale: bool = False) ->
 
 
 def _weakest(rows: np.ndarray, is_explained: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the least share of information that explained rows hold, and the motion.
-
-    Directions without information count as explained: they are open, not contradicted.
-    """
+    """Return the least explained share of information, 1 where there is none, and the motion."""
     of_all = rows.T @ rows / len(rows) + _REGULAR * np.eye(6)
     of_explained = rows[is_explained].T @ rows[is_explained] / len(rows) + _REGULAR * np.eye(6)
     values, vectors = eigh(of_explained, of_all)

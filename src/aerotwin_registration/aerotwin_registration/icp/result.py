@@ -47,10 +47,10 @@ class Registration:
     T_target_source: np.ndarray
     converged: bool
     reason: str
-    n_iterations: int
-    n_correspondences: int
-    fitness: float
-    rmse_m: float
+    n_iterations: int = 0
+    n_correspondences: int = 0
+    fitness: float = 0.0
+    rmse_m: float = float("nan")
     scale: float = 1.0
     explained: float = float("nan")
     surface_rmse_m: float = float("nan")

@@ -59,7 +59,7 @@ def best_rival(
     for number, motion in enumerate(_motions(here.mean(axis=0), protocol.radius_m)):
         home = HOME * far if number else 0.0
         S_rival = _found(part, target, motion @ S, protocol, here, home)
-        distance = _distance(transform_points(S_rival, part.points), here)
+        distance = rms_length(transform_points(S_rival, part.points) - here)
         if distance > far:
             share = explained_share(source, target, S_rival, protocol.radius_m, places)
             rivals.append(Rival(lead=share - explained, distance_m=distance))
@@ -75,11 +75,6 @@ def _motions(centre: np.ndarray, radius_m: float) -> list[np.ndarray]:
             steps.append(np.zeros(7))
             steps[-1][axis] = sign * size
     return [step_about(centre, step) for step in steps]
-
-
-def _distance(points: np.ndarray, others: np.ndarray) -> float:
-    """Return the root mean square distance of points (n, 3) to others of the same number [m]."""
-    return rms_length(points - others)
 
 
 def _found(
@@ -99,7 +94,7 @@ def _found(
         steps = Steps(choices, part, target)
         for _ in range(N_ITERATIONS // 2):
             pairs = tracker.pairs(S)
-            is_home = _distance(pairs.moved, here) < home_m
+            is_home = rms_length(pairs.moved - here) < home_m
             if is_home or pairs.n < protocol.min_correspondences:
                 return S
             S = steps.motion(S, pairs) @ S

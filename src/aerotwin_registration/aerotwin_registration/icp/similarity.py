@@ -13,36 +13,21 @@ _NO_SPREAD = 1e-12  # variance of coincident points, as a share of their mean sq
 
 
 def fit_rigid(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return T_target_source (4, 4) that moves paired points onto each other, least squares.
-
-    Reference: Umeyama 1991, equations 34-43, without scale.
-    """
+    """Return T_target_source (4, 4) that moves paired points onto each other, least squares."""
     return fit_similarity(source, target, with_scale=False)
 
 
 def fit_similarity(
-    source: np.ndarray,
-    target: np.ndarray,
-    *,
-    weights: np.ndarray | None = None,
-    with_scale: bool = True,
+    source: np.ndarray, target: np.ndarray, *, with_scale: bool = True
 ) -> np.ndarray:
     """Return S_target_source (4, 4), scale times rotation and translation, least squares.
 
     Pairs that do not determine a rotation (all points coincide) give a shift alone.
 
-    Reference: Umeyama 1991, equations 34-43; with weights, sums are weighted ones.
+    Reference: Umeyama 1991, equations 34-43.
     """
-    w = np.ones(len(source)) if weights is None else weights
-    x, q = source * w[:, None], target * w[:, None]
-    return fit_moments(
-        float(w.sum()),
-        x.sum(axis=0),
-        q.sum(axis=0),
-        q.T @ source,
-        float(np.sum(x * source)),
-        with_scale=with_scale,
-    )
+    x, q, xx = source.sum(axis=0), target.sum(axis=0), float(np.sum(source * source))
+    return fit_moments(float(len(source)), x, q, target.T @ source, xx, with_scale=with_scale)
 
 
 def fit_moments(
@@ -82,10 +67,7 @@ def step_about(centre: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def split_scale(S: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return (T, scale) of a similarity: T with a rotation that is orthonormal to rounding.
-
-    Raises ValueError if it mirrors, so that no rotation and scale compose it.
-    """
+    """Return (T, scale) of a similarity, T orthonormal to rounding; ValueError if it mirrors."""
     U, values, Vt = rotation_svd(S[:3, :3])
     if values[2] < 0.0:
         raise ValueError(f"a similarity must not mirror, got {S[:3, :3].tolist()}")

@@ -51,11 +51,7 @@ class AlignmentTarget:
         n_neighbours: int = 10,
         name: str = "points",
     ) -> None:
-        points = np.asarray(points, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != 3:
-            raise ValueError(f"{name} must have shape (n, 3), got {points.shape}")
-        if not np.isfinite(points).all():
-            raise ValueError(f"{name} must be finite, got NaN or infinity; drop those points first")
+        points = finite_points(points, name)
         self.origin = points.mean(axis=0) if len(points) else np.zeros(3)
         points = points - self.origin
         points = voxel_downsample(points, voxel_m) if voxel_m > 0.0 else points
@@ -125,6 +121,16 @@ class AlignmentTarget:
         part.tree = PointTree(self.points[places])
         part.normals, part.roughness_m = self.normals_at(places[part.tree.order])
         return part
+
+
+def finite_points(points: np.ndarray, name: str) -> np.ndarray:
+    """Return points (n, 3) in double precision; raises ValueError for other shapes or NaN."""
+    points = np.asarray(points, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"{name} must have shape (n, 3), got {points.shape}")
+    if not np.isfinite(points).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; drop those points first")
+    return points
 
 
 def _no_normals(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,16 +24,20 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.static_tree import StaticTree
-from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
-from aerotwin_stereo_odometry.odometry import StereoOdometry, StereoOdometryFrame
+from aerotwin_stereo_odometry.odometry import (
+    BodyOdometry,
+    StereoOdometry,
+    StereoOdometryFrame,
+    body_odometry,
+)
 from aerotwin_stereo_odometry.pair_calibration import Pair, PairCalibration, StereoPairing
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.ros.outputs import (
     Counters,
     Stopwatch,
     diagnostics_message,
+    edge_message,
     odometry_message,
-    tf_message,
 )
 from aerotwin_stereo_odometry.warm_up import warm_up
 
@@ -159,10 +163,13 @@ class StereoOdometryNode(ConfiguredNode):
         self._body = None
 
     def _publish(self, frame: StereoOdometryFrame, watch: Stopwatch) -> None:
-        p = self._settings
-        self._publish_odom(odometry_message(self._body, p.odom_frame, p.base_frame))
-        if p.publish_tf:
-            self._publish_tf(tf_message(self._body, p.odom_frame, p.base_frame))
+        body, frames = self._body, (self._settings.odom_frame, self._settings.base_frame)
+        twist = (body.twist_in_body, body.twist_covariance)
+        self._publish_odom(
+            odometry_message(body.stamp_ns, frames, body.T_odom_body, body.pose_covariance, *twist)
+        )
+        if self._settings.publish_tf:
+            self._publish_tf(edge_message(body.stamp_ns, body.T_odom_body, frames))
         self._counters.n_frames += 1
         self._counters.n_lost += not frame.is_tracked
         self._counters.n_single_images = self._pairing.n_single
