@@ -49,15 +49,8 @@ def camera_info_message(
 
     K and D describe the raw image. P is the camera after rectification: without skew and
     distortion, with the same focal lengths and centre; R is the identity, as the cameras of a pair
-    look along parallel axes.
-
-    Parameters
-    ----------
-    camera : CameraModel
-        The camera of the image; if it is undistorted, D is zero and the image already rectified.
-    baseline_m : float
-        Distance from the left camera [m]: 0 for the left one itself, or a single camera. It enters
-        the projection matrix as Tx = -fx * baseline, as the message's definition says.
+    look along parallel axes. `baseline_m` is the distance from the left camera [m], 0 for that one
+    itself or a single camera; it enters P as Tx = -fx * baseline, as the message's definition says.
     """
     matrix = camera.matrix
     projection = np.column_stack([matrix, [-matrix[0, 0] * baseline_m, 0.0, 0.0]])

@@ -202,20 +202,10 @@ def draw_coloured_points(
 ) -> None:
     """Draw a cloud coloured by a value, with its colour bar; the points are rasterised.
 
-    Parameters
-    ----------
-    axes : matplotlib axes
-        Set to equal scales; `height_of_map` returns the height of a figure that fits.
-    points_map : (n, 3) array
-        East, north, up [m]; a repeatable sample of `MAX_DRAWN_POINTS` is drawn.
-    values : (n,) array
-        Value of each point; beyond the limits it has the colour of the limit.
-    view : {"top", "front", "side"}
-        Seen from above, from the south, or from the west.
-    limits : (low, high), optional
-        Ends of the colour scale, `default_limits` by default.
-    quantity, unit : str
-        Name and unit of the values.
+    Of the points (n, 3), east, north, up [m], a repeatable sample of `MAX_DRAWN_POINTS` is drawn,
+    seen from above ("top"), the south ("front") or the west ("side"), with equal scales:
+    `height_of_map` returns the height of a figure that fits. `values` (n,) beyond `limits`
+    (`default_limits` by default) have the colour of the limit; `quantity` and `unit` name them.
     """
     across, up, xlabel, ylabel = _VIEWS[view]
     low, high = limits or default_limits(values)

@@ -21,19 +21,11 @@ class FrameGate:
     An answer is an output whose stamp equals the frame's. If one does not come within the limit,
     the gate stays open: the run continues, and reports it.
 
-    Parameters
-    ----------
-    frames_in_flight : int
-        Frames that may be unanswered; 2 lets rendering and processing overlap.
-    limit_s, first_limit_s : float
-        Longest wait for one answer, and for the first (kernels are compiled, libraries loaded),
-        wall time [s].
-    meanwhile : callable
-        Called while waiting; it must deliver answers (spin) and return within some milliseconds.
-    on_answer : callable, optional
-        Called with the latency [s] of every answer and the stamp [ns] of its frame.
-    clock : callable
-        Monotonic wall clock [s].
+    `frames_in_flight` frames may be unanswered; 2 lets rendering and processing overlap. `limit_s`
+    is the longest wait for one answer, `first_limit_s` that for the first (kernels are compiled,
+    libraries loaded), wall time [s]. `meanwhile` is called while waiting; it must deliver answers
+    (spin) and return within some milliseconds. `on_answer` is called with the latency [s] of every
+    answer and the stamp [ns] of its frame.
     """
 
     def __init__(

@@ -19,25 +19,14 @@ FloatArray = np.ndarray
 class ControllerContext:
     """What a controller receives once, before the first step.
 
-    Attributes
-    ----------
-    vehicle : str
-        Name (namespace) of the vehicle in a fleet, "" for a single one.
-    airframe : Any
-        Its `aerotwin_multirotor_dynamics.Airframe`: mass, inertia, rotors, motors.
-    step_s : float
-        Time between two calls of `step` [s].
-    seed : int
-        Seed of the run, for a controller that draws random numbers.
-    options : dict
-        Content of the YAML file that the parameter `controller_options` names, {} if none.
+    `options` is the content of the YAML file that the parameter `controller_options` names.
     """
 
-    vehicle: str
+    vehicle: str  # name (namespace) of the vehicle in a fleet, "" for a single one
     instance: int
-    airframe: Any
-    step_s: float
-    seed: int
+    airframe: Any  # an aerotwin_multirotor_dynamics.Airframe: mass, inertia, rotors, motors
+    step_s: float  # between two calls of `step`
+    seed: int  # of the run, for a controller that draws random numbers
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,43 +35,23 @@ class ControllerSample:
     """Input of a controller at one step; body is FLU, map is ENU.
 
     The arrays are read-only views, valid during the call only: copy those that are needed later.
+    Motion is the true one; measurements are those that are new in this step, None if none is due.
 
-    Attributes
-    ----------
-    stamp_ns : int
-        Simulated time [ns].
-    dt : float
-        Time since the last call [s].
-    p_map_body, v_map_body : (3,) array
-        True position [m] and velocity [m/s] of the centre of mass in map axes.
-    q_map_body : (4,) array
-        True attitude, quaternion xyzw.
-    omega_map_body_in_body : (3,) array
-        True angular velocity in body axes [rad/s].
-    rotor_speed_rad_s : (n,) array
-        True rotor speeds [rad/s], in the order of the airframe.
-    specific_force_body, angular_velocity_body : (3,) array or None
-        IMU measurement of this step [m/s^2], [rad/s]; None if none is due.
-    magnetic_field_body_tesla : (3,) array or None
-        New magnetometer measurement [T].
-    pressure_pa : float or None
-        New barometer measurement [Pa].
-    fix : Any or None
-        New `aerotwin_sensor_models.GnssSample`. It was measured `delay_s` of the GNSS preset ago
-        and is delivered at the first step after that, so `stamp_ns` is not the time of the
-        measurement.
+    `fix` is an `aerotwin_sensor_models.GnssSample`. It was measured `delay_s` of the GNSS preset
+    ago and is delivered at the first step after that, so `stamp_ns` is not the time of the
+    measurement.
     """
 
-    stamp_ns: int
-    dt: float
-    p_map_body: FloatArray
-    v_map_body: FloatArray
-    q_map_body: FloatArray
-    omega_map_body_in_body: FloatArray
-    rotor_speed_rad_s: FloatArray
-    specific_force_body: FloatArray | None = None
-    angular_velocity_body: FloatArray | None = None
-    magnetic_field_body_tesla: FloatArray | None = None
+    stamp_ns: int  # simulated time
+    dt: float  # since the last call [s]
+    p_map_body: FloatArray  # (3,) position of the centre of mass [m]
+    v_map_body: FloatArray  # (3,) its velocity in map axes [m/s]
+    q_map_body: FloatArray  # (4,) quaternion xyzw
+    omega_map_body_in_body: FloatArray  # (3,) [rad/s]
+    rotor_speed_rad_s: FloatArray  # (n,) in the order of the airframe
+    specific_force_body: FloatArray | None = None  # (3,) of the IMU [m/s^2]
+    angular_velocity_body: FloatArray | None = None  # (3,) of the IMU [rad/s]
+    magnetic_field_body_tesla: FloatArray | None = None  # (3,)
     pressure_pa: float | None = None
     fix: Any | None = None
 

@@ -56,52 +56,26 @@ class Score:
 class Metric:
     """Declaration of a number, made before any evaluation.
 
-    Parameters
-    ----------
-    path : str
-        Path in the result: names joined by dots, indices of lists among them.
-    label, meaning, computed : str
-        Templates of the table row: name, what it means, how it was computed. They are
-        positional, because a declaration is read as a row.
-    unit : str
-        Unit in the result; a share has none.
-    shown_in : str
-        Unit of the row where it differs: ``%`` of a share, ``cm``, ``ms``; or a template.
-    digits : int
-        Digits after the point.
-    better : str
-        ``lower``, ``higher``, or empty.
-    title : str
-        Name in the schema; a number with a title is compared between runs.
-    kind : mapping
-        JSON schema of the number.
-    aliases : tuple of str
-        Short names for ``--fail-if``.
-    needs, spread : str
-        Paths of what the row requires (not absent, None or False), and of the standard deviation
-        shown behind ±.
-    table : str
-        Table that has the row; empty for none.
-    is_side_by_side : bool
-        Whether several results are compared by it, under its first short name.
+    `label`, `meaning` and `computed` are templates of the table row: name, what it means, how it
+    was computed. They are positional, because a declaration is read as a row.
     """
 
-    path: str
+    path: str  # in the result: names joined by dots, indices of lists among them
     label: str
     meaning: str
     computed: str = ""
     _: KW_ONLY
-    unit: str = ""
-    shown_in: str = ""
-    digits: int = 3
-    better: str = ""
-    title: str = ""
-    kind: Mapping[str, Any] = field(default_factory=lambda: NUMBER)
-    aliases: tuple[str, ...] = ()
-    needs: str = ""
-    spread: str = ""
-    table: str = "scores"
-    is_side_by_side: bool = False
+    unit: str = ""  # in the result; a share has none
+    shown_in: str = ""  # unit of the row where it differs: % of a share, cm, ms; or a template
+    digits: int = 3  # after the point
+    better: str = ""  # lower, higher, or empty
+    title: str = ""  # name in the schema; a number with a title is compared between runs
+    kind: Mapping[str, Any] = field(default_factory=lambda: NUMBER)  # its JSON schema
+    aliases: tuple[str, ...] = ()  # short names for --fail-if
+    needs: str = ""  # path of what the row requires (not absent, None or False)
+    spread: str = ""  # path of the standard deviation shown behind ±
+    table: str = "scores"  # that has the row; empty for none
+    is_side_by_side: bool = False  # several results are compared by it, under its first short name
 
     def value(self, numbers: Mapping[str, Any]) -> float | None:
         """Return the number in the unit shown; None if it is missing."""

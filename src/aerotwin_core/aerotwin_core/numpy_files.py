@@ -34,7 +34,7 @@ ERRORS = (
 class NpzFile:
     """The arrays of an NPZ file, seekable; `where` is its name in messages.
 
-    Raises `ValueError, or another of `ERRORS`` if the file is damaged.
+    Raises `ValueError`, or another of `ERRORS`, if the file is damaged.
     """
 
     def __init__(self, file: BinaryIO, where: object) -> None:
@@ -57,8 +57,8 @@ class NpzFile:
     def read(self, names: Iterable[str], *, copies: int) -> dict[str, np.ndarray]:
         """Return arrays by name; the caller uses at most `copies` times their size, these included.
 
-        Raises `UserError` if they would take more memory than a file may. Raises `ValueError, or
-        another of `ERRORS`` if one is missing, damaged, or claims more than its bytes can hold.
+        Raises `UserError` if they would take more memory than a file may. Raises `ValueError`, or
+        another of `ERRORS`, if one is missing, damaged, or claims more than its bytes can hold.
         """
         entries = [self._entries[name] for name in names]
         check_memory(

@@ -129,14 +129,9 @@ def ply_columns(
 ) -> tuple[dict[str, dict[str, PlyColumn]], int]:
     """Return the columns of all elements, and how many bytes follow them (blanks count as one).
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    are_kinds_checked : bool
-        Convert numbers in text to the types that the header declares, which must hold them.
-        Otherwise they stay float64: text may have more digits than its type. Binary columns
-        have their types in either case.
+    `data` is the whole file. With `are_kinds_checked` numbers in text are converted to the types
+    that the header declares, which must hold them. Otherwise they stay float64: text may have more
+    digits than its type. Binary columns have their types in either case.
 
     Raises `ValueError` if an element is incomplete; names it.
     """

@@ -15,14 +15,18 @@ import numpy as np
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Layer:
     """What a layer of points and a layer of a path have in common."""
 
     name: str
     points_map: np.ndarray
-    values: np.ndarray | None
-    limits: tuple[float, float] | None
-    colour: str | None
+    values: np.ndarray | None = None
+    unit: str = ""
+    limits: tuple[float, float] | None = None
+    colour: str | None = None
+    quantity: str = "error"
+    is_shown: bool = True
 
     def __post_init__(self) -> None:
         points = _real_array(self.points_map, f"layer {self.name!r}: points_map")
@@ -73,7 +77,6 @@ def _real_array(provided: np.ndarray, what: str) -> np.ndarray:
     return array
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class PointLayer(_Layer):
     """A cloud of points, coloured by a value or in one colour.
 
@@ -95,28 +98,9 @@ class PointLayer(_Layer):
         ``#rrggbb`` where there are no values; one of the report's colours by default.
     """
 
-    name: str
-    points_map: np.ndarray
-    values: np.ndarray | None = None
-    unit: str = ""
-    limits: tuple[float, float] | None = None
-    colour: str | None = None
-    quantity: str = "error"
-    is_shown: bool = True
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class PathLayer(_Layer):
     """A path through its points, one after the other; parameters as in `PointLayer`."""
-
-    name: str
-    points_map: np.ndarray
-    values: np.ndarray | None = None
-    unit: str = ""
-    limits: tuple[float, float] | None = None
-    colour: str | None = None
-    quantity: str = "error"
-    is_shown: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

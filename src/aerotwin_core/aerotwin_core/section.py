@@ -13,23 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
-
-__all__ = [
-    "BETTER",
-    "MEASURE_COLUMNS",
-    "STATUSES",
-    "Cell",
-    "Figure",
-    "Headline",
-    "PathLayer",
-    "PointLayer",
-    "ReportLink",
-    "ReportScene",
-    "Section",
-    "Table",
-    "measure",
-]
+from aerotwin_core.scene import PathLayer as PathLayer
+from aerotwin_core.scene import PointLayer as PointLayer
+from aerotwin_core.scene import ReportScene as ReportScene
 
 _NOT_A_PATH = re.compile(r"[\\:?\x00-\x1f]")  # schemes, queries, other systems' separators
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of one check: status, finding, and remedy."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 
@@ -33,13 +33,7 @@ class Check:
 
     def record(self) -> dict[str, object]:
         """Return the check as plain values."""
-        return {
-            "name": self.name,
-            "ok": self.status != FAIL,
-            "status": self.status,
-            "message": self.message,
-            "way_out": self.way_out,
-        }
+        return asdict(self) | {"ok": self.status != FAIL}
 
 
 def ok(name: str, message: str) -> Check:

@@ -105,7 +105,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
 
 def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
     """Yield the checks of the installation."""
-    from aerotwin_doctor import installation, machine, ports, px4_build
+    from aerotwin_doctor import installation, machine, ports
 
     root = installation.workspace_root()
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "")
@@ -130,7 +130,7 @@ def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
     yield machine.domain_check(set(ports.udp_ports(instance).values()))
     yield ports.ports_check(ports.endpoints(), instance)
     if px4_dir:
-        yield px4_build.px4_check(px4_dir)
+        yield installation.px4_check(px4_dir)
 
 
 def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:

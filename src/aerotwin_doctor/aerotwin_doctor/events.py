@@ -77,21 +77,11 @@ _AS_TEXT = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmingReason:
-    """Why an autopilot refuses to arm.
+    """Why an autopilot refuses to arm."""
 
-    Attributes
-    ----------
-    name : str
-        PX4's name of the check, without `check_`.
-    level : int
-        Of the event; up to `ERROR` it prevents arming.
-    modes : int
-        Bits of the affected modes, by PX4's nav_state.
-    """
-
-    name: str
-    level: int
-    modes: int
+    name: str  # PX4's name of the check, without `check_`
+    level: int  # of the event; up to `ERROR` it prevents arming
+    modes: int  # bits of the affected modes, by PX4's nav_state
 
     @property
     def text(self) -> str:

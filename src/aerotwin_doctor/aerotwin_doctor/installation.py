@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether imports, programs and compiled kernels of aerotwin exist in the tested versions."""
+"""Whether imports, programs, compiled kernels and PX4 exist in the tested versions."""
 
 import ctypes
 import importlib
 import importlib.util
+import os
 import re
 import shutil
 import sys
@@ -32,6 +33,12 @@ _PINNED = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[[^]]*\])?\s*(==|<)\s*([0-9][0-9a-z
 _PREFIX = "aerotwin"
 _MODULE_OF_ROSDEP_KEY = {"python3-opencv": "cv2", "python3-pil": "PIL", "python3-yaml": "yaml"}
 SET_UP = "run make setup"
+PX4_BUILD = Path("build/px4_sitl_default")
+PX4_MODEL = "none_iris"
+OLDEST_PX4 = (1, 14)
+_PX4_TAG = re.compile(r'PX4_GIT_TAG_STR\s+"v?(\d+)\.(\d+)[^"]*"')
+_PX4_CHECK = "px4.build"
+_BUILD_PX4 = "make px4_sitl_default in it"
 
 
 def workspace_root() -> Path | None:
@@ -217,3 +224,31 @@ def kernels_check(source: Path) -> Check:
     if n_kernels == 0:
         return warn(name, "no kernel is compiled yet", "the first start takes half a minute longer")
     return ok(name, f"{n_kernels} compiled kernels")
+
+
+def px4_check(folder: str) -> Check:
+    """Return whether PX4 was built there, and its version and model."""
+    root = Path(folder).expanduser()
+    program = root / PX4_BUILD / "bin/px4"
+    airframes = root / PX4_BUILD / "etc/init.d-posix/airframes"
+    if not program.is_file() or not os.access(program, os.X_OK):
+        return fail(_PX4_CHECK, f"PX4_DIR: no program {program}", _BUILD_PX4)
+    if not any(airframes.glob(f"*_{PX4_MODEL}")):
+        return fail(_PX4_CHECK, f"{airframes} has no airframe *_{PX4_MODEL}", _BUILD_PX4)
+    text, version = _px4_version(root)
+    if version is None:
+        return warn(_PX4_CHECK, f"built in {root}, but its version is not known", _BUILD_PX4)
+    if version < OLDEST_PX4:
+        return fail(_PX4_CHECK, f"{text} in {root} is too old", "check out v1.14 or newer")
+    return ok(_PX4_CHECK, f"{text} with {PX4_MODEL} in {root}")
+
+
+def _px4_version(root: Path) -> tuple[str, tuple[int, int] | None]:
+    header = root / PX4_BUILD / "src/lib/version/build_git_version.h"
+    try:
+        match = _PX4_TAG.search(header.read_text(encoding="utf-8"))
+    except OSError:
+        return "PX4", None
+    if match is None:
+        return "PX4", None
+    return f"PX4 {match[0].split(chr(34))[1]}", (int(match[1]), int(match[2]))

@@ -9,7 +9,6 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_doctor.check import Check, fail, ok, warn
 from aerotwin_doctor.link_record import WARNING, LinkRecord
-from aerotwin_doctor.px4_modes import mode_name, nav_state
 
 LOW_BATTERY_PERCENT = 20
 """BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""
@@ -38,6 +37,26 @@ _RATIOS = {
     "pos_vert_ratio": "height (barometer or GNSS)",
     "mag_ratio": "magnetometer",
 }
+_MODES: dict[tuple[int, int], tuple[str, int]] = {
+    (1, 0): ("MANUAL", 0),
+    (2, 0): ("ALTITUDE", 1),
+    (3, 0): ("POSITION", 2),
+    (4, 4): ("MISSION", 3),
+    (4, 3): ("HOLD", 4),
+    (4, 5): ("RETURN", 5),
+    (5, 0): ("ACRO", 10),
+    (6, 0): ("OFFBOARD", 14),
+    (7, 0): ("STABILIZED", 15),
+    (4, 2): ("TAKEOFF", 17),
+    (4, 6): ("LAND", 18),
+    (4, 8): ("FOLLOW", 19),
+    (4, 9): ("PRECISION LAND", 20),
+    (3, 1): ("ORBIT", 21),
+}
+"""(main, sub) mode -> name, and nav_state in arming checks.
+
+PX4 1.14, px4_custom_mode.h and vehicle_status.msg.
+"""
 
 
 def link_checks(record: LinkRecord, ports: Sequence[int], *, is_connected: bool) -> list[Check]:
@@ -226,3 +245,16 @@ def _texts(record: LinkRecord) -> list[Check]:
     """Return its recent warnings; texts of information are left out."""
     warnings = [text for severity, text in record.texts if severity <= WARNING]
     return [warn("autopilot.says", text) for text in warnings]
+
+
+def mode_name(custom_mode: int) -> str:
+    """Return the name of a mode, or its numbers."""
+    main, sub = custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF
+    known = _MODES.get((main, sub))
+    return known[0] if known else f"({main}, {sub})"
+
+
+def nav_state(custom_mode: int) -> int | None:
+    """Return the number of a mode in arming checks, None if it is unknown."""
+    known = _MODES.get((custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF))
+    return known[1] if known else None

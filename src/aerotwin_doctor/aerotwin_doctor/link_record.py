@@ -38,26 +38,8 @@ class HighresImuSample:
 class LinkRecord:
     """Messages of one autopilot, and the other system ids on its link.
 
-    Attributes
-    ----------
-    system_id : int
-        Of the monitored autopilot.
-    counts, last : Counter, dict
-        Number of messages, and the last message, by name.
-    imu : list of HighresImuSample
-        Streamed or requested.
-    texts : deque of (severity, str)
-        STATUSTEXTs.
-    reasons : ArmingReasons
-        Why it refuses to arm.
-    parameters, results : dict
-        Values by name, and results of commands by command.
-    others : Counter
-        Messages of other system ids.
-    first_ms, last_ms : int or None
-        Its clock at the first and last message that carries it.
-    wall_s : float
-        Duration of the recording.
+    `counts` and `last` are by name of the message, `results` of commands by command, `others`
+    counts the messages of other systems. `texts` are STATUSTEXTs with their severity.
     """
 
     system_id: int
@@ -69,9 +51,9 @@ class LinkRecord:
     parameters: dict[str, float] = field(default_factory=dict)
     results: dict[int, int] = field(default_factory=dict)
     others: Counter[int] = field(default_factory=Counter)
-    first_ms: int | None = None
+    first_ms: int | None = None  # its clock at the first message that carries it
     last_ms: int | None = None
-    wall_s: float = 0.0
+    wall_s: float = 0.0  # duration of the recording
 
     @property
     def is_heard(self) -> bool:

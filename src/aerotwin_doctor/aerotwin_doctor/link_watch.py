@@ -53,21 +53,10 @@ def listening_ports(instance: int) -> list[int]:
 
 
 class LinkWatch:
-    """Listens on some UDP ports.
+    """Listens on some UDP ports to an autopilot, whose system id is its number plus one.
 
-    Parameters
-    ----------
-    instance : int
-        Number of the autopilot; its system id is one more.
-    parameters : sequence of str
-        Names of the parameters to read.
-
-    Attributes
-    ----------
-    record : LinkRecord
-        Received messages.
-    held : list of int
-        Ports in use by another process.
+    `parameters` are the names of those to read. Messages go to `record`; `held` are the ports in
+    use by another process.
     """
 
     def __init__(self, instance: int, ports: Sequence[int], parameters: Sequence[str]) -> None:

@@ -31,20 +31,17 @@ class Endpoint:
 
 def endpoints() -> list[Endpoint]:
     """Return the sockets of this machine; those of other users have no name."""
-    found = []
-    for connection in psutil.net_connections("inet"):
-        if not connection.laddr:
-            continue
-        found.append(
-            Endpoint(
-                kind="udp" if connection.type.name == "SOCK_DGRAM" else "tcp",
-                port=connection.laddr.port,
-                remote=connection.raddr.port if connection.raddr else None,
-                state=connection.status,
-                holder=_holder(connection.pid),
-            )
+    return [
+        Endpoint(
+            kind="udp" if connection.type.name == "SOCK_DGRAM" else "tcp",
+            port=connection.laddr.port,
+            remote=connection.raddr.port if connection.raddr else None,
+            state=connection.status,
+            holder=_holder(connection.pid),
         )
-    return found
+        for connection in psutil.net_connections("inet")
+        if connection.laddr
+    ]
 
 
 def _holder(pid: int | None) -> str:
@@ -116,7 +113,7 @@ def held_check(ports: Iterable[int], found: Iterable[Endpoint]) -> list[Check]:
     return [
         warn(
             "link.port",
-            f"UDP {port} cannot be listened to: {udp.get(port, 'somebody')} holds it",
+            f"UDP {port} cannot be listened to: {udp.get(port, 'another process')} holds it",
             "that client gets the messages; stop it for a while, or give --port",
         )
         for port in ports

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aerotwin_doctor import installation, machine, ports, px4_build
+from aerotwin_doctor import installation, machine, ports
 from aerotwin_doctor.check import FAIL, OK, WARN
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -176,7 +176,7 @@ def test_a_simulator_without_autopilot_fails_and_one_with_it_is_well():
 
 
 def make_px4(folder: Path, tag: str) -> None:
-    build = folder / px4_build.BUILD
+    build = folder / installation.PX4_BUILD
     for path in ("bin/px4", "etc/init.d-posix/airframes/10016_none_iris"):
         (build / path).parent.mkdir(parents=True, exist_ok=True)
         (build / path).write_text("")
@@ -191,13 +191,13 @@ def make_px4(folder: Path, tag: str) -> None:
 )
 def test_a_px4_build_is_judged_by_its_version(tmp_path, tag, status):
     make_px4(tmp_path, tag)
-    assert px4_build.px4_check(str(tmp_path)).status == status
+    assert installation.px4_check(str(tmp_path)).status == status
 
 
 def test_a_folder_without_px4_fails(tmp_path):
-    assert "make px4_sitl_default" in px4_build.px4_check(str(tmp_path)).way_out
+    assert "make px4_sitl_default" in installation.px4_check(str(tmp_path)).way_out
 
 
 @pytest.mark.skipif("PX4_DIR" not in os.environ, reason="real PX4 not present: set PX4_DIR")
 def test_the_real_px4_build_is_well():
-    assert px4_build.px4_check(os.environ["PX4_DIR"]).status == OK
+    assert installation.px4_check(os.environ["PX4_DIR"]).status == OK

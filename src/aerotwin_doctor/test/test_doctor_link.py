@@ -15,10 +15,9 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_doctor import doctor_command, events, geometry
 from aerotwin_doctor.check import FAIL, OK, WARN
-from aerotwin_doctor.link_checks import flight_checks, link_checks
+from aerotwin_doctor.link_checks import flight_checks, link_checks, mode_name, nav_state
 from aerotwin_doctor.link_record import LinkRecord
 from aerotwin_doctor.link_watch import listening_ports
-from aerotwin_doctor.px4_modes import mode_name, nav_state
 from aerotwin_doctor.sensor_checks import sensor_checks
 from aerotwin_doctor.topic_checks import topic_checks
 

@@ -240,10 +240,6 @@ class _Expansion:
                 raise LaunchError(place, f"'{path.name}' declares no argument '{name}'{hint}")
 
     def do_node(self, action: Action) -> None:
-        self._process(action)
-
-    def do_executable(self, action: Action) -> None:
-        self._process(action)
-
-    def _process(self, action: Action) -> None:
         self.processes.append(process_spec(action, self.scope, len(self.processes) + 1))
+
+    do_executable = do_node

@@ -45,7 +45,11 @@ def parameter_value(entry: Entry, names: Names) -> Any:
     scalar, is_list = IDENTIFIERS[identifier]
     try:
         _check_written(entry.get("value"), scalar, is_list)
-        value = _evaluate(entry.get("value"), scalar, is_list, names, place)
+        written = entry.get("value")
+        if isinstance(written, list):
+            value = [_item(item, scalar, names, place) for item in written]
+        else:
+            value = _item(written, scalar, names, place)
         _check_result(value)
         return value
     except ValueError as error:
@@ -81,12 +85,6 @@ def _check_written(value: Any, scalar: type | None, is_list: bool) -> None:
     allowed = SCALARS if scalar is None else (scalar, str)
     if not isinstance(value, allowed):
         raise ValueError(f"must be {_names_of(allowed)}, got {value!r}")
-
-
-def _evaluate(value: Any, scalar: type | None, is_list: bool, names: Names, place: FileLine) -> Any:
-    if isinstance(value, list):
-        return [_item(item, scalar, names, place) for item in value]
-    return _item(value, scalar, names, place)
 
 
 def _item(value: Any, scalar: type | None, names: Names, place: FileLine) -> Any:

@@ -30,7 +30,6 @@ def process_spec(action: Action, scope: Scope, number: int) -> ProcessSpec:
     prefix = _prefix(action, scope, environment)
     command = prefix + command
     label = _text(action, LABEL_KEYS[action.kind], scope) or Path(command[0]).name
-    delay = _not_negative(action, "respawn_delay", 0.0)
     retries = action.get("respawn_max_retries")
     return ProcessSpec(
         label=f"{label}-{number}",
@@ -44,7 +43,7 @@ def process_spec(action: Action, scope: Scope, number: int) -> ProcessSpec:
         output=_output(action, scope),
         is_required=_is_required(action),
         respawns=_respawns(action, scope),
-        respawn_delay_s=delay,
+        respawn_delay_s=_not_negative(action, "respawn_delay", 0.0),
         respawn_max_retries=-1 if retries is None else retries,
         sigterm_timeout_s=_not_negative(action, "sigterm_timeout", SIGTERM_TIMEOUT_S),
         sigkill_timeout_s=_not_negative(action, "sigkill_timeout", SIGKILL_TIMEOUT_S),

@@ -14,7 +14,7 @@ from typing import Any
 
 from aerotwin_launch.document import Located, load_document
 from aerotwin_launch.errors import FileLine, LaunchError, suggestion
-from aerotwin_launch.substitutions import Template, parse_template, unescape
+from aerotwin_launch.substitutions import parse_template, unescape
 
 
 class Kind(Enum):
@@ -246,6 +246,3 @@ def _entries(item: Located, owner: str, key: str, rule: Key) -> tuple[Entry, ...
         message = f"'{key}' of '{owner}' must be {rule.kind.value}, got {found}"
         raise LaunchError(item.place, message)
     return tuple(_entry(each, key, rule.entry) for each in item.value)
-
-
-__all__ = ["ACTIONS", "Action", "Entry", "Template", "load_actions"]

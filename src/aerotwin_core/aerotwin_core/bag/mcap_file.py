@@ -35,7 +35,7 @@ from aerotwin_core.bag.mcap_records import (
     read_statistics,
     records_of,
 )
-from aerotwin_core.bag.mcap_walk import walk
+from aerotwin_core.bag.mcap_walk import McapWalk
 from aerotwin_core.bag.storage import ENCODING, RawMessage
 from aerotwin_core.errors import UserError
 from aerotwin_core.limits import VARIABLE, check_memory
@@ -66,7 +66,7 @@ class McapFile:
                 content = _by_index(file, n_bytes)
                 self.is_finished = content is not None
                 if content is None:
-                    content = walk(file, n_bytes, self._load, self._say)
+                    content = McapWalk(file, n_bytes, self._load, self._say).run()
         except OSError as error:
             raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
         self._content = content

@@ -37,16 +37,13 @@ _LAST_OPCODE, _FIRST_PRIVATE_OPCODE = 0x0F, 0x80
 _CHECKED = (Opcode.CHUNK, Opcode.MESSAGE)
 
 
-def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> McapContent:
-    """Return the readable content of a file of n_bytes.
+class McapWalk:
+    """Follows the records of a file of n_bytes.
 
     `load` maps (file, block) to the records of a block; `say` is called with one line for each
     stretch that is lost.
     """
-    return _Walk(file, n_bytes, load, say).run()
 
-
-class _Walk:
     def __init__(self, file: BinaryIO, n_bytes: int, load: Load, say: Say) -> None:
         self._file, self._n_bytes, self._load, self._say = file, n_bytes, load, say
         self._content = McapContent()
@@ -54,6 +51,7 @@ class _Walk:
         self._loose_span: tuple[int, int] | None = None
 
     def run(self) -> McapContent:
+        """Return the readable content."""
         at, sure, is_ended = len(MAGIC), len(MAGIC), False
         while at < self._n_bytes and not is_ended:
             opcode, length = self._head(at)

@@ -16,23 +16,13 @@ STORAGE_SUFFIXES = (".mcap", ".db3")
 
 @dataclass(frozen=True, kw_only=True)
 class BagFiles:
-    """The existing files of a bag in their order, and the content of its metadata.
-
-    Attributes
-    ----------
-    distro : str
-        ROS distribution of the recording, "" if unknown.
-    n_messages, start_ns : int or None
-        Message count and first stamp [ns] of the metadata.
-    problems : tuple of str
-        Missing files, unreadable metadata.
-    """
+    """The existing files of a bag in their order, and the content of its metadata."""
 
     files: tuple[Path, ...]
-    distro: str = ""
+    distro: str = ""  # ROS distribution of the recording, "" if unknown
     n_messages: int | None = None
     start_ns: int | None = None
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # missing files, unreadable metadata
 
 
 def is_storage_file(path: Path) -> bool:

@@ -14,29 +14,15 @@ ENCODING = "cdr"
 
 
 class StorageFile(Protocol):
-    """One file of a bag, opened for reading.
-
-    Attributes
-    ----------
-    topics, counts : dict
-        Message type and number of messages by topic name; counted if the index is lost.
-    span_ns : (int, int) or None
-        First and last stamp [ns]; None without messages.
-    definitions : dict
-        (format, text) of the message definitions in the file by message type.
-    problems : list of str
-        Unreadable parts of the file, as text; it may grow while messages are read.
-    is_finished : bool
-        False if the end or the index is missing, as after a killed writer.
-    """
+    """One file of a bag, opened for reading."""
 
     path: Path
-    topics: dict[str, str]
-    counts: dict[str, int]
-    span_ns: tuple[int, int] | None
-    definitions: dict[str, tuple[str, str]]
-    problems: list[str]
-    is_finished: bool
+    topics: dict[str, str]  # message type by name
+    counts: dict[str, int]  # messages by topic; counted if the index is lost
+    span_ns: tuple[int, int] | None  # first and last stamp
+    definitions: dict[str, tuple[str, str]]  # (format, text) by message type
+    problems: list[str]  # unreadable parts; it may grow while messages are read
+    is_finished: bool  # False if the end or the index is missing, as after a killed writer
 
     def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         """Yield the messages of topics (all if None) in order of their stamps."""

@@ -25,21 +25,11 @@ _STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MountedScan:
-    """A scan as measured, with the stamp of its beginning [ns].
-
-    Attributes
-    ----------
-    points_lidar : (n, 3) array
-        The finite points in the frame of the lidar, each at its own time [m].
-    times_s : (n,) array
-        Since the stamp [s]; zeros where the cloud has no field `time`.
-    T_base_lidar : (4, 4) array
-        The mounting.
-    """
+    """A scan as measured, with the stamp of its beginning [ns]."""
 
     stamp_ns: int
-    points_lidar: np.ndarray
-    times_s: np.ndarray
+    points_lidar: np.ndarray  # (n, 3), the finite ones, each at its own time [m]
+    times_s: np.ndarray  # (n,) since the stamp; zeros where the cloud has no field `time`
     T_base_lidar: FloatArray
 
 

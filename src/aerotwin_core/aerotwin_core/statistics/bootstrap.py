@@ -11,7 +11,7 @@ Kish: Survey Sampling, Wiley 1965 (how many equal blocks unequal ones are worth)
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -42,14 +42,7 @@ class Interval:
 
     def plain(self) -> dict[str, float | int]:
         """Return the numbers for JSON."""
-        return {
-            "estimate": self.estimate,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-            "standard_error": self.standard_error,
-            "n_blocks": self.n_blocks,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ Schuirmann: A comparison of the two one-sided tests procedure and the power appr
 the equivalence of average bioavailability. J. Pharmacokinetics and Biopharmaceutics 15, 1987.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -43,13 +43,8 @@ class Equivalence:
 
     def plain(self) -> dict[str, object]:
         """Return the numbers for JSON."""
-        return {
-            **self.interval.plain(),
-            "margin": self.margin,
-            "alpha": self.alpha,
-            "p_value": self.p_value,
-            "verdict": self.verdict,
-        }
+        numbers = asdict(self)
+        return numbers.pop("interval") | numbers
 
 
 def tost(difference: Replicates, margin: float, *, alpha: float = 0.05) -> Equivalence:
