@@ -66,10 +66,7 @@ class BatteryParameters:
         0.75, minimum=0.01, maximum=1.0, text="shaft power over electric power, with controllers"
     )
     shaft_torque_per_thrust_m: float = parameter(
-        0.0,
-        unit="m",
-        minimum=0.0,
-        text="torque per thrust that the motors pay for; 0: that of the propeller",
+        0.0, unit="m", minimum=0.0, text="torque per thrust of motors; 0: propeller's"
     )
     idle_power_w: float = parameter(0.0, unit="W", minimum=0.0, text="of everything but motors")
     initial_charge: float = parameter(1.0, minimum=0.0, maximum=1.0, text="at the start")
@@ -100,22 +97,14 @@ class Vibration:
         0.0, unit="kg m", minimum=0.0, text="mass times eccentricity of each rotor; 0 is off"
     )
     axial_share: float = parameter(
-        0.0,
-        minimum=0.0,
-        text="force along the axis once per turn, over that of the imbalance: blades out of track",
+        0.0, minimum=0.0, text="axial force over that of the imbalance: blades out of track"
     )
     n_blades: int = parameter(2, minimum=1, maximum=8, text="blades of a rotor")
     thrust_ripple: float = parameter(
-        0.0,
-        minimum=0.0,
-        maximum=1.0,
-        text="amplitude of the thrust as the blades pass, over the thrust; 0 is off",
+        0.0, minimum=0.0, maximum=1.0, text="amplitude as blades pass, over the thrust; 0 is off"
     )
     damage_kg_m: tuple[float, ...] = parameter(
-        (),
-        unit="kg m",
-        minimum=0.0,
-        text="further imbalance of each rotor: mass broken off times its distance from the axis",
+        (), unit="kg m", minimum=0.0, text="by rotor: further imbalance, mass broken off"
     )
 
     @property

@@ -101,10 +101,7 @@ def ground_wrench(y, R, state, c, u):
 
 @njit(**LEAN)
 def settle_contacts(y, before, state, c, u):
-    """Record, after a sub-step, points that touch, stick, slip or leave, and crashes.
-
-    y and before are the integrated state after and before the sub-step.
-    """
+    """Record what touches, sticks, slips, leaves or crashes between the states before and y."""
     state[at.N_CONTACTS] = 0.0
     if height_above_ground(y[0], y[1], y[2], u) > c[at.REACH]:
         forget_contacts(state, c)

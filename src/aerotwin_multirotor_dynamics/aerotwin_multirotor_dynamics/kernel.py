@@ -289,11 +289,7 @@ def step_batch(states, inputs, constants, dt):
     """Advance n vehicles in place by dt [s], on all cores; row by row as `step_state`, bit for bit.
 
     `states` and `inputs` have n rows, `constants` n or 1. Returns the number of finite new states.
-
-    Notes
-    -----
-    Set the environment's OMP_WAIT_POLICY to PASSIVE (`make` does): the threads otherwise spin
-    between calls and starve other processes.
+    Set OMP_WAIT_POLICY to PASSIVE (`make` does): the threads otherwise spin between calls.
     """
     n_finite = 0
     one = min(1, constants.shape[0] - 1)
@@ -321,17 +317,8 @@ BUILT_IN = Kernels(step_state, refresh_state)
 def compile_kernels(thrust_model=quadratic_thrust, drag_model=body_drag) -> Kernels:
     """Return `step_state` and `refresh_state` for custom models.
 
-    Parameters
-    ----------
-    thrust_model : function of (omega, vx, vy, vz, constants) -> float
-        Thrust of one rotor [N] from its speed [rad/s] and its hub's velocity through the air in
-        body axes [m/s]; as `aerodynamics.quadratic_thrust`.
-    drag_model : function of (vx, vy, vz, constants) -> (float, float, float)
-        Force of the air on the body [N], body axes; as `aerodynamics.body_drag`.
-
-    Notes
-    -----
-    Both must compile with numba. It takes seconds, once per process.
+    The signatures are those of `aerodynamics.quadratic_thrust` and `body_drag`; both must compile
+    with numba, which takes seconds, once per process.
     """
     own = (m if hasattr(m, "py_func") else part(m) for m in (thrust_model, drag_model))
     advance, refresh = assemble(*own)

@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vibration by the rotors: its effect on an inertial sensor.
 
-Each rotor has an imbalance, a force of m e omega^2 in its plane (and a share of it along its
-axis), and its thrust ripples as its blades pass. The forces act at the hub on a rigid body: on
-the centre of mass by its mass, on the rates by its inertia and the hub's position. The path of the
-vehicle is not changed (it would be micrometres).
+Each rotor has an imbalance, a force of m e omega^2 in its plane (and a share of it along its axis),
+and its thrust ripples as its blades pass. The forces act at the hub on a rigid body, whose path
+they do not change (it would be micrometres).
 
-An inertial sensor integrates between samples, as the drivers of flight controllers do with the
-fast samples of their sensors. So the output is the mean over that time, in closed form: a
+A sensor integrates between samples, so the output is the mean over that time, in closed form: a
 vibration of frequency f is scaled by sin(pi f dt) / (pi f dt), and frequencies above half the
 sampling rate alias with that factor.
 """

@@ -41,7 +41,7 @@ def flying() -> Multirotor:
 def test_truth_comes_back_from_its_messages():
     vehicle = flying()
     truth, state = DynamicsTruthMessages(4), vehicle.state_vector
-    odometry = messages.deserialize(truth.odometry(7, state), "nav_msgs/msg/Odometry")
+    odometry = messages.deserialize(truth.motion(7, state)[0], "nav_msgs/msg/Odometry")
     assert messages.stamp_ns(odometry) == 7
     assert (odometry.header.frame_id, odometry.child_frame_id) == ("map", "base_link_truth")
     p, q = odometry.pose.pose.position, odometry.pose.pose.orientation
@@ -53,14 +53,14 @@ def test_truth_comes_back_from_its_messages():
 
 def test_the_twist_is_in_body_axes():
     """East is to the right of a nose that points north: y of FLU is -3."""
-    cdr = DynamicsTruthMessages(4).odometry(0, flying().state_vector)
+    cdr = DynamicsTruthMessages(4).motion(0, flying().state_vector)[0]
     twist = messages.deserialize(cdr, "nav_msgs/msg/Odometry").twist.twist.linear
     assert (twist.x, twist.y, twist.z) == pytest.approx((0.0, -3.0, 0.5), abs=ROUNDING)
 
 
 def test_acceleration_is_that_of_the_motion_in_body_axes():
     vehicle = flying()
-    cdr = DynamicsTruthMessages(4).accel(0, vehicle.state_vector)
+    cdr = DynamicsTruthMessages(4).motion(0, vehicle.state_vector)[1]
     accel = messages.deserialize(cdr, "geometry_msgs/msg/AccelStamped").accel
     expected = vehicle.R_map_body.T @ vehicle.state.a_map_body
     found = (accel.linear.x, accel.linear.y, accel.linear.z)
@@ -68,7 +68,7 @@ def test_acceleration_is_that_of_the_motion_in_body_axes():
 
 
 def test_rotor_speeds_come_back_from_their_message_in_any_order():
-    cdr = DynamicsTruthMessages(4).rotors(0, np.array([700.0, 710.0, 720.0, 730.0]))
+    cdr = DynamicsTruthMessages(4).motion(0, flying().state_vector)[2]
     message = messages.deserialize(cdr, "sensor_msgs/msg/JointState")
     assert message.name == rotor_names(4)
     assert speeds_from_joint_state(message, 4) == [700.0, 710.0, 720.0, 730.0]

@@ -20,10 +20,7 @@ class AirspeedParameters:
 
     rate_hz: float = parameter(10.0, unit="Hz", minimum=0.1, text="samples per second")
     noise_density_pa: float = parameter(
-        0.3162278,
-        unit="Pa/√Hz",
-        minimum=0.0,
-        text="white noise; per sample sigma = density * sqrt(rate): 0.01 hPa at 10 Hz",
+        0.3162278, unit="Pa/√Hz", minimum=0.0, text="white noise: sigma = density * sqrt(rate)"
     )
     offset_pa: float = parameter(0.0, unit="Pa", text="constant error")
 

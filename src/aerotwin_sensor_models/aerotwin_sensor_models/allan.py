@@ -17,6 +17,9 @@ from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.imu import GRAVITY, Imu, TriadParameters
 from aerotwin_sensor_models.kernels import sample_imu_rows
 
+PER_DECADE = 12
+"""Averaging times in a decade."""
+
 
 def allan_deviation(values: np.ndarray, n_per_cluster: int) -> float:
     """Return the overlapping Allan deviation of a series (n,) of constant rate, in its unit.
@@ -38,13 +41,13 @@ def allan_deviation(values: np.ndarray, n_per_cluster: int) -> float:
     return math.sqrt(0.5 * float(np.mean(steps**2))) if len(steps) else math.nan
 
 
-def averaging_times(n: int, *, per_decade: int = 12) -> np.ndarray:
+def averaging_times(n: int) -> np.ndarray:
     """Return numbers of samples per cluster, logarithmically spaced, for n samples.
 
     The longest leaves nine clusters: beyond that the estimate says little.
     """
     longest = max(1, n // 9)
-    spread = np.logspace(0.0, math.log10(longest), 1 + round(per_decade * math.log10(longest)))
+    spread = np.logspace(0.0, math.log10(longest), 1 + round(PER_DECADE * math.log10(longest)))
     return np.unique(np.round(spread).astype(int))
 
 

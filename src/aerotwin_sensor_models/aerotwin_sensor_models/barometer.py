@@ -31,10 +31,7 @@ class BarometerParameters:
         600.0, unit="s", minimum=1e-3, text="correlation time of the drift"
     )
     airflow_sigma_pa: float = parameter(
-        0.0,
-        unit="Pa",
-        minimum=0.0,
-        text="standard deviation of what the air about the vehicle adds, Gauss-Markov as well",
+        0.0, unit="Pa", minimum=0.0, text="sigma of the Gauss-Markov error by the air flow"
     )
     airflow_correlation_time_s: float = parameter(
         1.0, unit="s", minimum=1e-3, text="correlation time of that"

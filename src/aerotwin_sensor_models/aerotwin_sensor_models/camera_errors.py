@@ -51,10 +51,7 @@ class ExposureParameters:
     """
 
     exposure: float = parameter(
-        1.0,
-        minimum=0.0,
-        maximum=100.0,
-        text="light taken; 1 shows textures as they are",
+        1.0, minimum=0.0, maximum=100.0, text="light collected; 1 shows textures as they are"
     )
     gain: float = parameter(
         1.0, minimum=0.0, maximum=100.0, text="amplification of signal and noise"
@@ -110,10 +107,9 @@ class VignettingParameters:
 
 
 def check_vignetting(parameters: VignettingParameters, camera: CameraModel) -> None:
-    """Refuse a lens with negative illumination somewhere in the image.
+    """Refuse, by a ValueError, a lens with negative illumination somewhere in the image.
 
     The polynomial in r^2 is least at an end of its interval or where its derivative vanishes.
-    Raises ValueError if it is negative.
     """
     nearest, farthest = _square_distances(camera)
     c2, c4, c6 = parameters.falloff_r2, parameters.falloff_r4, parameters.falloff_r6

@@ -23,10 +23,7 @@ PICTURE, DEPTH, LIDAR, RADAR = 1, 2, 3, 4
 
 @functools.cache
 def normal_table() -> np.ndarray:
-    """Return the normal quantiles at the middle of equal shares, scaled to unit variance.
-
-    They reach to 4.3 standard deviations.
-    """
+    """Return normal quantiles of equal shares, of unit variance, up to 4.3 standard deviations."""
     half = [NormalDist().inv_cdf((i + 0.5) / N_LEVELS) for i in range(N_LEVELS // 2)]
     table = np.array(half + [-value for value in reversed(half)])
     return (table / table.std()).astype(np.float32)

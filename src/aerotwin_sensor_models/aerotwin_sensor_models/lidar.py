@@ -66,10 +66,7 @@ class LidarParameters:
         120.0, unit="m", minimum=0.1, text="what is farther gives no return"
     )
     limit_range_m: float = parameter(
-        0.0,
-        unit="m",
-        minimum=0.0,
-        text="range of a 10 % target met square on at which limit_snr holds; 0: nothing drops out",
+        0.0, unit="m", minimum=0.0, text="range of a 10 % target at limit_snr; 0: no drop-outs"
     )
     limit_snr: float = parameter(
         5.0, minimum=0.1, text="signal-to-noise ratio there (5.0: 90 % of shots return)"

@@ -144,20 +144,12 @@ def write_returns(
 ):  # fmt: skip
     """Write the points of a turn, and return how many.
 
-    Parameters
-    ----------
-    rays : (n, 6) array
-        Cast rays in map, column by column.
-    ranges, normals, reflectivity : (n,), (n, 3), (n,) arrays
-        Hits: distance [m], infinity for none; unit normal in map; reflected share of light.
-    frame : (4, 3) array
-        Frame of deskewed points: its origin in map and, as three rows, R_lidar_map.
-    azimuth, elevation : (n_columns, 2), (n_rings, 2) arrays
-        Cosine and sine of columns and rings.
-    sensor, gauss : tuple of 10 floats, (65536,) array
-        See `MINIMUM` and its neighbours; normal quantiles.
-    tokens, bits : (n, 6) arrays
-        Output points as float32 and as uint32 views of one buffer; organised: one per ray.
+    `rays` (n, 6) were cast in map, column by column; hits are `ranges` (n,) [m], infinity for none,
+    unit `normals` (n, 3) in map and `reflectivity` (n,) of light. `frame` (4, 3) holds the origin
+    of deskewed points in map and R_lidar_map; `azimuth`, `elevation` cosines and sines of columns
+    and rings; `sensor` the numbers at `MINIMUM` and its neighbours; `gauss` (65536,) normal
+    quantiles. `tokens`, `bits` (n, 6) are float32 and uint32 views of the output; organised: one
+    point per ray.
     """
     n_rings, n_columns, n = len(elevation), len(azimuth), 0
     for c in range(n_columns):

@@ -38,10 +38,7 @@ class MagnetometerParameters:
         0.0, unit="T", minimum=0.0, text="constant bias, drawn once per axis"
     )
     disturbance_sigma_t: float = parameter(
-        0.0,
-        unit="T",
-        minimum=0.0,
-        text="standard deviation of what motors and cables add, Gauss-Markov as well, each axis",
+        0.0, unit="T", minimum=0.0, text="sigma of the Gauss-Markov field of motors and cables"
     )
     disturbance_correlation_time_s: float = parameter(
         0.3, unit="s", minimum=1e-3, text="correlation time of that"

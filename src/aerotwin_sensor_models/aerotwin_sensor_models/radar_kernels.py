@@ -47,18 +47,9 @@ def hann_lobe(x):
 def add_echoes(ranges, amplitudes, columns, beam, per, bin_m, resolution_m, key, field):
     """Add echoes to the field of a turn, each with its own phase from the random `key`.
 
-    Parameters
-    ----------
-    ranges, amplitudes, columns : (n,) arrays
-        Apparent range of each echo [m], its amplitude mid-beam (0 for none) and column.
-    beam : (2 m + 1,) array
-        Amplitude by columns off the middle of the beam.
-    per : int
-        Columns from one azimuth to the next.
-    bin_m, resolution_m : float
-        Length of a bin; c / 2B [m].
-    field : (n_azimuths, n_bins, 2) array
-        Real and imaginary part; is added to.
+    Echoes have an apparent range [m], an amplitude mid-beam (0 for none) and a column. `beam` (2 m
+    + 1,) is the amplitude by columns off its middle, `per` the columns from one azimuth to the
+    next, `resolution_m` c / 2B. `field` (n_azimuths, n_bins, 2) holds real and imaginary part.
     """
     n_azimuths, n_bins = field.shape[0], field.shape[1]
     m, reach = len(beam) // 2, LOBE * resolution_m

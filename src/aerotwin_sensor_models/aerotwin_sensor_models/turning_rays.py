@@ -11,20 +11,11 @@ from aerotwin_sensor_models import lidar_kernels as kernels
 class TurningRays:
     """Makes the rays of one turn after the other, of period `period_ns` [ns].
 
-    Parameters
-    ----------
-    azimuths, elevations : (n,), (m,) array
-        Of the columns, in order of measurement, and of the rays of a column [rad].
-
-    Attributes
-    ----------
-    azimuth, elevation : (n, 2), (m, 2) arrays
-        Their cosines and sines.
-    offsets_ns : (n,) int64 array
-        Time of each column since the start of the turn [ns].
-    p, R, rays : (n, 3), (n, 9) arrays, (n m, 6) float32 array
-        Pose of the sensor in map at each column of the last turn [m], and its rays: origin [m] and
-        unit direction in map.
+    `azimuths` (n,) are those of the columns in order of measurement, `elevations` (m,) of the rays
+    of a column [rad]; `azimuth` (n, 2), `elevation` (m, 2) are their cosines and sines,
+    `offsets_ns` (n,) the time of each column since the start of the turn. `p` (n, 3), `R` (n, 9)
+    and `rays` (n m, 6) are of the last turn: pose of the sensor in map at each column, origin [m]
+    and unit direction of each ray.
     """
 
     def __init__(self, azimuths: np.ndarray, elevations: np.ndarray, period_ns: int) -> None:
@@ -37,15 +28,9 @@ class TurningRays:
     def cast(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
         """Return the rays of the turn that begins at a stamp, `motion` being T_map_sensor.
 
-        Returns
-        -------
-        (n m, 6) float32 array
-            Origin [m], unit direction in map, column by column; overwritten by the next turn.
-
-        Raises
-        ------
-        ValueError
-            If the motion (linear and slerp between its poses) does not cover the turn.
+        They are (n m, 6) float32, column by column: origin [m], unit direction in map; overwritten
+        by the next turn. Raises ValueError if the motion (linear and slerp between its poses) does
+        not cover the turn.
         """
         query, own = stamp_ns + self.offsets_ns, motion.stamps_ns
         if len(own) < 2 or own[0] > query[0] or own[-1] < query[-1]:

@@ -17,10 +17,7 @@ REPORT_RATE_HZ = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class BatteryReport:
-    """State of the battery.
-
-    Remaining charge, 0 to 1; voltage at the terminals and current out of them; cells in series.
-    """
+    """State of the battery: remaining charge, 0 to 1; voltage at, current out of the terminals."""
 
     charge: float
     voltage_v: float
@@ -29,10 +26,7 @@ class BatteryReport:
 
 
 class BatteryMonitor:
-    """Publishes the topic `battery` of an airframe that models one; is silent for others.
-
-    `vehicle` is the name in a fleet, "" for a single vehicle.
-    """
+    """Publishes the topic `battery` of a vehicle; silent for an airframe that models none."""
 
     def __init__(
         self, airframe: Airframe, sinks: SinkGroup, vehicle: str = "", start_ns: int = 0

@@ -49,28 +49,14 @@ class CameraTopics:
 
 @dataclass(frozen=True, kw_only=True)
 class Eye:
-    """One lens on the body.
+    """One lens on the body."""
 
-    Attributes
-    ----------
-    name, frame_id : str
-        Its frame, which looks along x, and that of its messages, `<name>_optical`, along z.
-    T_body_optical : (4, 4) array
-        Mounting.
-    camera_index : int
-        Selects a noise stream of its own.
-    sinks : dict
-        Topics by kind of image (mono or rgb, depth, ids).
-    baseline_m : float
-        Distance from the left eye of its pair, 0 for that one itself and for a single camera.
-    """
-
-    name: str
-    frame_id: str
-    T_body_optical: np.ndarray
-    camera_index: int
-    sinks: dict[str, CameraTopics]
-    baseline_m: float = 0.0
+    name: str  # frame that looks along x
+    frame_id: str  # of its messages, `<name>_optical`, along z
+    T_body_optical: np.ndarray  # (4, 4)
+    camera_index: int  # selects a noise stream of its own
+    sinks: dict[str, CameraTopics]  # by kind of image: mono or rgb, depth, ids
+    baseline_m: float = 0.0  # from the left eye of its pair; 0 for that one or a single one
 
 
 @dataclass
@@ -84,19 +70,8 @@ class _Shot:
 class BodyCamera:
     """One camera, or a pair whose images are taken at the same instants.
 
-    Parameters
-    ----------
-    parameters : CameraParameters
-        Lens, range, readout and noise of every eye.
-    rate_hz : float
-        Frame k is due at k / rate.
-    seed : int
-        Seed of the noise.
-
-    Attributes
-    ----------
-    infos : list of sensor_msgs/CameraInfo
-        Of each eye, without a stamp.
+    Frame k is due at k / `rate_hz`; `seed` is that of the noise. `infos` are the CameraInfo
+    messages of the eyes, without a stamp.
     """
 
     def __init__(

@@ -72,8 +72,7 @@ class VisionTopic:
 class SimulatedVision:
     """A motion capture or visual odometry: truth at its due times with noise, drift and delay.
 
-    It publishes the topic `external_odom`; `vehicle` is the name in a fleet, "" for a single
-    vehicle.
+    It publishes the topic `external_odom`.
     """
 
     def __init__(

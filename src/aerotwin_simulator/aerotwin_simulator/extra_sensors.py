@@ -68,25 +68,8 @@ class SensorFailed(Exception):
 class ExtraSensors:
     """The packaged sensors that parameters name, and those of `extra_sensors`.
 
-    Parameters
-    ----------
-    parameters : SimulatorParameters
-        Names of the sensors, and the seed.
-    origin_altitude_m : float
-        Altitude of the origin of map above mean sea level.
-    inputs : (m,) array
-        Inputs of the dynamics, for the wind.
-    cast : callable
-        As `SensorTruth.cast`.
-    vehicle : str
-        Name in a fleet, "" for a single vehicle.
-    start_ns : int
-        Time at which they are switched on.
-
-    Raises
-    ------
-    UserError
-        If a sensor cannot be found or made.
+    `origin_altitude_m` is that of map above mean sea level; `inputs` (m,) of the dynamics have the
+    wind; `cast` is as `SensorTruth.cast`. Raises UserError if a sensor cannot be found or made.
     """
 
     def __init__(
@@ -120,10 +103,18 @@ class ExtraSensors:
         readings: list[ExtraReading] = []
         for sensor, topic, due in self._entries:
             for stamp_ns in due.until(step.end_ns):
-                fields = _sample(sensor, stamp_ns, self._truth(step.at(stamp_ns)))
-                if fields is not None:
-                    self._sinks.publish_cdr(topic, stamp_ns, _message(sensor, stamp_ns, fields))
-                    readings.append(ExtraReading(sensor, stamp_ns, fields))
+                try:
+                    fields = sensor.sample(stamp_ns, self._truth(step.at(stamp_ns)))
+                    if fields is None:
+                        continue
+                    cdr = bytes(serialize(extra_message(sensor, stamp_ns, fields)))
+                except Exception as error:
+                    raise SensorFailed(
+                        f"extra sensor {type(sensor).__name__} failed at t = "
+                        f"{stamp_ns * 1e-9:.3f} s: {type(error).__name__}: {error}"
+                    ) from error
+                self._sinks.publish_cdr(topic, stamp_ns, cdr)
+                readings.append(ExtraReading(sensor, stamp_ns, fields))
         return readings
 
     def _truth(self, state: np.ndarray) -> SensorTruth:
@@ -146,7 +137,12 @@ def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]
     Raises UserError if a sensor cannot be found or made, or its topic is not relative and its own.
     """
     seed, vehicle = parameters.seed, parameters.instance
-    sensors = _packaged(parameters)
+    sensors: list[ExtraSensor] = []
+    for name, make in PACKAGED.items():
+        preset = getattr(parameters, name)
+        if preset != NO_PRESET:
+            values = to_mapping(load_preset(name, preset))
+            sensors.append(make(values, seed_sequence(seed, vehicle, name)))
     for line in parameters.extra_sensors:
         sensor = make_extra_sensor(line, seed=seed, vehicle=vehicle)
         _check_topic(line, sensor.topic, [other.topic for other in sensors])
@@ -166,36 +162,3 @@ def _check_topic(line: str, name: object, others: Sequence[str]) -> None:
             f"extra_sensors: {line}: topic: expected one of its own, found {name}, which is that "
             f"of {whose}; rename it"
         )
-
-
-def _packaged(parameters: SimulatorParameters) -> list[ExtraSensor]:
-    sensors: list[ExtraSensor] = []
-    for name, make in PACKAGED.items():
-        preset = getattr(parameters, name)
-        if preset != NO_PRESET:
-            values = to_mapping(load_preset(name, preset))
-            rng = seed_sequence(parameters.seed, parameters.instance, name)
-            sensors.append(make(values, rng))
-    return sensors
-
-
-def _sample(sensor: ExtraSensor, stamp_ns: int, truth: SensorTruth) -> Mapping[str, Any] | None:
-    try:
-        return sensor.sample(stamp_ns, truth)
-    except Exception as error:
-        raise _failed(sensor, stamp_ns, error) from error
-
-
-def _message(sensor: ExtraSensor, stamp_ns: int, fields: Mapping[str, Any]) -> bytes:
-    try:
-        return bytes(serialize(extra_message(sensor, stamp_ns, fields)))
-    except Exception as error:
-        raise _failed(sensor, stamp_ns, error) from error
-
-
-def _failed(sensor: ExtraSensor, stamp_ns: int, error: Exception) -> SensorFailed:
-    """Return the error for a user's class that raises or returns invalid fields."""
-    return SensorFailed(
-        f"extra sensor {type(sensor).__name__} failed at t = {stamp_ns * 1e-9:.3f} s: "
-        f"{type(error).__name__}: {error}"
-    )

@@ -72,27 +72,14 @@ class Fleet:
 
 @dataclass(frozen=True, kw_only=True)
 class VehiclePlan:
-    """One vehicle before it is made.
+    """One vehicle before it is made."""
 
-    Attributes
-    ----------
-    name : str
-        Namespace of its topics and prefix of its frames; "" for a single vehicle.
-    start_east_m, start_north_m : float
-        Its start from the world's start, along map x and y.
-    start_yaw_deg : float or None
-        None for the world's.
-    is_alike : bool
-        One of several identical vehicles: they fly one mission side by side, each from its own
-        start.
-    """
-
-    name: str
+    name: str  # namespace of its topics, prefix of its frames; "" for a single one
     parameters: SimulatorParameters
-    start_east_m: float = 0.0
-    start_north_m: float = 0.0
-    start_yaw_deg: float | None = None
-    is_alike: bool = False
+    start_east_m: float = 0.0  # from the world's start, along map x
+    start_north_m: float = 0.0  # and y
+    start_yaw_deg: float | None = None  # None: the world's
+    is_alike: bool = False  # one of several that fly one mission side by side
 
 
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
@@ -117,6 +104,14 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     _refuse_twins(parameters.fleet, "name", [plan.name for plan in plans])
     _refuse_twins(parameters.fleet, "instance", [plan.parameters.instance for plan in plans])
     return plans
+
+
+def mission_of(plan: VehiclePlan) -> MissionPlan | None:
+    """Return the mission of a vehicle's autopilot, None for none; errors as `side_by_side`."""
+    parameters = plan.parameters
+    if parameters.mission == "none" or not parameters.is_mavlink:
+        return None
+    return side_by_side(load_parameters_file(MissionPlan, parameters.mission), plan)
 
 
 def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:

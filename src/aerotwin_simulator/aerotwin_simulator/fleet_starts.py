@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts of identical vehicles: side by side, as far as ground and obstacles leave room.
 
-The mission of each is moved as its start is, so a start counts only where the moved mission keeps
-clear of the world, too.
+The mission is moved with the start, which counts only if the moved mission keeps clear, too.
 """
 
 import dataclasses
@@ -15,12 +14,10 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_px4_bridge import MissionPlan
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.collision import N_DIRECTIONS, ROUGH_M, frame_lines, mesh_at
-from aerotwin_simulator.fleet import SPACING_M, VehiclePlan, side_by_side
+from aerotwin_simulator.fleet import SPACING_M, VehiclePlan, mission_of
 from aerotwin_worlds import World
 
 CLEAR_M = 2.0
@@ -115,10 +112,8 @@ class _Room:
 
     def _first_path(self, first: VehiclePlan) -> FloatArray:
         """Return points (n, 3) of the first vehicle's mission from its hover; none, none."""
-        parameters = first.parameters
-        if parameters.mission == "none" or not parameters.is_mavlink:
+        if (mission := mission_of(first)) is None:
             return np.empty((0, 3))
-        mission = side_by_side(load_parameters_file(MissionPlan, parameters.mission), first)
         start = self._above_ground(self._world.start_p_map)
         hover = start + np.array([0.0, 0.0, max(mission.takeoff_altitude_m - CLEAR_M, 0.0)])
         path, _ = mission.plan(hover, self._world.start_yaw)

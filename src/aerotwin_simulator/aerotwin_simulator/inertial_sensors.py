@@ -69,18 +69,9 @@ class InertialSensors:
     """The sensors used by the controller.
 
     IMU, magnetometer and barometer that are due once per step are sampled by the compiled step
-    itself (`unit`, `in_step`); those with another rate, and the GNSS, here. The magnetic field at
-    `origin`, that of map, holds for the whole flight; `vehicle` is the name in a fleet, "" for a
-    single vehicle; the rotors of `airframe` vibrate the IMU.
-
-    Attributes
-    ----------
-    unit : InertialUnit
-        IMU, magnetometer and barometer.
-    in_step : int
-        Sensors sampled at every step: a sum of `aerotwin_sensor_models.layout.IMU` etc.
-    outputs : list of (Topic, FixedLayout)
-        Topic and message of IMU, magnetometer and barometer.
+    itself (`in_step`, a sum of `aerotwin_sensor_models.layout.IMU` and so on); those with another
+    rate, and the GNSS, here. `outputs` are topic and message of the three. The magnetic field at
+    `origin`, that of map, holds for the whole flight; the rotors of `airframe` vibrate the IMU.
     """
 
     def __init__(

@@ -46,10 +46,7 @@ class Turns:
     def add(
         self, stamp_ns: int, p_map_body: np.ndarray, q_map_body: np.ndarray
     ) -> Iterator[tuple[int, int, Trajectory]]:
-        """Add a pose; yield (begin, end, T_map_lidar) of each turn [ns] that it completes.
-
-        Stamps increase from call to call.
-        """
+        """Add a later pose; yield (begin, end, T_map_lidar) of each turn [ns] that it completes."""
         if self._schedule is None:
             self._schedule = Schedule(self._rate_hz, stamp_ns - 1)
         self._stamps.append(stamp_ns)
@@ -74,11 +71,7 @@ class Turns:
 
 
 class BodyLidar:
-    """The lidar on the body of a vehicle.
-
-    The mounting `T_body_lidar` is (4, 4); `seed` and `instance` select its noise; `vehicle` is the
-    name in a fleet, "" for a single vehicle.
-    """
+    """The lidar on the body, mounted at `T_body_lidar`; `seed` and `instance` select its noise."""
 
     def __init__(
         self,
@@ -104,10 +97,7 @@ class BodyLidar:
         self._lidar.scan(self._queries.beams, motion, 0)
 
     def clouds(self, step: TruthStep) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (begin, end, message) of the turns that end in a step [ns].
-
-        The header has the start of the turn.
-        """
+        """Yield (begin, end, message) of the turns that end in a step [ns]; stamp: the begin."""
         if self._last_ns < 0:
             yield from self.scan_to_pose(step.start_ns, step.start[layout.POSITION], _q(step.start))
         yield from self.scan_to_pose(step.end_ns, step.end[layout.POSITION], _q(step.end))

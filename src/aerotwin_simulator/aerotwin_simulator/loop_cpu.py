@@ -30,10 +30,6 @@ def loop_cpu(parameters: SimulatorParameters) -> int | None:
 
 
 def cpu_of_instance(instance: int) -> int:
-    """Return the automatic choice of a simulator's processor.
-
-    Simulators on one machine have different instances (their ports follow from it): from the last
-    allowed processor on, each uses the one before.
-    """
+    """Return the automatic choice: from the last allowed processor back by the instance."""
     allowed = sorted(os.sched_getaffinity(0))
     return allowed[-1 - instance % len(allowed)]

@@ -54,9 +54,8 @@ def mission_flight(
 ) -> Iterator[Simulation]:
     """Start a flight without cameras and recording; end it with the block.
 
-    `folder` is that of the autopilot's log, `seed` that of all noise in flight, and the ports on
-    this machine follow from `instance`. For `positioning` see `Positioning`; `vision_delay_s` is
-    the age of the caller's poses when they are passed.
+    `folder` is that of the autopilot's log, `seed` that of all noise; the ports follow from
+    `instance`. `vision_delay_s` is the age of the caller's poses when they are passed.
     """
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
@@ -74,10 +73,7 @@ def mission_flight(
 def flown(
     simulation: Simulation, rate_hz: float, on_progress: Callable[[float], object]
 ) -> Iterator[Simulation]:
-    """Fly to the end; yield the simulation at a rate, and report the flown share of the mission.
-
-    `Simulation.is_success` is whether the mission succeeded.
-    """
+    """Fly to the end; yield the simulation at a rate, and report the flown share of the mission."""
     due = Schedule(rate_hz)
     while simulation.outcome is None:
         simulation.advance()

@@ -23,8 +23,7 @@ def T_body_sensor(
 ) -> np.ndarray:
     """Return the mounting of a sensor at p_body (3,) [m], rotated by R_z R_y R_x.
 
-    Without rotation its axes are the body's; a positive pitch is downwards, a positive yaw to the
-    left.
+    A positive pitch is downwards, a positive yaw to the left.
     """
     R_body_sensor = Rotation.from_euler("ZYX", [yaw_deg, pitch_deg, roll_deg], degrees=True)
     return make_transform(R_body_sensor.as_matrix(), np.asarray(p_body, float))
@@ -37,11 +36,7 @@ def T_body_optical(p_body: Sequence[float], **turns_deg: float) -> np.ndarray:
 
 
 def imu_transform(preset: str, vehicle: str = "") -> object:
-    """Return the mounting of an IMU preset as TransformStamped.
-
-    The preset has the pose of `imu_link`: its lever arm from `base_link`, which is the centre of
-    mass, and its rotation.
-    """
+    """Return the mounting of an IMU preset, its lever arm and rotation, as TransformStamped."""
     imu = load_preset("imu", preset)
     return _fixed(vehicle, "base_link", "imu_link", np.array(imu.lever_arm_m), imu.R_body_imu)
 

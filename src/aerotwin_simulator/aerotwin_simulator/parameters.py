@@ -78,19 +78,13 @@ class SimulatorParameters:
         0, text="vehicle number; shifts every port", minimum=0, maximum=MAX_INSTANCE
     )
     instances: int = parameter(
-        1,
-        text="like vehicles side by side, uav0, uav1, ...; 1 = one without a name",
-        minimum=1,
-        maximum=50,
+        1, text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed", minimum=1, maximum=50
     )
     fleet: str = parameter(
         "none", text="path of a fleet file: vehicles by name, each with what differs"
     )
     step_s: float = parameter(
-        LOCKSTEP_S,
-        text="time of a step; below 0.004 only for controllers without MAVLink",
-        unit="s",
-        choices=STEPS_S,
+        LOCKSTEP_S, text="a step; below 0.004 only without MAVLink", unit="s", choices=STEPS_S
     )
     autopilot_wait_s: float = parameter(
         120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
@@ -114,10 +108,7 @@ class SimulatorParameters:
     magnetometer: str = parameter("default", text="magnetometer preset")
     gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
     vibration: float = parameter(
-        1.0,
-        text="vibration by the rotors over that of the airframe; 0 = the IMU feels none",
-        minimum=0.0,
-        maximum=100.0,
+        1.0, text="rotor vibration over the airframe's; 0 = none", minimum=0.0, maximum=100.0
     )
     external_vision: str = parameter(
         "none",
@@ -137,9 +128,7 @@ class SimulatorParameters:
     optical_flow: str = parameter(NO_PRESET, text="optical flow preset; none = none")
     airspeed: str = parameter(NO_PRESET, text="airspeed preset; none = none")
     rc: str = parameter(
-        "none",
-        text="radio control of a PX4: joy sends the axes of the topic joy as its channels",
-        choices=("none", "joy"),
+        "none", text="radio control of a PX4: axes of joy as channels", choices=("none", "joy")
     )
     extra_sensors: tuple[str, ...] = parameter(
         (), text="sensors of one's own: module:Class or module:Class@parameters.yaml"
@@ -286,10 +275,7 @@ class SimulatorParameters:
 
 
 def same_parameter(name: str, *, default: Any = dataclasses.MISSING) -> Any:
-    """Declare a parameter of another class as in `SimulatorParameters`, with that default or own.
-
-    With the default None it need not be given.
-    """
+    """Declare a parameter as in `SimulatorParameters`; with the default None it is optional."""
     field = SimulatorParameters.__dataclass_fields__[name]
     metadata = dict(field.metadata)
     if default is dataclasses.MISSING:

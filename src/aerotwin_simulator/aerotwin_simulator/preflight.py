@@ -9,13 +9,11 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_px4_bridge import MissionPlan
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers import BackendSetup, check_controller
 from aerotwin_simulator.extra_sensors import make_extra_sensors
-from aerotwin_simulator.fleet import plan_vehicles, side_by_side
+from aerotwin_simulator.fleet import mission_of, plan_vehicles
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
 from aerotwin_worlds.loading import find_world
@@ -37,9 +35,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             if own.has_lidar:
                 load_preset("lidar", own.lidar)
             airframe = load_airframe(own.airframe)
-            mission = None
-            if own.mission != "none" and own.is_mavlink:
-                mission = side_by_side(load_parameters_file(MissionPlan, own.mission), plan)
+            mission = mission_of(plan)
             _check_unused_mission(own)
             check_controller(
                 BackendSetup(
@@ -56,10 +52,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
 
 
 def _check_unused_mission(parameters: SimulatorParameters) -> None:
-    """Reject an unused mission that does not exist: a mistake, not a default.
-
-    Launch files name a default mission for any controller; an existing one is in the result.
-    """
+    """Reject an unused mission that does not exist; an existing one is in the result."""
     is_used = parameters.mission == "none" or parameters.is_mavlink
     if not is_used and not Path(parameters.mission).is_file():
         raise ParameterError(

@@ -20,35 +20,21 @@ PRESSURE = 9
 class Readings:
     """The readings of one step; one object serves all steps, so copy what outlives a step.
 
-    Attributes
-    ----------
-    step : TruthStep
-        The motion during the step.
-    values : (11,) array
-        Specific force [m/s^2] and angular velocity [rad/s] in the axes of the IMU, magnetic field
-        in body axes [T], pressure [Pa] and temperature [K], as last read.
-    R_body_imu : (3, 3) array or None
-        Mounting of the IMU; None if its axes are those of the body.
-    has_imu, has_field, has_pressure : bool
-        Which values are new in this step.
-    imu_ns : int
-        Stamp of the latest reading of the IMU; an IMU slower than the steps, or at a rate that does
-        not divide theirs, reads within a step or not at all.
-    fixes, vision, extra : list of GnssSample, VisionPose, ExtraReading
-        Delivered in this step by the GNSS receiver (measured `delay_s` ago), by external vision,
-        and by other sensors: range finder, optical flow, airspeed, a user's own.
-    battery : BatteryReport or None
-        The battery's report, when due.
+    `values` (11,) are specific force [m/s^2] and angular velocity [rad/s] in the axes of the IMU,
+    magnetic field in body axes [T], pressure [Pa] and temperature [K], as last read; `has_imu`,
+    `has_field`, `has_pressure` say which are new. `imu_ns` is the stamp of the last IMU reading: an
+    IMU whose rate does not divide that of the steps reads within a step or not at all. `fixes`,
+    `vision` and `extra` were delivered in this step.
     """
 
     step: TruthStep
     values: np.ndarray
-    R_body_imu: np.ndarray | None = None
+    R_body_imu: np.ndarray | None = None  # None if its axes are the body's
     has_imu: bool = False
     imu_ns: int = 0
     has_field: bool = False
     has_pressure: bool = False
     fixes: list[GnssSample] = field(default_factory=list)
-    battery: BatteryReport | None = None
+    battery: BatteryReport | None = None  # when due
     vision: list[VisionPose] = field(default_factory=list)
     extra: list[ExtraReading] = field(default_factory=list)

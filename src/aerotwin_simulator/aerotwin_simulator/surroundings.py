@@ -28,24 +28,17 @@ STEPS_WHEN_CLEAR = 4
 class Surroundings:
     """Shared environment of the vehicles of one simulation.
 
-    Attributes
-    ----------
-    plane : LocalTangentPlane
-        The map frame.
-    folder : Path
-        Folder of the logs.
-    before_frame, before_scan : callable, optional
-        Called with the stamp [ns] before a frame of its first camera is published, or at the
-        stereo rate if it has none, and before a turn of its lidar; None if no node is waited for.
-    spin : callable
-        Delivers messages of other nodes for at most the requested wall time [s].
+    `before_frame` is called with the stamp [ns] before a frame of the vehicle's first camera is
+    published (or at the stereo rate if it has none), `before_scan` before a turn of its lidar; None
+    if no node is waited for. `spin` delivers messages of other nodes for at most the requested wall
+    time [s].
     """
 
     world: World
     queries: WorldQueries
     renderer: Renderer
-    plane: LocalTangentPlane
-    folder: Path
+    plane: LocalTangentPlane  # the map frame
+    folder: Path  # of the logs
     sinks: SinkGroup
     before_frame: Callable[[int], None] | None
     before_scan: Callable[[int], None] | None

@@ -12,10 +12,9 @@ from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.frames import make_transform
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.state import interpolate_vector
+from aerotwin_multirotor_dynamics.truth_messages import TRUTH_FRAME, TruthMessages
 from aerotwin_sensor_models import Imu
 from aerotwin_simulator import topics
-
-TRUTH_FRAME = "base_link_truth"
 
 
 @dataclass(slots=True)
@@ -55,61 +54,29 @@ def transform(state: np.ndarray) -> np.ndarray:
 
 
 class SimulatorTruthMessages:
-    """Serialises truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias.
-
-    `vehicle` is the name in a fleet, "" for a single vehicle.
-    """
+    """Serialises truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias."""
 
     def __init__(self, n_rotors: int, vehicle: str = "") -> None:
-        truth_frame = topics.frame(vehicle, TRUTH_FRAME)
-        base_frame = topics.frame(vehicle, "base_link")
         imu_frame = topics.frame(vehicle, "imu_link")
         place = topics.below(vehicle)
         self._bias_topic = place(topics.TRUTH_IMU_BIAS)
         self._topics = [place(t) for t in (topics.TRUTH_ODOM, topics.TRUTH_ACCEL, topics.ROTORS)]
-        names = [f"rotor_{i}" for i in range(n_rotors)]
-
-        def odometry(stamp_ns: int, v: Sequence[float]) -> object:
-            return messages.odometry_message(
-                stamp_ns, "map", truth_frame, v[:3], v[3:7], v[7:10], v[10:13]
-            )
-
-        def accel(stamp_ns: int, v: Sequence[float]) -> object:
-            return messages.accel_stamped_message(stamp_ns, truth_frame, v[:3], v[3:])
-
-        def rotors(stamp_ns: int, v: Sequence[float]) -> object:
-            return messages.joint_state_message(stamp_ns, base_frame, names, v)
+        self._truth = TruthMessages(
+            n_rotors,
+            truth_frame=topics.frame(vehicle, TRUTH_FRAME),
+            base_frame=topics.frame(vehicle, "base_link"),
+        )
 
         def imu_bias(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.imu_message(
                 stamp_ns, imu_frame, v[:3], v[3:], specific_force_std=0.0, angular_velocity_std=0.0
             )
 
-        self._odometry = FixedLayout(odometry, 13)
-        self._accel = FixedLayout(accel, 6)
         self._imu_bias = FixedLayout(imu_bias, 6)
-        self._rotors = FixedLayout(rotors, n_rotors)
-        self._speeds = slice(layout.N_HEAD, layout.N_HEAD + n_rotors)
 
     def messages(self, stamp_ns: int, state: np.ndarray) -> list[tuple[topics.Topic, bytes]]:
-        """Return the three messages of one instant; twists and accelerations are in body axes."""
-        R_body_map = rotation(state).T
-        values = state.tolist()
-        velocity = (R_body_map @ state[layout.VELOCITY]).tolist()
-        acceleration = (R_body_map @ state[layout.ACCELERATION]).tolist()
-        odometry = [
-            *values[layout.POSITION],
-            *values[layout.QUATERNION],
-            *velocity,
-            *values[layout.ANGULAR_VELOCITY],
-        ]
-        accel = [*acceleration, *values[layout.ANGULAR_ACCELERATION]]
-        cdr = (
-            self._odometry.pack(stamp_ns, odometry),
-            self._accel.pack(stamp_ns, accel),
-            self._rotors.pack(stamp_ns, values[self._speeds]),
-        )
-        return list(zip(self._topics, cdr, strict=True))
+        """Return the three messages of one instant with their topics."""
+        return list(zip(self._topics, self._truth.motion(stamp_ns, state), strict=True))
 
     def imu_bias(self, stamp_ns: int, imu: Imu) -> tuple[topics.Topic, bytes]:
         """Return the present biases of an IMU, in its axes, as a reading of only the biases.

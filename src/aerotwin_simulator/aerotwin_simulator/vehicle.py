@@ -11,10 +11,9 @@ import numpy as np
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize
-from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
-from aerotwin_px4_bridge import AutopilotLost, Commander, MissionPlan, VisionPose
+from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import Collision, CollisionWatch, describe_ground_crash
@@ -22,7 +21,7 @@ from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
-from aerotwin_simulator.fleet import VehiclePlan, side_by_side
+from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
@@ -55,10 +54,7 @@ class SimulatedVehicle:
         self._place = topics.below(plan.name)
         self._airframe = load_airframe(parameters.airframe)
         self._n_rotors = len(self._airframe.rotors)
-        self._mission = None
-        if parameters.mission != "none" and parameters.is_mavlink:
-            mission = load_parameters_file(MissionPlan, parameters.mission)
-            self._mission = side_by_side(mission, plan)
+        self._mission = mission_of(plan)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
@@ -87,10 +83,7 @@ class SimulatedVehicle:
             self._vision.on_odometry_message(message)
 
     def on_external_odometry(self, pose: VisionPose) -> None:
-        """Pass a pose from this process to the autopilot, as if from the topic.
-
-        Raises ValueError if the parameter external_vision is not topic.
-        """
+        """Pass a pose to the autopilot; raises ValueError unless external_vision is topic."""
         if not isinstance(self._vision, VisionTopic):
             raise ValueError(
                 "a pose is taken with external_vision topic only, got "

@@ -25,10 +25,7 @@ def make_vehicle_cameras(
 
 
 def check_vehicle_cameras(parameters: SimulatorParameters) -> None:
-    """Reject presets and files that do not exist or are wrong.
-
-    Raises ParameterError naming the error.
-    """
+    """Raise a ParameterError for presets and files that do not exist or are wrong."""
     if parameters.camera:
         stereo_preset(parameters)
     if parameters.cameras != NO_FILE:

@@ -99,12 +99,13 @@ class DynamicsNode(ConfiguredNode):
         if self._has_clock:
             for due_ns in self._clock_due.until(stamp_ns):
                 self._publish_clock(self._messages.clock(due_ns))
-        self._publish_rotors(self._messages.rotors(stamp_ns, self._vehicle.rotor_speed_rad_s))
-        self._publish_accel(self._messages.accel(stamp_ns, state))
+        odometry, accel, rotors = self._messages.motion(stamp_ns, state)
+        self._publish_rotors(rotors)
+        self._publish_accel(accel)
         added = self._messages.vibration(stamp_ns, self._vehicle.vibration)
         for publish, cdr in zip(self._publish_vibration, added, strict=True):
             publish(cdr)
-        self._publish_odom(self._messages.odometry(stamp_ns, state))
+        self._publish_odom(odometry)
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
         counters = self._vehicle.counters

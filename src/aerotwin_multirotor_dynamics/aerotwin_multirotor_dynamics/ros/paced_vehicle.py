@@ -37,13 +37,8 @@ class StepCounters:
 class PacedVehicle:
     """One multirotor stepped under rotor speeds.
 
-    Attributes
-    ----------
-    stamp_ns : int
-        Simulated time of the state.
-    vibration : (9,) array
-        Effect of the rotors in the last step on sensed specific force [m/s^2], angular velocity
-        [rad/s] and its rate [rad/s^2], body axes.
+    `vibration` (9,) is the effect of the rotors in the last step on sensed specific force [m/s^2],
+    angular velocity [rad/s] and its rate [rad/s^2], body axes.
     """
 
     def __init__(self, parameters: DynamicsParameters) -> None:

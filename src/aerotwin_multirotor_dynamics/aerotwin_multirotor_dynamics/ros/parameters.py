@@ -35,24 +35,14 @@ class DynamicsParameters:
         (0.0, 0.0, 0.0), text="steady wind: velocity of the air towards east, north, up", unit="m/s"
     )
     origin_altitude_m: float = parameter(
-        488.0,
-        text="origin of map above sea level, for the density of the air",
-        unit="m",
-        minimum=-500.0,
-        maximum=9000.0,
+        488.0, text="of map, for air density", unit="m", minimum=-500.0, maximum=9000.0
     )
     vibration: float = parameter(
-        1.0,
-        text="vibration by the rotors over that of the airframe; 0 = none",
-        minimum=0.0,
-        maximum=100.0,
+        1.0, text="vibration over that of the airframe; 0 = none", minimum=0.0, maximum=100.0
     )
     seed: int = parameter(0, text="seed of where each rotor's imbalance points", minimum=0)
     vehicle: int = parameter(0, text="number of the vehicle; each has its own", minimum=0)
     clock: bool = parameter(True, text="whether it is the one writer of /clock")
     input_timeout_s: float = parameter(
-        0.0,
-        text="longest gap between two commands before the node ends; 0 waits for ever",
-        unit="s wall",
-        minimum=0.0,
+        0.0, text="longest gap between commands; 0 waits for ever", unit="s wall", minimum=0.0
     )

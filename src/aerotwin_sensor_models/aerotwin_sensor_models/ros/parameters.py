@@ -40,10 +40,7 @@ class SensorsParameters:
         "base_link", text="frame of magnetometer, barometer and GNSS antenna"
     )
     input_timeout_s: float = parameter(
-        0.0,
-        text="longest gap between two truths before the node ends; 0 waits for ever",
-        unit="s wall",
-        minimum=0.0,
+        0.0, text="longest gap between truths; 0 waits for ever", unit="s wall", minimum=0.0
     )
 
     @property

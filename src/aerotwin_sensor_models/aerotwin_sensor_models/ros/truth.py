@@ -13,19 +13,10 @@ from aerotwin_core.frames import FloatArray, rotation_from_quaternion, slerp
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """The motion of the body origin at one instant.
+    """The motion of the body origin at one instant; `_body` vectors are in body axes.
 
-    Attributes
-    ----------
-    p_map_body, v_map_body : (3,) array
-        Position [m] and velocity [m/s] in map.
-    q_map_body : (4,) array
-        Attitude, xyzw, of unit length.
-    a_body, omega_body, alpha_body : (3,) array
-        Acceleration of the motion, without gravity [m/s^2], angular velocity [rad/s] and its rate
-        [rad/s^2], in body axes.
-    vibration : (9,) array
-        Effect of the rotors on specific force, angular velocity and its rate, body axes.
+    The acceleration is that of the motion, without gravity. `vibration` (9,) is the effect of the
+    rotors on specific force, angular velocity and its rate, body axes.
     """
 
     stamp_ns: int
@@ -84,17 +75,9 @@ def truth_from_messages(
 ) -> Truth:
     """Return the motion in truth/odom and truth/accel of one stamp.
 
-    Parameters
-    ----------
-    odometry, accel : nav_msgs/Odometry, geometry_msgs/AccelStamped
-        Truth of the body.
-    vibration : (geometry_msgs/AccelStamped, geometry_msgs/TwistStamped), optional
-        Effect of the rotors: specific force and angular acceleration, angular velocity.
-
-    Raises
-    ------
-    ValueError
-        If the attitude is not a unit quaternion or a number is not finite.
+    `vibration` is the effect of the rotors: an AccelStamped of specific force and angular
+    acceleration, a TwistStamped of angular velocity. Raises ValueError if the attitude is not a
+    unit quaternion or a number is not finite.
     """
     moved, added = accel.accel, np.zeros(9)
     if vibration is not None:
@@ -110,10 +93,7 @@ def truth_from_messages(
 
 
 def truth_from_odometry(odometry: Any) -> Truth:
-    """Return the motion in truth/odom alone, for sensors that do not measure acceleration.
-
-    Raises ValueError as `truth_from_messages`.
-    """
+    """Return the motion in truth/odom alone, for sensors that do not measure acceleration."""
     still = np.zeros(3)
     return _truth(odometry, a_body=still, alpha_body=still, vibration=np.zeros(9))
 

@@ -21,38 +21,18 @@ OFF, THROTTLES, SPEEDS = 0.0, 1.0, 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class BackendSetup:
-    """Inputs of a back-end.
+    """Inputs of a back-end."""
 
-    Attributes
-    ----------
-    vehicle : str
-        Name of the vehicle in a fleet, "" for a single one.
-    parameters : SimulatorParameters
-        Those of the vehicle.
-    plane : LocalTangentPlane
-        The map frame.
-    home, p_map_start : GeodeticPoint, (3,) array
-        Start of the vehicle, the latter in map [m].
-    mission : MissionPlan or None
-        Mission of an autopilot; None leaves it to an outside client.
-    folder : Path
-        Folder of the logs.
-    spin : callable
-        Delivers messages of other nodes for at most the requested wall time [s].
-    has_commander : callable
-        Returns whether a node publishes rotor commands.
-    """
-
-    vehicle: str
+    vehicle: str  # name in a fleet, "" for a single vehicle
     parameters: SimulatorParameters
     airframe: Airframe
-    plane: LocalTangentPlane
-    home: GeodeticPoint
-    p_map_start: np.ndarray
-    mission: MissionPlan | None
-    folder: Path
-    spin: Callable[[float], None] = lambda _: None
-    has_commander: Callable[[], bool] = lambda: True
+    plane: LocalTangentPlane  # the map frame
+    home: GeodeticPoint  # start of the vehicle
+    p_map_start: np.ndarray  # the same in map (3,) [m]
+    mission: MissionPlan | None  # of an autopilot; None leaves it to an outside client
+    folder: Path  # of the logs
+    spin: Callable[[float], None] = lambda _: None  # delivers messages for at most this wall time
+    has_commander: Callable[[], bool] = lambda: True  # whether a node publishes rotor commands
 
     @property
     def title(self) -> str:
@@ -62,11 +42,7 @@ class BackendSetup:
 
 @dataclass(slots=True)
 class Motors:
-    """Motor command until the next one.
-
-    `values` (n,) are throttles in [0, 1] or rotor speeds [rad/s]; `kind` is `OFF`, `THROTTLES` or
-    `SPEEDS`.
-    """
+    """Motor command until the next one: throttles in [0, 1] or rotor speeds [rad/s], by `kind`."""
 
     values: np.ndarray
     kind: float = field(default=OFF)

@@ -18,10 +18,7 @@ MAX_ROTORS = 16
 
 
 def make_backend(setup: BackendSetup) -> Backend:
-    """Return the back-end of this vehicle.
-
-    Raises UserError if it cannot be made; the message says why.
-    """
+    """Return the back-end of this vehicle. Raises UserError if it cannot be made."""
     parameters = setup.parameters
     if parameters.is_mavlink:
         return MavlinkAutopilot(setup)

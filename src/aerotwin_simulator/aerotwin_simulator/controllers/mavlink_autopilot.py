@@ -104,8 +104,7 @@ class MavlinkAutopilot:
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
         """Wait for the connection.
 
-        Raises AutopilotLost if it does not connect in time. Raises UserError if its process has
-        ended.
+        Raises AutopilotLost if it does not connect in time, UserError if its process has ended.
         """
 
         def check(waited_s: float) -> None:

@@ -28,11 +28,7 @@ class BlockedSector:
     from_s: float = parameter(text="beginning", unit="s", minimum=0.0)
     until_s: float = parameter(text="end", unit="s", minimum=0.0)
     azimuth_deg: float = parameter(
-        0.0,
-        text="middle of the sector, from the lidar's x axis to its y axis",
-        unit="deg",
-        minimum=-360.0,
-        maximum=360.0,
+        0.0, unit="deg", minimum=-360.0, maximum=360.0, text="middle, from x towards y of the lidar"
     )
     width_deg: float = parameter(
         180.0, text="width of the sector", unit="deg", minimum=0.0, maximum=360.0

@@ -31,10 +31,7 @@ LONGEST_GAP_NS = 1_000_000_000
 
 
 class TruthMotion:
-    """Poses of the body between the last two truths; a `Motion` for cameras.
-
-    `start_ns` equals `end_ns` after the first truth.
-    """
+    """Poses of the body between the last two truths: a `Motion`; at first both are the same."""
 
     def __init__(self, odometry: Any) -> None:
         self._before = self._after = truth_from_odometry(odometry)
@@ -50,10 +47,7 @@ class TruthMotion:
         return self._after.stamp_ns
 
     def on_truth(self, odometry: Any) -> None:
-        """Append the next truth.
-
-        Raises ValueError if the message is invalid or a repetition; the motion stays as it was.
-        """
+        """Append the next truth; raises ValueError if it is invalid or a repetition."""
         truth = truth_from_odometry(odometry)
         if truth.stamp_ns == self.end_ns:
             raise ValueError(f"truth/odom of {truth.stamp_ns} ns came twice")

@@ -29,36 +29,26 @@ LAST_MESSAGES_S = 0.4
 
 @dataclass(frozen=True)
 class VehicleResult:
-    """Result of one vehicle.
-
-    `outcome` is one line; `is_success` means that its task is done, or that nothing ended it before
-    the flight; `n_missed` counts steps without a command in time; `commanders` are outside clients
-    that commanded it.
-    """
+    """Result of one vehicle."""
 
     name: str
     instance: int
-    outcome: str
-    is_success: bool
-    n_missed: int
-    commanders: tuple[Commander, ...] = ()
+    outcome: str  # one line
+    is_success: bool  # its task is done, or nothing ended it before the flight
+    n_missed: int  # steps without a command in time
+    commanders: tuple[Commander, ...] = ()  # outside clients
 
 
 @dataclass(frozen=True)
 class FlightResult:
-    """Result of a flight.
-
-    `outcome` is one line; `is_success` means that the mission was flown or the desired time over,
-    `is_interrupted` that the user stopped it. `real_time_factor` is simulated over wall time of the
-    whole flight, `duration_s` simulated time, `warnings` are for the reader of the results.
-    """
+    """Result of a flight."""
 
     folder: Path
     outcome: str
-    is_success: bool
-    is_interrupted: bool
-    real_time_factor: float
-    duration_s: float
+    is_success: bool  # the mission was flown, or the requested time is over
+    is_interrupted: bool  # by the user
+    real_time_factor: float  # simulated over wall time of the whole flight
+    duration_s: float  # simulated
     warnings: tuple[str, ...]
     vehicles: tuple[VehicleResult, ...]
     simulation: Simulation

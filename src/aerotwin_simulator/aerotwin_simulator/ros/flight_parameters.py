@@ -16,15 +16,10 @@ class FlightNodeParameters(SimulatorParameters):
     runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
     name: str = parameter("flight", text="second part of the run folder's name")
     wait_for: str = parameter(
-        "",
-        text="topic whose stamps answer frames or scans; empty = wait for nobody",
-        choices=("", *topics.ANSWERS),
+        "", text="topic that answers frames or scans; empty = none", choices=("", *topics.ANSWERS)
     )
     wait_start_s: float = parameter(
-        120.0,
-        text="longest wait for the node behind wait_for to appear, and for its first answer",
-        unit="s wall",
-        minimum=0.0,
+        120.0, text="longest wait for that node and its first answer", unit="s wall", minimum=0.0
     )
     wait_frame_s: float = parameter(
         10.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01
@@ -33,9 +28,7 @@ class FlightNodeParameters(SimulatorParameters):
         2, text="camera frames or scans that may be unanswered", minimum=1, maximum=8
     )
     wait_at: str = parameter(
-        "auto",
-        text="what wait_for answers; auto = camera frames, lidar scans where there is no camera",
-        choices=("auto", "camera", "lidar"),
+        "auto", text="auto: camera frames, else lidar scans", choices=("auto", "camera", "lidar")
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
 

@@ -17,10 +17,7 @@ class TruthNodeParameters:
     world: str = same_parameter("world")
     seed: int = same_parameter("seed")
     input_timeout_s: float = parameter(
-        0.0,
-        text="longest gap between two truths before the node ends; 0 waits for ever",
-        unit="s wall",
-        minimum=0.0,
+        0.0, text="longest gap between truths; 0 waits for ever", unit="s wall", minimum=0.0
     )
 
 
@@ -87,11 +84,7 @@ class GroundSimulatorParameters(GroundRobotParameters):
     )
     speed: float = parameter(1.0, text="simulated over wall time", minimum=0.01, maximum=100.0)
     command_timeout_s: float = parameter(
-        0.5,
-        text="simulated time without a cmd_vel after which the robot is told to stand",
-        unit="s",
-        minimum=0.05,
-        maximum=60.0,
+        0.5, text="time without cmd_vel to a stop", unit="s", minimum=0.05, maximum=60.0
     )
     duration_s: float = parameter(
         0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0

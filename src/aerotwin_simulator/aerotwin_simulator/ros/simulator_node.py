@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ class SimulatorNode(ConfiguredNode):
     def __init__(self, parameters_type: type[FlightNodeParameters] = FlightNodeParameters) -> None:
         super().__init__("simulator")
         self.parameters = declare_parameters(self, parameters_type)
-        self._is_stop_requested = False
+        self.is_stop_requested = False
         self._is_paused = self.parameters.start_paused
         self._n_single_steps = 0
         self._is_reset_requested = False
@@ -108,10 +109,7 @@ class SimulatorNode(ConfiguredNode):
         return self.bag
 
     def listen_for(self, simulation: Simulation) -> None:
-        """Offer the services of the vehicles of a simulation, and subscribe to their inputs.
-
-        From here on callbacks arrive on a thread of their own; `calls` must be run.
-        """
+        """Offer the services of the vehicles, and subscribe to their inputs; run `calls` then."""
         self._inputs = VehicleInputs(self, simulation.vehicles, self.parameters.wait_for)
         if self.bag is not None:
             for topic in self._inputs.topics:
@@ -122,7 +120,11 @@ class SimulatorNode(ConfiguredNode):
             place = topics.below(leader.name)
             self._wait_for = place(topics.ANSWERS[self._wait_for]).name
             self._last_of_frame = place(topics.LIDAR_POINTS) if is_scan else leader.last_of_frame
-        self.foreign = ForeignTopics(self, self._inputs.topics, self._hand_over)
+        self.foreign = ForeignTopics(
+            self,
+            self._inputs.topics,
+            lambda topic, cdr: self.calls.schedule(partial(self._receive_foreign, topic, cdr)),
+        )
         for vehicle in simulation.vehicles:
             offer_services(self, vehicle, self._on_loop)
         self._callbacks = CallbackThread(self, self.calls)
@@ -133,14 +135,9 @@ class SimulatorNode(ConfiguredNode):
             self._callbacks.close()
         super().destroy_node()
 
-    @property
-    def is_stop_requested(self) -> bool:
-        """Whether the flight is to end."""
-        return self._is_stop_requested
-
     def request_stop(self) -> None:
         """End the flight at the next step or check; safe in a signal handler."""
-        self._is_stop_requested = True
+        self.is_stop_requested = True
 
     # -- callbacks ----------------------------------------------------------------------------
 
@@ -155,11 +152,8 @@ class SimulatorNode(ConfiguredNode):
                 if not isinstance(value, int | float) or not 0.0 <= value <= 100.0:
                     reason = f"speed must be 0 (free) to 100, got {value}"
                     return SetParametersResult(successful=False, reason=reason)
-                self.calls.schedule(lambda value=value: self._set_speed(float(value)))
+                self.calls.schedule(partial(self.pacer.set_speed, float(value)))
         return SetParametersResult(successful=True)
-
-    def _set_speed(self, speed: float) -> None:
-        self.pacer.set_speed(speed)
 
     def _pause(self, request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
         self._is_paused = request.data
@@ -177,9 +171,6 @@ class SimulatorNode(ConfiguredNode):
         self._is_reset_requested = True
         reply.success, reply.message = True, "the vehicle goes back to its start; time goes on"
         return reply
-
-    def _hand_over(self, topic: Topic, cdr: bytes) -> None:
-        self.calls.schedule(lambda: self._receive_foreign(topic, cdr))
 
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
         if self.gate is not None and topic.name == self._wait_for:
@@ -216,10 +207,7 @@ class SimulatorNode(ConfiguredNode):
         return False
 
     def advance(self, simulation: Simulation, on_wait: Callable[[float], None]) -> bool:
-        """Advance by one step unless paused; return whether time moved.
-
-        A reset waits for the new autopilot; `on_wait` is called meanwhile.
-        """
+        """Advance by one step unless paused; return whether time moved. A reset calls `on_wait`."""
         if self._is_reset_requested:
             self._is_reset_requested = False
             simulation.reset(on_wait)

@@ -84,11 +84,7 @@ class RosSink:
 
 
 class ForeignTopics:
-    """Receives other nodes' messages as bytes: for the bag, and for their stamps.
-
-    `n_lost` counts, by topic, messages that arrived faster than they were read, as reported by the
-    middleware.
-    """
+    """Receives other nodes' messages as bytes; `n_lost` counts lost ones by topic."""
 
     def __init__(
         self, node: Node, topics: Iterable[Topic], receive: Callable[[Topic, bytes], None]

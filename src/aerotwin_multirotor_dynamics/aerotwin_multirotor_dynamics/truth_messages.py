@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The motion of a multirotor as standard messages, serialised by their fixed layout."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aerotwin_core import messages
+from aerotwin_core.fixed_layout import FixedLayout
+from aerotwin_multirotor_dynamics import layout
+
+TRUTH_FRAME = "base_link_truth"
+
+
+def rotor_names(n_rotors: int) -> list[str]:
+    """Return rotor_0, rotor_1 and so on, in the order of the motor outputs."""
+    return [f"rotor_{i}" for i in range(n_rotors)]
+
+
+class TruthMessages:
+    """Serialises odometry, acceleration and rotor speeds of state arrays, as truth in map."""
+
+    def __init__(
+        self, n_rotors: int, *, truth_frame: str = TRUTH_FRAME, base_frame: str = "base_link"
+    ) -> None:
+        names = rotor_names(n_rotors)
+
+        def odometry(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.odometry_message(
+                stamp_ns, "map", truth_frame, v[:3], v[3:7], v[7:10], v[10:13]
+            )
+
+        def accel(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.accel_stamped_message(stamp_ns, truth_frame, v[:3], v[3:])
+
+        def rotors(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.joint_state_message(stamp_ns, base_frame, names, v)
+
+        self._odometry = FixedLayout(odometry, 13)
+        self.accel = FixedLayout(accel, 6)
+        self._rotors = FixedLayout(rotors, n_rotors)
+        self._speeds = layout.rotor_speeds(n_rotors)
+
+    def motion(self, stamp_ns: int, state: np.ndarray) -> tuple[bytes, bytes, bytes]:
+        """Return nav_msgs/Odometry, geometry_msgs/AccelStamped and sensor_msgs/JointState.
+
+        Twist and acceleration are in body axes; the latter is without gravity, zero at rest.
+        """
+        R_body_map = state[layout.ROTATION].reshape(3, 3).T
+        values = state.tolist()
+        velocity = (R_body_map @ state[layout.VELOCITY]).tolist()
+        acceleration = (R_body_map @ state[layout.ACCELERATION]).tolist()
+        odometry = [
+            *values[layout.POSITION],
+            *values[layout.QUATERNION],
+            *velocity,
+            *values[layout.ANGULAR_VELOCITY],
+        ]
+        accel = [*acceleration, *values[layout.ANGULAR_ACCELERATION]]
+        return (
+            self._odometry.pack(stamp_ns, odometry),
+            self.accel.pack(stamp_ns, accel),
+            self._rotors.pack(stamp_ns, values[self._speeds]),
+        )
