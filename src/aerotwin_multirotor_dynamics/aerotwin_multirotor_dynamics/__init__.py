@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         airframe_names,
         load_airframe,
     )
-    from aerotwin_multirotor_dynamics.batch import MultirotorBatch
     from aerotwin_multirotor_dynamics.derived import (
         DerivedQuantities,
         air_density_ratio,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
         hover_speed_rad_s,
         thrust_to_weight,
     )
-    from aerotwin_multirotor_dynamics.multirotor import Multirotor, standing_pose
+    from aerotwin_multirotor_dynamics.multirotor import Multirotor, MultirotorBatch, standing_pose
     from aerotwin_multirotor_dynamics.propeller import (
         Blade,
         Propeller,

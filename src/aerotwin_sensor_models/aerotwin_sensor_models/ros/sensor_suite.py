@@ -51,11 +51,12 @@ class _Timed(Generic[M]):
         self._schedule = Schedule(self._rate_hz, max(stamp_ns - 1, 0))
         self._last_ns: int | None = None
 
-    def due(self, stamp_ns: int) -> Iterator[tuple[int, float]]:
-        """Yield the instants due up to now, each with the time since the one before [s]."""
-        for due_ns in self._schedule.until(stamp_ns):
+    def due(self, before: Truth, now: Truth) -> Iterator[tuple[int, float, Truth]]:
+        """Yield the instants due up to now, the time since the one before [s], and the truth."""
+        for due_ns in self._schedule.until(now.stamp_ns):
             last_ns, self._last_ns = self._last_ns, due_ns
-            yield due_ns, 1.0 / self._rate_hz if last_ns is None else to_seconds(due_ns - last_ns)
+            elapsed_s = 1.0 / self._rate_hz if last_ns is None else to_seconds(due_ns - last_ns)
+            yield due_ns, elapsed_s, interpolate(before, now, due_ns)
 
 
 class SensorSuite:
@@ -174,17 +175,15 @@ class SensorSuite:
     def _read_field(self, before: Truth, now: Truth) -> Iterator[Reading]:
         if self._magnetometer is None:
             return
-        for due_ns, elapsed_s in self._magnetometer.due(now.stamp_ns):
-            R = interpolate(before, now, due_ns).R_map_body
-            field = self._magnetometer.model.sample(elapsed_s, R, self._field_map)
+        for due_ns, elapsed_s, truth in self._magnetometer.due(before, now):
+            field = self._magnetometer.model.sample(elapsed_s, truth.R_map_body, self._field_map)
             yield FIELD, self._field_layout.pack(due_ns, field.tolist())
 
     def _read_pressure(self, before: Truth, now: Truth) -> Iterator[Reading]:
         if self._barometer is None:
             return
-        for due_ns, elapsed_s in self._barometer.due(now.stamp_ns):
-            height = float(interpolate(before, now, due_ns).p_map_body[2])
-            altitude = self._p.origin_altitude_m + height
+        for due_ns, elapsed_s, truth in self._barometer.due(before, now):
+            altitude = self._p.origin_altitude_m + float(truth.p_map_body[2])
             reading = self._barometer.model.sample(elapsed_s, altitude)
             yield PRESSURE, self._pressure_layout.pack(due_ns, (reading.pressure_pa,))
 
@@ -192,8 +191,7 @@ class SensorSuite:
         """Measure when due; publish after the receiver's delay, stamped as measured."""
         if self._gnss is None:
             return
-        for due_ns, elapsed_s in self._gnss.due(now.stamp_ns):
-            truth = interpolate(before, now, due_ns)
+        for due_ns, elapsed_s, truth in self._gnss.due(before, now):
             fix = self._gnss.model.sample(elapsed_s, truth.p_map_body, truth.v_map_body)
             self._in_flight.append((due_ns, fix))
         while self._in_flight and self._in_flight[0][0] + self._gnss_delay_ns <= now.stamp_ns:
