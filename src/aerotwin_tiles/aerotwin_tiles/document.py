@@ -19,7 +19,6 @@ from aerotwin_tiles.tile import (
     Branch,
     Tile,
     TileContentReference,
-    UpAxis,
     content_references,
     flawed,
     reference_uri,
@@ -28,6 +27,7 @@ from aerotwin_tiles.tile import (
     tile_pose,
     tile_replaces,
 )
+from aerotwin_tiles.tile_content import UpAxis
 from aerotwin_tiles.volumes import volume_from_json
 
 MAX_JSON_BYTES = 2**27

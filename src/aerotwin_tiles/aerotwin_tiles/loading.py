@@ -160,9 +160,7 @@ def start_stream(
         rule=StreamRule(
             T_tileset_map=tileset.frame.T_tileset_map,
             region=tileset.region,
-            max_error_m=description.max_error_m,
-            error_growth=description.error_growth,
-            step_m=description.stream_step_m,
+            description=description,
         ),
         limit_bytes=int(description.memory_limit_mb * _MEGABYTE),
     )

@@ -23,6 +23,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_tiles.description import TilesDescription
 from aerotwin_tiles.meshes import TileReader
 from aerotwin_tiles.store import DoesNotFitError, Path, TileStore
 from aerotwin_tiles.tile import Tile
@@ -38,17 +39,12 @@ _MOST_MISFITS = 8
 class StreamRule:
     """Region, accuracy and update distance of a stream.
 
-    ``T_tileset_map`` (4, 4) array. ``region`` (Box or None): in the frame of the tileset; nothing
-    outside is loaded. ``max_error_m, error_growth``: error allowed at the sensor [m], and its
-    increase per metre of distance. ``step_m``: travel of the sensor after which tiles are selected
-    again [m].
+    ``region`` is in the frame of the tileset; nothing outside is loaded (None: everything).
     """
 
     T_tileset_map: np.ndarray
     region: Box | None
-    max_error_m: float
-    error_growth: float
-    step_m: float
+    description: TilesDescription
 
     def is_near(self, tile: Tile) -> bool:
         """Tell whether a tile overlaps the region."""
@@ -60,7 +56,8 @@ class StreamRule:
 
     def excess(self, tile: Tile, distance_m: float) -> float:
         """Return the ratio of a tile's error to the error allowed at a distance."""
-        allowed = self.max_error_m + self.error_growth * distance_m
+        rule = self.description
+        allowed = rule.max_error_m + rule.error_growth * distance_m
         if tile.error_m <= allowed:
             return 0.0
         return tile.error_m / allowed if allowed > 0.0 else math.inf
@@ -171,10 +168,13 @@ class TileStream:
         self._workers.close()
 
     def _is_at(self, p: np.ndarray) -> bool:
-        """Tell whether the last selection was made within ``step_m`` of this position."""
+        """Tell whether the last selection was made within ``stream_step_m`` of this position."""
         if self._p_map is None or self._p_map.shape != p.shape:
             return False
-        return float(np.linalg.norm(p - self._p_map, axis=1).max()) < self._rule.step_m
+        return (
+            float(np.linalg.norm(p - self._p_map, axis=1).max())
+            < self._rule.description.stream_step_m
+        )
 
     def _choose(self, p_tileset: np.ndarray) -> dict[Path, Tile]:
         """Refine from the root, the largest excess first, while there is room."""

@@ -12,16 +12,14 @@ References: OGC 22-025r4, 3D Tiles 1.1, clauses 6 and 7; OGC 18-053r2, 3D Tiles 
 
 import re
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_meshes.gltf.json_element import JsonElement
+from aerotwin_tiles.tile_content import UpAxis
 from aerotwin_tiles.volumes import LARGEST_M, Volume, largest_scale, sane_numbers
-
-UpAxis = Literal["x", "y", "z"]
-"""An axis of glTF content."""
 
 
 class TileError(UserError):

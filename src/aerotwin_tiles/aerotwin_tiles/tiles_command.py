@@ -123,18 +123,10 @@ def _description(args: argparse.Namespace) -> "TilesDescription":
     if args.region_deg:
         names = ("west_deg", "south_deg", "east_deg", "north_deg")
         region |= dict(zip(names, args.region_deg, strict=True))
-    values = {
-        "tileset": args.tileset,
-        "region": region or None,
-        "max_error_m": args.max_error_m,
-        "crop": args.crop,
-        "up_axis": args.up_axis,
-        "stream": args.stream,
-        "memory_limit_mb": args.memory_limit_mb,
-        "max_tiles": args.max_tiles,
-        "key_env": args.key_env,
-        "http": {"allow_private_hosts": True} if args.allow_private_hosts else None,
-    }
+    http = {"allow_private_hosts": True} if args.allow_private_hosts else None
+    names = {field.name for field in dataclasses.fields(TilesDescription)}
+    options = {name: value for name, value in vars(args).items() if name in names}
+    values = {**options, "region": region or None, "http": http}
     return load_parameters(TilesDescription, values, where="arguments")
 
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transform grids of rasters and surveys to the map: coordinate systems and the tangent plane."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from aerotwin_core.geodesy import (
     GeodeticPoint,
     ecef_from_geodetic,
 )
-from aerotwin_worlds.transverse_mercator import utm
+from aerotwin_worlds.transverse_mercator import is_utm, utm
 
 GEOGRAPHIC = {4326: "WGS84", 4269: "NAD83", 4258: "ETRS89", 4979: "WGS84 (3-D)"}
 """Geographic systems that differ from WGS84 by 2 m at most; they count as WGS84 here."""
@@ -24,43 +23,23 @@ _E2 = WGS84_FLATTENING * (2.0 - WGS84_FLATTENING)
 _BLOCK = 1 << 16  # points at a time; the series of the projection has a dozen terms for each
 
 
-class Grid(Protocol):
-    """A coordinate system of a raster whose y runs north."""
+def grid_of(epsg: int) -> Callable[[ArrayLike, ArrayLike], tuple[np.ndarray, ...]]:
+    """Return what turns x, y of an EPSG system, y north, into latitude and longitude [deg].
 
-    def to_geodetic(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, ...]:
-        """Return latitude and longitude [deg]."""
-        ...
-
-
-@dataclass(frozen=True)
-class Geographic:
-    """Degrees: x is the longitude, y the latitude."""
-
-    def to_geodetic(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, ...]:
-        """Return latitude and longitude [deg]."""
-        return np.asarray(y, float), np.asarray(x, float)
-
-
-def grid_of(epsg: int) -> Grid:
-    """Return the coordinate system with an EPSG code: a geographic one, or UTM on WGS84.
-
-    Raises `ValueError` if it is another one.
+    Known are geographic systems, whose x is the longitude, and UTM on WGS84. Raises `ValueError` if
+    it is another one.
     """
     if epsg in GEOGRAPHIC:
-        return Geographic()
+        return lambda x, y: (np.asarray(y, float), np.asarray(x, float))
     try:
-        return utm(epsg)
+        return utm(epsg).to_geodetic
     except ValueError:
         raise ValueError(what_is_read(epsg)) from None
 
 
 def is_read(epsg: int) -> bool:
     """Tell whether `grid_of` supports a coordinate system."""
-    try:
-        grid_of(epsg)
-    except ValueError:
-        return False
-    return True
+    return epsg in GEOGRAPHIC or is_utm(epsg)
 
 
 def what_is_read(epsg: int) -> str:
@@ -84,18 +63,16 @@ def place_on_earth(
     the code; heights [m]. ``origin`` (GeodeticPoint or None): of the map; if None the middle of the
     grid at height 0.
     """
-    grid = grid_of(epsg)
+    to_geodetic = grid_of(epsg)
     if origin is None:
-        latitude, longitude = grid.to_geodetic(
-            *(float(np.round(values.mean(), 6)) for values in (x, y))
-        )
+        latitude, longitude = to_geodetic(*(float(np.round(values.mean(), 6)) for values in (x, y)))
         origin = GeodeticPoint(latitude_deg=float(latitude), longitude_deg=float(longitude))
     p_map = np.empty((*height_m.shape, 3))
     step = max(_BLOCK // len(x), 1)
     for i in range(0, len(y), step):
         rows = slice(i, i + step)
         easting, northing = np.meshgrid(x, y[rows])
-        latitude, longitude = grid.to_geodetic(easting, northing)
+        latitude, longitude = to_geodetic(easting, northing)
         p_map[rows] = enu_from_geodetic(origin, latitude, longitude, height_m[rows])
     distance = float(np.hypot(*p_map[len(y) // 2, len(x) // 2, :2]))
     if not distance < FARTHEST_ORIGIN_M:

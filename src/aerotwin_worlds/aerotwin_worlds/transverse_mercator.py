@@ -47,19 +47,23 @@ class TransverseMercator:
         return latitude, longitude + self.central_meridian_deg
 
 
+def is_utm(epsg: int) -> bool:
+    """Tell whether an EPSG code is one of a UTM zone on WGS84."""
+    return epsg // 100 in (326, 327) and 1 <= epsg % 100 <= 60
+
+
 def utm(epsg: int) -> TransverseMercator:
     """Return the UTM grid on WGS84 with an EPSG code 32601..32660 (north) or 32701..32760 (south).
 
     Raises `ValueError` if the code is not one of these.
     """
-    zone, is_south = epsg % 100, epsg // 100 == 327
-    if epsg // 100 not in (326, 327) or not 1 <= zone <= 60:
+    if not is_utm(epsg):
         raise ValueError(f"epsg must be a WGS84 UTM code (32601..32660, 32701..32760), got {epsg}")
     return TransverseMercator(
-        central_meridian_deg=6.0 * zone - 183.0,
+        central_meridian_deg=6.0 * (epsg % 100) - 183.0,
         scale=0.9996,
         false_easting_m=500000.0,
-        false_northing_m=1e7 if is_south else 0.0,
+        false_northing_m=1e7 if epsg // 100 == 327 else 0.0,
     )
 
 

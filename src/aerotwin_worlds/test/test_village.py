@@ -13,7 +13,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_rendering import WorldQueries
 from aerotwin_worlds import info_command, load_world, render_command, village_command
-from aerotwin_worlds.holes import enclosed_holes, fill_holes
+from aerotwin_worlds.height_grid import enclosed_holes, fill_holes
 from aerotwin_worlds.transverse_mercator import TransverseMercator, utm
 from aerotwin_worlds.village import build_village
 

@@ -10,7 +10,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_meshes.mesh_files import limits, read_mesh_file, read_obj
-from aerotwin_meshes.mesh_files.mtl import read_mtl
+from aerotwin_meshes.mesh_files.obj import read_mtl
 from aerotwin_meshes.placement import PlacementDescription
 
 ROUNDING = 1e-9

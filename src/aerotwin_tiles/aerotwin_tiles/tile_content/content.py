@@ -3,17 +3,21 @@
 """A tile's content by its first bytes: b3dm, i3dm, cmpt, pnts, GLB or glTF."""
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
 from aerotwin_meshes.gltf.budget import DEFAULT_BYTES, MemoryBudget
 from aerotwin_tiles.tile_content.instances import instanced_parts
-from aerotwin_tiles.tile_content.parts import ContentContext, ContentError, TilePart, gltf_parts
+from aerotwin_tiles.tile_content.parts import (
+    ContentContext,
+    ContentError,
+    TilePart,
+    UpAxis,
+    gltf_parts,
+)
 from aerotwin_tiles.tile_content.points import point_parts
 from aerotwin_tiles.tile_content.tables import read_body, read_uint32, whole_tile
 
-UpAxis = Literal["x", "y", "z"]
 _T_UP: dict[UpAxis, np.ndarray] = {
     "x": np.array([[0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]], float),
     "y": np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], float),

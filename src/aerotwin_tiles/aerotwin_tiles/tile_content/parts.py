@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_meshes.gltf.budget import BYTES_PER_PART, MemoryBudget
 from aerotwin_meshes.gltf.primitives import GltfTriangles, PointSet
 from aerotwin_meshes.gltf.reader import GltfScene, ScenePart, read_scene, transformed
+
+UpAxis = Literal["x", "y", "z"]
+"""An axis of glTF content."""
 
 
 class ContentError(UserError):
