@@ -191,7 +191,6 @@ def _plants(site: Site, road: Road, free: FreeGround, rng) -> list[Plant]:
 
 
 def _rim(rng) -> np.ndarray:
-    """Points (n, 2) along the border of the site."""
     across, up = HALF_SITE_M[0] - 5.0, HALF_SITE_M[1] - 5.0
     x, y = np.arange(-across, across, 9.0), np.arange(-up, up, 9.0)
     sides = [np.column_stack([x, np.full(len(x), side * up)]) for side in (-1, 1)]

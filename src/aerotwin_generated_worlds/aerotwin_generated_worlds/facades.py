@@ -77,16 +77,11 @@ def _glass(fx, fz, width, height, s, z, cell, seed):
 def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceiling, seed, image):
     """Paint texture rows row0..row1 of the walls of a building, unrolled.
 
-    Parameters
-    ----------
-    s_m, z_m : (columns,), (rows,) arrays
-        Distance along the walls and height above the floor of each texel [m].
-    cell_s, cell_z : (columns, 3), (rows, 3) arrays
-        Number of the wall's cell, its lower edge and its size [m].
-    kinds, style : (cells up, cells along) and (6,) arrays
-        Kind of each cell; entries `KIND` to `DOOR_M`.
-    light, ceiling : (columns, 2), (columns,) arrays
-        Sky and sun on the wall; height above the floor below which the sun does not reach [m].
+    ``s_m`` (columns,) is the distance along the walls and ``z_m`` (rows,) the height above the
+    floor of each texel [m]; ``cell_s`` (columns, 3) and ``cell_z`` (rows, 3) hold the number of its
+    cell, the cell's lower edge and its size [m]. ``kinds`` (up, along) is the kind of each cell,
+    ``style`` (6,) has the entries `KIND` to `DOOR_M`. ``light`` (columns, 2): sky and sun on the
+    wall; ``ceiling`` (columns,): height above the floor below which the sun does not reach [m].
     """
     kind, trim = int(style[KIND]), style[TRIM]
     colour = (style[RED], style[GREEN], style[BLUE])
@@ -186,17 +181,12 @@ def paint_roof(row0, row1, texel_m, colour, tiled, shade, seed, image):
 def paint_stand(row0, row1, s_m, across_m, step, light, aisle_m, seat_colours, seed, image):
     """Paint texture rows of a stand: concrete steps with seats, stairs, walls.
 
-    Parameters
-    ----------
-    s_m, across_m : (columns,), (rows,) arrays
-        Distance along the stand and along its profile, unrolled [m].
-    step : (rows, 4) array
-        Number of the profile's piece, position within it [m], its length [m], and its kind:
-        0 wall, 1 tread with seats, 2 riser, 3 walkway.
-    light : (rows, columns / 4) array
-        Light at every fourth column.
-    aisle_m, seat_colours : (k,) and (n, 3) arrays
-        Positions of the stairs [m along]; colours of the blocks of seats between the aisles.
+    ``s_m`` (columns,) is the distance along the stand, ``across_m`` (rows,) that along its profile,
+    unrolled [m]. ``step`` (rows, 4): number of the profile's piece, position within it [m], its
+    length [m], and its kind: 0 wall, 1 tread with seats, 2 riser, 3 walkway. ``light`` (rows,
+    columns / 4) is the light at every fourth column, ``aisle_m`` (k,) the positions of the stairs
+    along the stand [m], ``seat_colours`` (n, 3) the colours of the blocks of seats between the
+    aisles.
     """
     for i in range(row0, row1):
         row, place, length, what = int(step[i, 0]), step[i, 1], step[i, 2], int(step[i, 3])

@@ -70,7 +70,6 @@ def build_grassland(parameters: GrasslandParameters) -> tuple[TexturedMesh, ...]
 
 
 def _path(seed: int) -> Stroke:
-    """Return the foot path from west to east."""
     rng = np.random.default_rng([seed, 71])
     x = np.linspace(-HALF_SITE_M, HALF_SITE_M, 201)
     y = np.zeros_like(x)

@@ -30,7 +30,7 @@ class Patch:
         """Return the surface moved by an offset (3,) [m]."""
         return dataclasses.replace(self, vertices=self.vertices + offset)
 
-    def mesh(self, texture: np.ndarray, name: str, *, light=None, repeats=False) -> TexturedMesh:
+    def mesh(self, texture: np.ndarray, name: str, *, light=None) -> TexturedMesh:
         """Return the surface as a mesh with a texture."""
         return TexturedMesh(
             vertices_map=np.ascontiguousarray(self.vertices, np.float64),
@@ -38,7 +38,6 @@ class Patch:
             uv=np.ascontiguousarray(self.uv, np.float32),
             texture=texture,
             light=light,
-            repeats=repeats,
             name=name,
         )
 

@@ -214,7 +214,6 @@ def _car_park_lines() -> list[Stroke]:
 
 
 def _cars(seed: int) -> list[Car]:
-    """Parked cars; some bays stay free."""
     rng = np.random.default_rng([seed, 42])
     x0, x1, y0, y1 = CAR_PARK
     cars = []
@@ -275,7 +274,6 @@ def _posts() -> list[Patch]:
 
 
 def _scoreboard() -> Board:
-    """The scoreboard in the west."""
     body = box(np.array([-74.5, -7.0, 4.0]), np.array([-73.5, 7.0, 11.0]), (0.0, 0.0, 4.0, 1.0))
     lines = ("HOME 21   GUEST 14", "QTR 4    07:23")
     return Board(body=body, lines=lines, colour=(34, 38, 44))

@@ -27,22 +27,13 @@ class MeshStream(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
-    """Meshes, with origin and problems as known to their source.
+    """Meshes in the map frame, with origin and problems as known to their source.
 
-    Parameters
-    ----------
-    meshes : tuple of TexturedMesh
-        In the map frame.
-    origin : GeodeticPoint, optional
-        Geodetic position of the map's origin, where the source knows it.
-    start_m : (float, float), optional
-        x, y at which a vehicle may start, where the source found one.
-    attributions : tuple of str
-        Credits in the files, in addition to the world file's.
-    missing, notes : tuple of str
-        One line for each thing that could not be loaded, and for each that was assumed or changed.
-    stream : MeshStream, optional
-        Where the meshes follow a sensor.
+    ``origin`` is the geodetic position of the map's origin and ``start_m`` an x, y at which a
+    vehicle may start, where the source knows them. ``attributions`` are credits in the files, in
+    addition to the world file's. ``missing`` and ``notes`` have one line for each thing that could
+    not be loaded, and for each that was assumed or changed. ``stream``: where the meshes follow a
+    sensor.
     """
 
     meshes: tuple[TexturedMesh, ...]

@@ -42,14 +42,9 @@ def _look_up(distance, mesh, triangle, starts, reflectivity, out):
 class SurfaceHits:
     """Hits of rays, or surface points nearest to points.
 
-    Attributes
-    ----------
-    distance_m : (n,) float64 array
-        Along the ray, or to the nearest surface [m]; infinity where nothing is hit.
-    normal_map : (n, 3) float64 array
-        Unit normal of the triangle on the side of the origin; zero where nothing is hit.
-    mesh, triangle : (n,) int64 arrays
-        Index of the mesh in the world and of the triangle in the mesh; -1 where nothing is hit.
+    ``distance_m`` (n,) float64 is along the ray, or to the nearest surface; infinity where nothing
+    is hit. ``normal_map`` (n, 3) float64 is the triangle's unit normal on the side of the origin,
+    or zero; ``mesh`` and ``triangle`` (n,) int64 are indices in the world and in the mesh, or -1.
     """
 
     distance_m: np.ndarray

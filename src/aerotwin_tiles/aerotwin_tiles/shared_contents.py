@@ -30,12 +30,8 @@ class SharedContents:
     def get(self, key: Hashable, read: Callable[[], Sequence[TilePart]]) -> Sequence[TilePart]:
         """Return a content, read once while it is cached; its arrays must not be changed.
 
-        Raises
-        ------
-        ContentError
-            If it cannot be used, each time.
-        UserError
-            Whatever `read` raises; it is called again the next time.
+        Raises `ContentError` each time if it cannot be used. Whatever else ``read`` raises is
+        passed on, and it is called again the next time.
         """
         with self._lock:
             if key in self._kept:

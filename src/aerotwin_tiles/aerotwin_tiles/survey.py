@@ -19,13 +19,10 @@ from aerotwin_tiles.workers import Workers
 def describe_tileset(tileset: OpenTileset, workers: Workers) -> dict[str, Any]:
     """Return what a tileset holds in the region, from its documents alone.
 
-    Returns
-    -------
-    dict
-        ``version``, ``is_geocentric``, ``origin``, ``low_m`` and ``high_m`` (extent in the map),
-        ``levels`` (per level of the tree: tiles, tiles with content, smallest and largest geometric
-        error), ``is_complete`` (false if there are more tiles than max_tiles), ``problems``,
-        ``notes``, ``attributions`` (of the documents).
+    ``low_m`` and ``high_m`` are its extent in the map; ``levels`` has, for each level of the tree,
+    the number of tiles and of those with content, and the smallest and largest geometric error;
+    ``is_complete`` is false if there are more tiles than max_tiles; ``attributions`` are those of
+    the documents.
     """
     levels, problems, is_complete = _walk(tileset, workers)
     frame, root = tileset.frame, tileset.tree.root
@@ -52,11 +49,9 @@ def describe_selection(
 ) -> dict[str, Any]:
     """Return what a selection loads: every tile of it is read and decoded, then released.
 
-    Returns
-    -------
-    dict
-        ``n_tiles``, ``n_meshes``, ``n_triangles``, ``memory_mb``, ``largest_error_m`` (of what is
-        shown), ``low_m`` and ``high_m`` (extent of the vertices), ``attributions``, ``missing``.
+    Of what is shown: ``n_tiles``, ``n_meshes``, ``n_triangles``, ``memory_mb``,
+    ``largest_error_m``, ``low_m`` and ``high_m`` (extent of the vertices), ``attributions``; and
+    what is ``missing``.
     """
     counter = _CountingReader(tile_reader(tileset, description))
     selection = select(tileset, description, workers, counter.read)

@@ -56,26 +56,14 @@ class Branch(Protocol):
 class Tile:
     """A tile of a tileset.
 
-    Attributes
-    ----------
-    path, name : tuple of int, str
-        Child indices from the root, by which tiles sort; for messages, the content's address or
-        path.
-    T_tileset_tile : (4, 4) array
-        Product of the transforms from the root.
-    volume : Volume
-        Of the tile and its descendants, in the frame of the tileset.
-    error_m : float
-        geometricError times the largest scale of its transform [m]: the error of the world if the
-        tile is shown and its children are not.
-    replaces : bool
-        Whether its children replace it (REPLACE) or add to it (ADD).
-    contents, branch : tuple of TileContentReference, Branch or None
-        Its contents, which may be empty, and the maker of its children.
-    up_axis : str
-        Up axis of its glTF content, "x", "y" or "z" (asset.gltfUpAxis; y by the standard).
-    flaw : str
-        Why it cannot be used; empty if it can.
+    ``path`` holds the child indices from the root, by which tiles sort; ``name`` is for messages:
+    the content's address, or the path. ``T_tileset_tile`` (4, 4) is the product of the transforms
+    from the root, ``volume`` that of the tile and its descendants in the frame of the tileset.
+    ``error_m`` is geometricError times the largest scale of the transform: the error of the world
+    if the tile is shown and its children are not. ``replaces``: whether the children replace it
+    (REPLACE) or add to it (ADD). ``contents`` may be empty; ``branch`` makes the children.
+    ``up_axis`` is that of its glTF content (asset.gltfUpAxis; y by the standard). ``flaw``: why it
+    cannot be used; empty if it can.
     """
 
     path: tuple[int, ...]

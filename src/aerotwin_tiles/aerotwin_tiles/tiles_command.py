@@ -124,8 +124,8 @@ def _description(args: argparse.Namespace) -> "TilesDescription":
         names = ("west_deg", "south_deg", "east_deg", "north_deg")
         region |= dict(zip(names, args.region_deg, strict=True))
     http = {"allow_private_hosts": True} if args.allow_private_hosts else None
-    names = {field.name for field in dataclasses.fields(TilesDescription)}
-    options = {name: value for name, value in vars(args).items() if name in names}
+    keys = {field.name for field in dataclasses.fields(TilesDescription)}
+    options = {name: value for name, value in vars(args).items() if name in keys}
     values = {**options, "region": region or None, "http": http}
     return load_parameters(TilesDescription, values, where="arguments")
 
@@ -247,7 +247,6 @@ def _write_world(
 
 
 def _name_of(tileset: str) -> str:
-    """Return the folder's or the server's name."""
     if "://" in tileset:
         return tileset.split("/")[2].rpartition("@")[2]
     path = Path(tileset).resolve()

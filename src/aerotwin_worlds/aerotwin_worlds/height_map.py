@@ -208,7 +208,6 @@ def _texture(
 
 
 def _notes(grid: HeightGrid, path: Path) -> tuple[str, ...]:
-    """Return as text which heights were filled or left out."""
     notes = []
     if grid.n_filled:
         notes.append(f"{path.name}: {grid.n_filled} heights without data filled from their rims")

@@ -28,12 +28,12 @@ from aerotwin_worlds.height_grid import (
     MAX_TEXTURE_PX,
     MAX_TRIANGLES,
     covered_pixels,
-    fill_holes,
     fitting_texture,
     flat_place,
     grid_mesh,
     height_grid,
 )
+from aerotwin_worlds.holes import fill_holes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,7 +112,6 @@ def _camera(args: argparse.Namespace) -> "CameraModel":
 
 
 def _position(args: argparse.Namespace, world: "World") -> np.ndarray:
-    """Return the camera's position in the map [m]."""
     from aerotwin_core.errors import UserError
     from aerotwin_rendering import WorldQueries
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Transverse Mercator and UTM, inverse: grid coordinates to latitude and longitude.
+"""UTM on WGS84, inverse: grid coordinates to latitude and longitude.
 
-Series of Krueger in the third flattening n up to n^6, from Karney (2011), "Transverse Mercator with
-an accuracy of a few nanometers", J. Geodesy 85, equations 12 to 14 and 36; error below a micrometre
-within a UTM zone.
+Transverse Mercator by the series of Krueger in the third flattening n up to n^6: Karney (2011),
+"Transverse Mercator with an accuracy of a few nanometers", J. Geodesy 85, equations 12 to 14 and
+36; error below a micrometre within a zone.
 """
 
 import math
@@ -15,35 +15,28 @@ from numpy.typing import ArrayLike
 
 from aerotwin_core.geodesy import WGS84_FLATTENING, WGS84_SEMI_MAJOR_AXIS_M
 
+_SCALE, _FALSE_EASTING_M = 0.9996, 500000.0
+
 
 @dataclass(frozen=True, kw_only=True)
-class TransverseMercator:
-    """A transverse Mercator grid on an ellipsoid."""
+class UtmGrid:
+    """A zone of UTM on WGS84, in the north or in the south."""
 
-    semi_major_axis_m: float = WGS84_SEMI_MAJOR_AXIS_M
-    flattening: float = WGS84_FLATTENING
-    origin_latitude_deg: float = 0.0
     central_meridian_deg: float
-    scale: float
-    false_easting_m: float
     false_northing_m: float
 
     def to_geodetic(self, easting_m: ArrayLike, northing_m: ArrayLike) -> tuple[np.ndarray, ...]:
         """Return latitude and longitude [deg] of grid coordinates [m]."""
-        radius, beta = _rectifying(self.flattening, self.semi_major_axis_m)
-        origin = radius * _rectifying_latitude(self.origin_latitude_deg, self.flattening)
-        xi = (np.asarray(northing_m, float) - self.false_northing_m) / self.scale + origin
-        xi, eta = (
-            xi / radius,
-            (np.asarray(easting_m, float) - self.false_easting_m) / (self.scale * radius),
-        )
+        radius, beta = _rectifying(WGS84_FLATTENING, WGS84_SEMI_MAJOR_AXIS_M)
+        xi = (np.asarray(northing_m, float) - self.false_northing_m) / _SCALE / radius
+        eta = (np.asarray(easting_m, float) - _FALSE_EASTING_M) / (_SCALE * radius)
         order = 2.0 * np.arange(1, 7)
         a, b = xi[..., None] * order, eta[..., None] * order
         xi = xi - (beta * np.sin(a) * np.cosh(b)).sum(axis=-1)
         eta = eta - (beta * np.cos(a) * np.sinh(b)).sum(axis=-1)
         tau = np.sin(xi) / np.hypot(np.sinh(eta), np.cos(xi))
         longitude = np.degrees(np.arctan2(np.sinh(eta), np.cos(xi)))
-        latitude = np.degrees(np.arctan(_geographic_tangent(tau, self.flattening)))
+        latitude = np.degrees(np.arctan(_geographic_tangent(tau, WGS84_FLATTENING)))
         return latitude, longitude + self.central_meridian_deg
 
 
@@ -52,17 +45,15 @@ def is_utm(epsg: int) -> bool:
     return epsg // 100 in (326, 327) and 1 <= epsg % 100 <= 60
 
 
-def utm(epsg: int) -> TransverseMercator:
+def utm(epsg: int) -> UtmGrid:
     """Return the UTM grid on WGS84 with an EPSG code 32601..32660 (north) or 32701..32760 (south).
 
     Raises `ValueError` if the code is not one of these.
     """
     if not is_utm(epsg):
         raise ValueError(f"epsg must be a WGS84 UTM code (32601..32660, 32701..32760), got {epsg}")
-    return TransverseMercator(
+    return UtmGrid(
         central_meridian_deg=6.0 * (epsg % 100) - 183.0,
-        scale=0.9996,
-        false_easting_m=500000.0,
         false_northing_m=1e7 if epsg // 100 == 327 else 0.0,
     )
 
@@ -82,21 +73,6 @@ def _rectifying(flattening: float, semi_major_axis_m: float) -> tuple[float, np.
         20648693 * n**6 / 638668800,
     ]  # fmt: skip
     return radius, np.array(beta)
-
-
-def _rectifying_latitude(latitude_deg: float, flattening: float) -> float:
-    """Meridian distance from the equator over the rectifying radius [rad], by Newton's method."""
-    _, beta = _rectifying(flattening, 1.0)
-    e = math.sqrt(flattening * (2.0 - flattening))
-    latitude = math.radians(latitude_deg)
-    conformal = math.asinh(math.tan(latitude)) - e * math.atanh(e * math.sin(latitude))
-    target = math.atan(math.sinh(conformal))
-    order = 2.0 * np.arange(1, 7)
-    mu = target
-    for _ in range(8):
-        residual = mu - float((beta * np.sin(order * mu)).sum()) - target
-        mu -= residual / (1.0 - float((beta * order * np.cos(order * mu)).sum()))
-    return mu
 
 
 def _geographic_tangent(tau_conformal: np.ndarray, flattening: float) -> np.ndarray:

@@ -70,8 +70,6 @@ def decode_draco(
 
 
 class _Header:
-    """Reads the header of a Draco stream."""
-
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0

@@ -20,22 +20,11 @@ def paint_triangles(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a texture that shows vertex colours, and the texture coordinates of the triangles.
 
-    Raises `ValueError` if the texture would be too large.
-
-    Parameters
-    ----------
-    triangles, colours : (m, 3) int32 array, (n, 3) uint8 array
-        The colours are sRGB, of the vertices.
-    what, budget : str, MemoryBudget
-        The primitive, for messages; limits the memory of the texture.
-
-    Returns
-    -------
-    corners : (m, 3) int32 array
-        The triangles with their corners rotated: the first one is painted upper left.
-    uv : (3 m, 2) float32 array
-        Texture coordinates of the corners, triangle by triangle.
-    texture : (h, w, 3) uint8 array
+    ``triangles`` (m, 3) int32 index the sRGB ``colours`` (n, 3) uint8; ``what`` names the primitive
+    in messages. Returned are the triangles with their corners rotated, so that the first one is
+    painted upper left; the texture coordinates of these corners, (3 m, 2) float32, triangle by
+    triangle; and the texture (h, w, 3) uint8. Raises `ValueError` if the texture would be too
+    large.
     """
     n = len(triangles)
     if n > MAX_TRIANGLES:

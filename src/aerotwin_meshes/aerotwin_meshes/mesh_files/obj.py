@@ -73,13 +73,8 @@ class _Content:
 def read_obj(path: Path) -> tuple[tuple[TexturedMesh, ...], tuple[str, ...]]:
     """Read an OBJ file: one mesh for each material, in the file's axes and unit.
 
+    Also returned is a line for each material or texture that could not be loaded; grey replaces it.
     Raises `UserError` if it is not a usable OBJ file; names file, line and fault.
-
-    Returns
-    -------
-    meshes : tuple of TexturedMesh
-    missing : tuple of str
-        Materials and textures that could not be loaded; grey replaces them.
     """
     content = _parsed(path)
     vertices = np.array(content.vertices, np.float64).reshape(-1, 3)

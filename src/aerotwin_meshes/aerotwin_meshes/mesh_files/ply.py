@@ -170,13 +170,8 @@ def _corner_uv(column: PlyColumn | None, rows: np.ndarray, k: int) -> np.ndarray
 def read_ply_mesh(path: Path) -> tuple[tuple[TexturedMesh, ...], tuple[str, ...]]:
     """Read a PLY file of polygons, in the file's axes and unit; one mesh for each texture.
 
-    Raises `UserError` if it is not a usable PLY file of polygons.
-
-    Returns
-    -------
-    meshes : tuple of TexturedMesh
-    missing : tuple of str
-        Textures that could not be loaded; colours of vertices or faces, or grey, replace them.
+    Also returned is a line for each texture that could not be loaded: colours of vertices or faces,
+    or grey, replace it. Raises `UserError` if it is not a usable PLY file of polygons.
     """
     content = read_ply(path)
     n_triangles = sum(len(f.corners) * (k - 2) for k, f in content.polygons.items())

@@ -14,12 +14,8 @@ def fan(n_corners: int) -> np.ndarray:
 def triangulated(polygons: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cut m polygons (m, k), vertex indices of their corners in order, into triangles.
 
-    Returns
-    -------
-    corners : (m (k - 2), 3) integer array
-        Corners 0 .. k - 1 of the triangles, polygon by polygon, in the polygon's orientation.
-    polygon : (m (k - 2),) integer array
-        Polygon of each triangle.
+    Returns the corners 0 .. k - 1 of the triangles, (m (k - 2), 3), polygon by polygon, in the
+    polygon's orientation; and the polygon of each triangle.
     """
     m, k = polygons.shape
     corners = np.repeat(fan(k)[None], m, axis=0)

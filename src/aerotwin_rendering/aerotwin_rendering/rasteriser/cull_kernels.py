@@ -23,15 +23,9 @@ NEARER = np.float32(1.0 + 2.4e-7)
 class Visible(NamedTuple):
     """Clusters that a view may see, the nearest first.
 
-    Attributes
-    ----------
-    cluster : (k,) int32 array
-    box : (k, 4) int32 array
-        First and last column, first and last row of the pixels that may see it.
-    inverse_depth : (k,) float32 array
-        That of the nearest point of its box [1/m].
-    crosses_near : (k,) bool array
-        Whether parts of it may lie nearer than the near plane.
+    ``cluster`` (k,) int32. ``box`` (k, 4) int32: first and last column, first and last row of the
+    pixels that may see it. ``inverse_depth`` (k,) float32 is that of the nearest point of its box
+    [1/m]; ``crosses_near`` (k,) bool: whether parts of it may lie nearer than the near plane.
     """
 
     cluster: np.ndarray

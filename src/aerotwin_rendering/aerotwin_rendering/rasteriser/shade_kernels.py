@@ -27,17 +27,11 @@ EDGE = np.float32(0.01)
 class Textures(NamedTuple):
     """Memory addresses of the levels of all textures, and the texture of each mesh.
 
-    Textures are not copied, one array each: a table of addresses instead of one joined array,
-    whose copy would take seconds and twice the memory when a tile is added to a world.
-
-    Attributes
-    ----------
-    address : (n, levels) uint64 array
-        Of a level's first texel.
-    width, height, n_levels : (n, levels), (n, levels), (n,) int32 arrays
-    half_log2_size : (n,) float32 array
-        Half the binary logarithm of the number of texels of level 0.
-    of_mesh, repeats : (m,) int32 and bool arrays
+    Textures are not copied, one array each: a table of addresses instead of one joined array, whose
+    copy would take seconds and twice the memory when a tile is added to a world. ``address`` (n,
+    levels) uint64 is that of a level's first texel; ``width`` and ``height`` (n, levels) and
+    ``n_levels`` (n,) are int32. ``half_log2_size`` (n,) float32 is half the binary logarithm of the
+    number of texels of level 0; ``of_mesh`` and ``repeats`` (m,) are int32 and bool.
     """
 
     address: np.ndarray
@@ -88,7 +82,6 @@ def _mix(a0, a1, b0, b1, fx, fy):
 
 @njit(nogil=True, cache=True)
 def _grey(address, width, height, repeats, u, v):
-    """Look up a level of a grey texture."""
     c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
     upper, lower = address + upper, address + lower
     return _mix(
@@ -99,7 +92,6 @@ def _grey(address, width, height, repeats, u, v):
 
 @njit(nogil=True, cache=True)
 def _colour(address, width, height, repeats, u, v):
-    """Look up a level of a colour texture: red, green, blue."""
     c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
     n = np.uint64(3)
     a0, a1 = read_token(address + n * (upper + c0)), read_token(address + n * (upper + c1))

@@ -278,7 +278,6 @@ class HttpSource:
 
     @property
     def _line(self) -> _Line:
-        """The connections of this thread."""
         line: _Line | None = getattr(self._thread, "line", None)
         if line is None:
             line = self._thread.line = _Line(self._cache, self._hosts)

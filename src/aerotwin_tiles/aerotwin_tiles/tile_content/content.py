@@ -40,21 +40,13 @@ def read_content(
 ) -> list[TilePart]:
     """Return the meshes and points of a tile's content, in the frame of the tile.
 
-    The list may be empty, as for a glTF of lines alone. Raises `ContentError` if it is damaged or
-    holds what is not supported; the message names tile and fault.
-
-    Parameters
-    ----------
-    data, uri : bytes, str
-        The whole file; its name relative to the tileset, for names of the parts and messages.
-    resolve : callable
-        Returns the bytes of a file (buffer, image, model) that the content refers to by a
-        reference relative to itself. Its exceptions are passed on.
-    up_axis : "x", "y" or "z"
-        Axis of the glTF that becomes z. glTF has y up; older tilesets name another one as
-        asset.gltfUpAxis. Points (pnts) are never rotated.
-    max_bytes : int
-        Limit of the memory of the decoded content [bytes].
+    The list may be empty, as for a glTF of lines alone. ``data`` is the whole file, ``uri`` its
+    name relative to the tileset, for names of the parts and messages. ``resolve`` returns the bytes
+    of a file (buffer, image, model) that the content refers to relative to itself; its exceptions
+    are passed on. ``up_axis`` of the glTF becomes z: glTF has y up, older tilesets name another
+    axis as asset.gltfUpAxis; points (pnts) are never rotated. ``max_bytes`` limits the memory of
+    the decoded content. Raises `ContentError` if it is damaged or holds what is not supported; the
+    message names tile and fault.
     """
     context = ContentContext(
         uri=uri, resolve=resolve, T_up=_T_UP[up_axis], budget=MemoryBudget(max_bytes)
