@@ -40,11 +40,10 @@ TILES = np.array([[150.0, 86.0, 62.0], [112.0, 76.0, 64.0], [88.0, 90.0, 94.0]])
 class Building:
     """Plan of a building: a rectangle with storeys.
 
-    ``x_m, y_m, z_m, yaw``: middle of its floor in the map [m], and direction of its long side
-    [rad]. ``length_m, width_m, storey_m, bay_m``: sides, height of a storey and distance between
-    windows [m]. ``style, sign``: row of `STYLES`; text on both long sides, above the door.
-    ``pitched, gates``: whether it has a hipped roof in place of a flat one with a parapet, and on
-    the ground floor gates in place of windows.
+    ``x_m, y_m, z_m`` is the middle of its floor, ``yaw`` the direction of its long side [rad],
+    ``bay_m`` the distance between windows, ``style`` a row of `STYLES`. ``sign`` is the text above
+    the doors of both long sides. It has a hipped roof if ``pitched``, else a flat one with a
+    parapet; ``gates`` replace the windows of the ground floor.
     """
 
     x_m: float

@@ -169,11 +169,9 @@ class FreeGround:
 
 @dataclass(frozen=True, kw_only=True)
 class Airspace:
-    """The path of a world's mission through the air, kept free of tall objects for all seeds.
+    """The path of a world's mission through corners in the air, kept free for all seeds.
 
-    Missions are in the map's coordinates and are flown in the worlds of all seeds. The land never
-    reaches up to them; trees, poles and houses could, and are not built there. ``points_m`` are
-    the corners of the path [m].
+    The land never reaches up to it; trees, poles and houses could, and are not built there.
     """
 
     points_m: tuple[tuple[float, float, float], ...]

@@ -22,11 +22,11 @@ _SHIFT = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke:
-    """An area, line or text painted on the ground.
+    """An area, line or text of a material of `surfaces`, painted on the ground.
 
-    ``material``: one of those of `surfaces`. ``points_m, width_m`` (n, 2) array, float: corners of
-    an area, or points of a line, in the map, and its width [m]; 0 fills the area. ``text``: drawn
-    in place of a line: from the first point, letters ``width_m`` high.
+    ``points_m`` (n, 2) are the corners of an area or the points of a line, ``width_m`` wide; 0
+    fills the area. ``text`` is drawn in place of a line: from the first point, letters ``width_m``
+    high.
     """
 
     material: int
@@ -43,11 +43,9 @@ class Stroke:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Ground of a generated world.
+    """Ground of a generated world: a regular grid of vertices; y rises.
 
-    ``x_m, y_m, z_m`` (columns,), (rows,), (rows, columns) arrays: coordinates and heights of the
-    regular grid of vertices; y rises [m]. ``strokes`` (list of Stroke): painted in this order of
-    materials.
+    ``z_m`` (rows, columns) are their heights; ``strokes`` are painted in the order of materials.
     """
 
     x_m: np.ndarray

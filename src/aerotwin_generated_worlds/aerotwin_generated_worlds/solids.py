@@ -61,12 +61,11 @@ def quads(corners: np.ndarray, uv: np.ndarray) -> Patch:
 
 
 def strips(loops: np.ndarray, uv: np.ndarray, *, without: np.ndarray | None = None) -> Patch:
-    """Return the surface between consecutive closed loops.
+    """Return the surface between consecutive closed loops (k, n, 3).
 
-    ``loops`` (k, n, 3) array: seen from the side that later loops lie on, each runs
-    counter-clockwise about its inside. ``uv`` (k, n + 1, 2) array: texture coordinates; the last of
-    a loop are those of its first point, after a full turn. ``without`` (k - 1, n) bool array,
-    optional: cells to leave open.
+    Seen from the side that later loops lie on, each runs counter-clockwise about its inside. The
+    last texture coordinates ``uv`` (k, n + 1, 2) of a loop are those of its first point, after a
+    full turn. Cells of ``without`` (k - 1, n) stay open.
     """
     k, n = loops.shape[:2]
     vertices = np.concatenate([loops, loops[:, :1]], axis=1)
@@ -106,11 +105,10 @@ def without_slivers(patch: Patch) -> Patch:
 
 
 def recesses(corners: np.ndarray, uv: np.ndarray, depth_m: float, rim: float) -> Patch:
-    """Return niches in place of wall cells: four reveals and a back.
+    """Return niches in place of wall cells: four reveals and a back ``depth_m`` behind the wall.
 
-    ``corners, uv`` (m, 4, 3) and (m, 4, 2) arrays: cells left open in a wall, counter-clockwise
-    seen from outside; their texture coordinates. ``depth_m, rim``: distance of the backs behind the
-    wall [m]; share of a cell's texture, along its border, that the reveals show.
+    ``corners`` (m, 4, 3) are the cells, counter-clockwise seen from outside; ``rim`` is the share
+    of a cell's texture ``uv`` (m, 4, 2), along its border, that the reveals show.
     """
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

@@ -22,12 +22,11 @@ LIGHT_COLUMNS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A closed profile swept along a line.
+    """A closed profile swept along a line; ``outward`` (n, 2) are unit vectors to its left.
 
-    ``points_m, outward`` (n, 2) arrays: points of the line and unit vectors to its left [m].
-    ``profile_m`` (k, 2) array: corners (outward from the line, height) counter-clockwise; every
-    corner is seen from the first, which ends the bottom's far side [m]. ``pieces`` (k,) array: kind
-    of the piece between a corner and the next.
+    ``profile_m`` (k, 2) has corners (outward from the line, height) counter-clockwise; every corner
+    is seen from the first, which ends the bottom's far side. ``pieces`` (k,) are the kinds of the
+    pieces between a corner and the next.
     """
 
     points_m: np.ndarray

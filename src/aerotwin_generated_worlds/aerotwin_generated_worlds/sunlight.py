@@ -26,12 +26,10 @@ _NOTHING = -1e6
 
 @dataclass(frozen=True, kw_only=True)
 class Shade:
-    """Sun and sky light on a site.
+    """Sun and sky light on a site, on cells whose first one has its centre at ``low_m``.
 
-    ``low_m, cell_m`` (2,) array, float: position of the first cell's centre, and distance between
-    cells [m]. ``ceiling_m, openness`` (rows, columns) float32 arrays: height below which a point is
-    in the shade [m]; share of the sky's light that reaches the ground between the surrounding
-    objects.
+    A point below ``ceiling_m`` (rows, columns) is in the shade; ``openness`` is the share of the
+    sky's light that reaches the ground between the surrounding objects.
     """
 
     low_m: np.ndarray
@@ -66,12 +64,10 @@ def bilinear(layer: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarr
 
 
 def cast_shade(low_m, high_m, solids, ground_z_m: np.ndarray, *, cell_m: float) -> Shade:
-    """Return the shade of solids on a site.
+    """Return the shade of ``solids``, (vertices, triangles) each, on a site between two corners.
 
-    ``low_m, high_m`` (2,) arrays: corners of the site [m]. ``solids`` (sequence of (vertices (n,
-    3), triangles (m, 3))): objects that cast shade. ``ground_z_m`` (rows, columns) array: ground
-    heights on any regular grid over the site, first row in the south [m]. ``cell_m``: resolution of
-    the shade [m].
+    ``ground_z_m`` are ground heights on any regular grid over the site, first row in the south;
+    ``cell_m`` is the resolution of the shade.
     """
     low, high = np.asarray(low_m, float), np.asarray(high_m, float)
     nx, ny = (np.ceil((high - low) / cell_m)).astype(int) + 1

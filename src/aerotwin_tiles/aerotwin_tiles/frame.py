@@ -36,11 +36,10 @@ _SAME_SHARE = 0.75
 
 @dataclass(frozen=True, kw_only=True)
 class MapFrame:
-    """Pose of the tileset in the map.
+    """Pose of the tileset in the map; ``is_geocentric``: the tileset's frame is ECEF.
 
-    ``T_map_tileset`` (4, 4) array. ``origin`` (GeodeticPoint or None): geodetic position of the
-    map's origin; None for a local tileset without one. ``is_geocentric, notes``: whether the
-    tileset's frame is ECEF; what was detected, and what to do if it is wrong.
+    ``origin`` is the geodetic position of the map's origin; None for a local tileset without one.
+    ``notes`` say what was detected, and what to do if it is wrong.
     """
 
     T_map_tileset: np.ndarray

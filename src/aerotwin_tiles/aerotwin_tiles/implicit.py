@@ -43,9 +43,8 @@ Cell = tuple[int, ...]
 class ImplicitTiling:
     """The rule of one implicit tree; addresses are relative to the document ``base_uri``.
 
-    ``n_axes, subtree_levels, available_levels``: 2 or 3; levels of a subtree; levels in all.
-    ``subtrees, contents``: templates of the addresses of subtrees and of contents. ``box, region``
-    (12,) and (6,) array: volume of the whole tree; exactly one is set.
+    ``n_axes`` is 2 or 3; ``subtrees`` and ``contents`` are templates of addresses; ``box`` (12,) or
+    ``region`` (6,) is the volume of the whole tree, and the other one None.
     """
 
     source: FileReader

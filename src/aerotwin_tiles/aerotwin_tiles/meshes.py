@@ -54,10 +54,9 @@ NOTHING = LoadedTile(meshes=(), n_bytes=0, copyrights=())
 class TileReader:
     """Reads the contents of tiles; thread-safe.
 
-    ``region`` (Box or None): in the frame of the tileset; contents whose own volume lies outside
-    are not read. ``crop_m`` (2, 3) array or None: corners in the map at which triangles are cut
-    [m]. ``point_size_m``: width of the octahedron of a point [m]. ``shared`` (SharedContents):
-    contents already read; tiles that share one share its arrays, too.
+    Contents whose own volume lies outside ``region``, in the frame of the tileset, are not read.
+    Triangles are cut at the corners ``crop_m`` (2, 3) of a box in the map [m]; ``point_size_m`` is
+    the width of a point's octahedron. Tiles that share a content share its arrays.
     """
 
     source: Source

@@ -38,13 +38,12 @@ _PIXEL_IS_POINT, _METRE, _USER_DEFINED = 2, 9001, 32767
 
 @dataclass(frozen=True, kw_only=True)
 class Raster:
-    """A raster on a grid, rows from north to south.
+    """A raster on a grid, rows from north to south; ``is_known`` (h, w) tells where it has values.
 
-    ``values, is_known`` (h, w) or (h, w, 3) array, (h, w) bool array. ``west, north``: grid
-    coordinates of the upper left corner (of the pixel, not its centre), in the grid's unit: metres
-    or degrees; pixels where there is none. ``pixel`` (float, float): pixel size eastwards and
-    southwards, in the same unit. ``epsg``: code of the grid's coordinate system; None where the
-    file names none that has one.
+    ``west`` and ``north`` are the grid coordinates of the upper left corner (of the pixel, not its
+    centre), ``pixel`` its size eastwards and southwards, all in metres or degrees, or in pixels
+    where the file has no georeference. ``epsg`` is None where the file names no system that has a
+    code.
     """
 
     values: np.ndarray

@@ -55,13 +55,10 @@ def place_on_earth(
 ) -> tuple[np.ndarray, GeodeticPoint]:
     """Return a grid of heights in the map, (h, w, 3) float64 [m], and the map's origin.
 
-    Exact: grid convergence, scale and the Earth's curvature enter. Heights count as heights above
-    the ellipsoid. Raises `ValueError` if the system is not known, or the grid is not near the
-    origin.
-
-    ``x, y, height_m`` (w,), (h,), (h, w) arrays: coordinates of columns and rows in the system of
-    the code; heights [m]. ``origin`` (GeodeticPoint or None): of the map; if None the middle of the
-    grid at height 0.
+    ``x`` (w,) and ``y`` (h,) are coordinates of columns and rows in the system of the code; the
+    origin is the middle of the grid at height 0 if None. Exact: grid convergence, scale and the
+    Earth's curvature enter. Heights count as heights above the ellipsoid. Raises `ValueError` if
+    the system is not known, or the grid is not near the origin.
     """
     to_geodetic = grid_of(epsg)
     if origin is None:

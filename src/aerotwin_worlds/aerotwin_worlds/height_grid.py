@@ -24,9 +24,9 @@ _WHOLLY = 0.999  # share of a cell that must be known; below 1 for the rounding 
 class HeightGrid:
     """Heights at the middles of cells, rows from north to south.
 
-    ``x, y`` (w,), (h,) arrays: grid coordinates of the columns and rows, in the unit of the raster.
-    ``height_m`` (h, w) float64 array. ``is_inside`` (h, w) bool array: where the heights count.
-    ``n_filled, n_outside``: no-data pixels of the raster: filled from their surroundings; left out.
+    ``x`` (w,) and ``y`` (h,) are grid coordinates in the unit of the raster; ``is_inside`` tells
+    where the heights count. Of the raster's no-data pixels, ``n_filled`` were filled from their
+    surroundings and ``n_outside`` left out.
     """
 
     x: np.ndarray

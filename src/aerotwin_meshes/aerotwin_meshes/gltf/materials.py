@@ -29,11 +29,10 @@ _IMAGE_EXTENSIONS = ("EXT_texture_webp", "KHR_texture_basisu")
 class GltfMaterial:
     """Appearance of a primitive's surface.
 
-    ``factor`` (3,) float64 array: linear base colour; already applied to the texture, if there is
-    one. ``texture`` (h, w, 3) uint8 array or None: base colour texture; mirrored wrapping has been
-    written out. ``are_clamped`` (bool, bool): whether the texture is clamped along u and v; it
-    repeats if not. ``coordinates, T_uv`` (int, (2, 3) float64 array): index of the set of texture
-    coordinates; from stored coordinates to those of the texture.
+    ``factor`` (3,) is the linear base colour, already applied to ``texture`` (h, w, 3) uint8, in
+    which mirrored wrapping has been written out. ``are_clamped``: the texture is clamped along u
+    and v, or else repeats. ``T_uv`` (2, 3) turns the stored ``coordinates``-th set into those of
+    the texture.
     """
 
     factor: np.ndarray

@@ -28,10 +28,8 @@ _OUTSIDE_UV = 1e-4
 class GltfTriangles:
     """Triangles of one primitive.
 
-    ``positions`` (n, 3) float64 array: in the frame of the mesh. ``triangles, uv, texture`` (m, 3)
-    int32, (n, 2) float32 and (h, w, 3) uint8 arrays. ``repeats``: whether the texture repeats
-    beyond [0, 1]. ``light`` (n,) float32 array or None: factor of the texture's sRGB values at each
-    vertex.
+    ``positions`` (n, 3) float64 are in the frame of the mesh; ``triangles`` (m, 3) int32, ``uv``
+    (n, 2) float32, ``texture`` (h, w, 3) uint8, ``repeats`` and ``light`` as of a `TexturedMesh`.
     """
 
     positions: np.ndarray

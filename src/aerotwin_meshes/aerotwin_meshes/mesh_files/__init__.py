@@ -15,13 +15,11 @@ __all__ = ["KINDS", "read_mesh_file", "read_obj", "read_ply_mesh"]
 
 
 def read_mesh_file(path: Path, placement: PlacementDescription | None = None) -> Geometry:
-    """Return the meshes of a file in the map.
+    """Return the meshes of a file in the map; its extension, one of `KINDS`, selects the reader.
 
-    Raises `UserError` naming file and position, what was expected and what was found.
-
-    ``path``: its extension, one of `KINDS`, selects the reader. Files that it names must lie in its
-    folder or below. ``placement`` (PlacementDescription, optional): pose in the map; by default
-    glTF has y up, the others z, and the unit is the metre.
+    Files that it names must lie in its folder or below. By default of ``placement``, glTF has y up,
+    the others z, and the unit is the metre. Raises `UserError` naming file and position, what was
+    expected and what was found.
     """
     placement = placement or PlacementDescription()
     kind = path.suffix.lower()

@@ -28,11 +28,10 @@ _INDEX_LISTS = ("vertex_indices", "vertex_index")
 
 @dataclass(frozen=True, kw_only=True)
 class PlyContent:
-    """Content of a PLY file.
+    """Content of a PLY file; texture coordinates have v up.
 
-    ``vertices`` (n, 3) float64 array. ``colours, uv`` (n, 3) uint8 and (n, 2) float64 array, or
-    None: of the vertices; v runs up. ``polygons, textures`` (dict of int -> PlyFaces, tuple of
-    str): faces by their number of corners; files named in the comments.
+    ``colours`` (n, 3) uint8 and ``uv`` (n, 2) are those of the vertices; ``polygons`` holds the
+    faces by their number of corners, ``textures`` the files named in the comments.
     """
 
     vertices: np.ndarray
@@ -46,9 +45,8 @@ class PlyContent:
 class PlyFaces:
     """Faces with the same number k of corners.
 
-    ``corners, texture, colours`` (m, k) and (m,) int64 arrays, (m, 3) uint8 array or None:
-    vertices, texture index and colour of each face. ``uv`` (m, k, 2) float64 array or None: of the
-    corners; v runs up.
+    ``corners`` (m, k) int64 are vertices, ``uv`` (m, k, 2) their texture coordinates, v up;
+    ``texture`` (m,) and ``colours`` (m, 3) uint8 are those of the faces.
     """
 
     corners: np.ndarray

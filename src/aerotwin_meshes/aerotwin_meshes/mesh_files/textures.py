@@ -51,11 +51,7 @@ def textured(
     repeats: bool,
     name: str,
 ) -> TexturedMesh:
-    """Return a mesh whose corners have their own texture coordinates.
-
-    ``vertices, texture`` (n, 3) float64 array, (h, w, 3) uint8 array. ``corners, uv`` (m, 3)
-    integer array, (m, 3, 2) array: vertex and texture coordinates of each corner; v runs down.
-    """
+    """Return a mesh whose ``corners`` (m, 3) have texture coordinates ``uv`` (m, 3, 2), v down."""
     uv = np.ascontiguousarray(uv.reshape(-1, 2), np.float32)
     places, place = np.unique(uv.view(np.uint64).ravel(), return_inverse=True)
     pair = corners.ravel().astype(np.int64) * len(places) + place.ravel()

@@ -26,11 +26,10 @@ def open_source(
 ) -> Source:
     """Open a folder or a server by its root document.
 
-    Raises `FetchError` if there is no such document (with a server, only `Source.read` detects it).
-
-    ``root`` (str or Path): path of a root document, or of a folder that holds ``tileset.json``; or
-    a URL. ``key, cache_dir``: the user's key at a server; folder where a server's files are cached
-    as far as it allows, by default the user's cache folder.
+    ``root`` is a URL, or the path of a root document or of a folder that holds ``tileset.json``;
+    ``key`` the user's at a server, whose files are cached as far as it allows, in ``cache_dir`` or
+    the user's cache folder. Raises `FetchError` if there is no such document (with a server, only
+    `Source.read` detects it).
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", str(root))
     if scheme is None:

@@ -40,11 +40,9 @@ def default_cache_folder() -> Path:
 class CacheFolder(BaseCache):
     """One file per address, named by its hash; its time stamp is the expiry time.
 
-    Several threads and processes may share it: files are written whole and renamed. Raises
-    `OSError` if the folder cannot be made.
-
-    ``folder``: created if missing, for its owner only. ``limit_bytes``: at opening, the files that
-    expire first are removed until the others fit.
+    Several threads and processes may share the folder, which is made for its owner only: files are
+    written whole and renamed. At opening, the files that expire first are removed until the others
+    fit into ``limit_bytes``. Raises `OSError` if the folder cannot be made.
     """
 
     def __init__(self, folder: Path, *, limit_bytes: int) -> None:

@@ -83,13 +83,10 @@ class _Line:
 class HttpSource:
     """A server; see `Source`.
 
-    Every thread has its own connection. The user's key is sent with every request to the root's
-    host and to no other; it is in no address that `resolve` returns, in no message and in no log.
+    Every thread has its own connection. The user's ``key`` (that of ``root`` if left out) is sent
+    with every request to the root's host and to no other; it is in no address that `resolve`
+    returns, in no message and in no log. ``cache_dir`` is the user's cache folder if left out.
     Raises `FetchError` if the address is invalid, or the cache's folder cannot be made.
-
-    ``root``: address of the root document, http or https; a ``key=`` in it is used as the key.
-    ``key, cache_dir``: value of the query parameter ``key``; folder of the cache, the user's one if
-    left out.
     """
 
     def __init__(

@@ -39,9 +39,8 @@ class TilePart:
 class ContentContext:
     """What the readers of a content share.
 
-    ``uri, resolve``: name of the content, relative to its tileset; returns the bytes of a file it
-    refers to. ``T_up, budget`` (4, 4) float64 array, MemoryBudget: rotates the glTF's up axis to z;
-    limits the memory of the decoded content.
+    ``uri`` is its name relative to the tileset; ``resolve`` returns the bytes of a file that it
+    refers to; ``T_up`` (4, 4) rotates the glTF's up axis to z; ``budget`` limits the memory.
     """
 
     uri: str
