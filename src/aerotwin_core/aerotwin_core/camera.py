@@ -65,16 +65,10 @@ class CameraModel(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Camera:
-    """Size, intrinsic matrix and what follows from a lens's two functions.
+    """Size, intrinsic matrix and what follows from a lens's two functions; lengths in pixels.
 
-    Attributes
-    ----------
-    width, height : int
-        Image size [px].
-    fx, fy, cx, cy : float
-        Focal lengths and principal point [px]; (0, 0) is the centre of the upper left pixel.
-    skew : float
-        Columns that a pixel moves to the right per fy-th of a unit down: K[0, 1] [px].
+    fx, fy, cx, cy are focal lengths and principal point; (0, 0) is the centre of the upper left
+    pixel. `skew` is K[0, 1]: the columns that a pixel moves to the right per fy-th of a unit down.
     """
 
     width: int

@@ -140,8 +140,6 @@ def foreign_format(name: str, head: bytes) -> ForeignFormat | None:
 
     The ending of `name` counts first, then the first bytes `head`; `HEAD_BYTES` suffice.
 
-    Examples
-    --------
     >>> foreign_format("pump.vtk", b"# vtk DataFile Version 3.0").name
     'VTK data'
     >>> foreign_format("pump", b"b3dm").name

@@ -19,8 +19,6 @@ def whole_number(text: str) -> int | None:
     `int` accepts signs, underscores and other scripts, and refuses more than 4300 digits with an
     error of its own.
 
-    Examples
-    --------
     >>> whole_number("1200"), whole_number("-1"), whole_number("9" * 5000)
     (1200, None, None)
     """
@@ -36,8 +34,6 @@ def printable(text: str, most: int | None = None, *, keep: str = "") -> str:
     escaped. More than `most` characters lose their middle; control characters in `keep`, such as a
     newline, are not escaped.
 
-    Examples
-    --------
     >>> printable("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
@@ -61,8 +57,6 @@ def shown(value: Any) -> str:
 def listed(names: Iterable[object], most: int = _MOST_NAMES) -> str:
     """Return names joined by commas, and how many more there are.
 
-    Examples
-    --------
     >>> listed("abcd", 2)
     'a, b and 2 more'
     """

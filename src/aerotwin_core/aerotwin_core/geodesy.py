@@ -160,16 +160,12 @@ class AzimuthalEquidistant:
     directions from the origin are those of the sphere; the altitude is the height above the
     origin's.
 
-    Notes
-    -----
-    The Earth is no sphere. Against WGS84 a distance is off by (R - M) / M along the meridian and by
+    The Earth is no sphere: against WGS84 a distance is off by (R - M) / M along the meridian and by
     (R - N) / N across, M and N being the radii of curvature: at 47 degrees +0.02 % and -0.29 %,
     2.9 m per km east-west; at the equator +0.56 % and -0.11 %; never more than 0.56 %.
 
-    References
-    ----------
-    Snyder, Map Projections: A Working Manual, USGS Professional Paper 1395, 1987, p. 195-196,
-    eq. 5-3, 20-14, 20-15, 21-2, 25-2.
+    Source: Snyder, Map Projections: A Working Manual, USGS Professional Paper 1395, 1987,
+    p. 195-196, eq. 5-3, 20-14, 20-15, 21-2, 25-2.
     """
 
     origin: GeodeticPoint

@@ -333,10 +333,8 @@ def diagnostics_message(
     stamp_ns: int, statuses: Sequence[tuple[str, int, str, dict[str, str]]]
 ) -> Any:
     """Return diagnostic_msgs/DiagnosticArray from (name, level, message, values) tuples."""
-    make_status, make_value = (
-        _T["diagnostic_msgs/msg/DiagnosticStatus"],
-        _T["diagnostic_msgs/msg/KeyValue"],
-    )
+    make_status = _T["diagnostic_msgs/msg/DiagnosticStatus"]
+    make_value = _T["diagnostic_msgs/msg/KeyValue"]
     entries = [
         make_status(
             level=level,

@@ -207,8 +207,6 @@ class MetricSet:
 def value_at(numbers: Any, path: str) -> Any:
     """Return the value at a path of nested mappings and lists; None if there is none.
 
-    Examples
-    --------
     >>> value_at({"ape": {"rmse": 0.1}, "arm": [1.0, 2.0]}, "ape.rmse")
     0.1
     >>> value_at({"arm": [1.0, 2.0]}, "arm.1"), value_at({"ape": None}, "ape.rmse")

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 def rms(values: ArrayLike) -> float:
     """Return the root of the mean square of all values of an array.
 
-    Examples
-    --------
     >>> rms([3.0, -4.0, 5.0, 0.0])
     3.5355339059327378
     """
@@ -21,8 +19,6 @@ def rms(values: ArrayLike) -> float:
 def rms_length(vectors: ArrayLike) -> float:
     """Return the root of the mean square of the lengths of vectors (n, k).
 
-    Examples
-    --------
     >>> rms_length([[3.0, 4.0], [0.0, 5.0]])
     5.0
     """

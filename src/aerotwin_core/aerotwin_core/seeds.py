@@ -15,8 +15,6 @@ def seed_sequence(seed: int, vehicle: int | str, sensor: str) -> np.random.Gener
     three values alone, which are mixed by NumPy's SeedSequence and drive an SFC64 (the fastest of
     NumPy's generators, with a state of 256 bits and a period of at least 2^64 numbers).
 
-    Examples
-    --------
     >>> float(seed_sequence(7, 0, "imu").random()) == float(seed_sequence(7, 0, "imu").random())
     True
     """

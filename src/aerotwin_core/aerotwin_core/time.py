@@ -26,8 +26,6 @@ def stamp_of_text(text: str, digits: int = 9) -> int:
 
     Raises `ValueError` if it is no number, or too large for an int64.
 
-    Examples
-    --------
     >>> stamp_of_text("1700000000.000000001"), stamp_of_text("-5e-1"), stamp_of_text("7", 6)
     (1700000000000000001, -500000000, 7000000)
     """
@@ -52,8 +50,6 @@ class Schedule:
 
     Raises `ValueError` if the rate is not positive.
 
-    Examples
-    --------
     >>> schedule = Schedule(30.0)
     >>> schedule.until(50_000_000), schedule.until(100_000_000)
     ([33333333], [66666667, 100000000])

@@ -156,7 +156,7 @@ def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     hil = ports.hil_check(found, instance)
     record, statuses = watch.record, diagnostics.statuses if diagnostics is not None else {}
     if hil is None and not record.is_heard and not statuses and not watch.held:
-        yield _nobody(arguments)
+        yield _silence(arguments)
         return
     yield from ports.held_check(watch.held, found)
     if hil is not None:
@@ -171,9 +171,9 @@ def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     yield from topic_checks(statuses)
 
 
-def _nobody(arguments: argparse.Namespace) -> Check:
+def _silence(arguments: argparse.Namespace) -> Check:
     port = 4560 + arguments.instance
-    text = f"nothing flies as vehicle {arguments.instance}: silence, and nobody on TCP {port}"
+    text = f"nothing flies as vehicle {arguments.instance}: silence, and no client on TCP {port}"
     if arguments.only == "link":
         return fail("link", text, "start the flight, then the doctor beside it")
     return ok("link", f"{text}; start a flight and run the doctor beside it to hear its link")

@@ -37,7 +37,7 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
     found = record.parameters
     is_any_configured = any(name.startswith("CA_ROTOR") for name in found)
     if "CA_ROTOR_COUNT" not in found and is_any_configured:
-        return warn(NAME, "PX4 did not tell CA_ROTOR_COUNT", "listen longer (--duration-s 20)")
+        return warn(NAME, "PX4 did not report CA_ROTOR_COUNT", "listen longer (--duration-s 20)")
     if "CA_ROTOR_COUNT" not in found and ANY_PARAMETER in found:
         return ok(NAME, "no CA_ROTOR parameters: the embedded autopilot has its airframe in a file")
     if "CA_ROTOR_COUNT" not in found:
@@ -55,7 +55,7 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
     lacking = [name for name in names if name not in found]
     if lacking:
         return warn(
-            NAME, f"PX4 did not tell {', '.join(lacking[:3])}", "listen longer (--duration-s 20)"
+            NAME, f"PX4 did not report {', '.join(lacking[:3])}", "listen longer (--duration-s 20)"
         )
     return _compare(found, expected, names, airframe_name)
 

@@ -87,7 +87,7 @@ def version_check(
         if found is None:
             missing.append(package)
         elif not _meets(found, operator, requested):
-            other.append(f"{package} {found} (wanted {operator}{requested})")
+            other.append(f"{package} {found} (required {operator}{requested})")
     if missing:
         return fail(name, f"not installed: {', '.join(missing)}", SET_UP)
     if other:

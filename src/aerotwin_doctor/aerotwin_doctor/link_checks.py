@@ -145,7 +145,7 @@ def _rates(record: LinkRecord) -> Check:
         return warn("link.rates", "no rates without a clock that moves")
     rates = {name: record.counts[name] / record.elapsed_s for name in EXPECTED_HZ}
     slow = [
-        f"{name} {rates[name]:.1f} Hz (wanted {requested:g})"
+        f"{name} {rates[name]:.1f} Hz (expected {requested:g})"
         for name, requested in EXPECTED_HZ.items()
         if rates[name] < RATE_MARGIN * requested
     ]
@@ -205,7 +205,7 @@ def _estimator(record: LinkRecord) -> Check:
         return fail(
             "estimator.state",
             "; ".join(parts),
-            "see the sensors above; after a mended sensor it needs some 10 s of simulated time",
+            "see the sensors above; after a repaired sensor it needs some 10 s of simulated time",
         )
     return ok("estimator.state", "attitude, velocity, position and height are valid")
 
@@ -238,7 +238,7 @@ def _arming(record: LinkRecord) -> Check:
     if not reasons:
         reasons = [text for severity, text in record.texts if severity <= WARNING]
     said = " | ".join(reasons) or "it gives no reason; see what failed above"
-    return fail("arming", f"it will not arm: {said}", "mend what it names, from the sensors up")
+    return fail("arming", f"it will not arm: {said}", "repair what it names, from the sensors up")
 
 
 def _texts(record: LinkRecord) -> list[Check]:

@@ -78,7 +78,7 @@ def dds_settings_check(environment: Mapping[str, str] = os.environ) -> Check:
     name = "dds.settings"
     profiles = environment.get("FASTDDS_DEFAULT_PROFILES_FILE")
     if profiles and not Path(profiles).is_file():
-        return fail(name, f"FASTDDS_DEFAULT_PROFILES_FILE: no file {profiles}", "unset or mend it")
+        return fail(name, f"FASTDDS_DEFAULT_PROFILES_FILE: no file {profiles}", "unset or fix it")
     if environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").upper() == "OFF":
         return fail(
             name,
@@ -97,7 +97,7 @@ def dds_settings_check(environment: Mapping[str, str] = os.environ) -> Check:
     if network == LAN:
         return warn(
             name,
-            f"{NETWORK}={LAN}: everybody on the network can hear and command the nodes",
+            f"{NETWORK}={LAN}: any machine on the network can hear and command the nodes",
             f"unset it; network:={LAN} opens a single launch",
         )
     rmw = environment.get("RMW_IMPLEMENTATION", "the default")

@@ -40,14 +40,17 @@ def sensor_checks(record: LinkRecord) -> list[Check]:
     if not record.is_heard:
         return []
     samples, gnss = distinct_instants(record.imu), record.last.get("GPS_RAW_INT")
-    return [
-        _health(record),
-        _accelerometer(samples, is_armed=record.is_armed),
-        _gyroscope(samples, is_armed=record.is_armed),
-        _magnetometer(samples),
-        _barometer(samples, gnss),
-        _gnss(gnss),
-    ]
+    if len(samples) < MINIMUM_SAMPLES:
+        names = ("accelerometer", "gyroscope", "magnetometer", "barometer")
+        of_imu = [_too_few(name, samples) for name in names]
+    else:
+        of_imu = [
+            _accelerometer(samples, is_armed=record.is_armed),
+            _gyroscope(samples, is_armed=record.is_armed),
+            _magnetometer(samples),
+            _barometer(samples, gnss),
+        ]
+    return [_health(record), *of_imu, _gnss(gnss)]
 
 
 def distinct_instants(samples: Sequence[HighresImuSample]) -> list[HighresImuSample]:
@@ -84,8 +87,6 @@ def _too_few(name: str, samples: Sequence[HighresImuSample]) -> Check:
 
 def _accelerometer(samples: Sequence[HighresImuSample], *, is_armed: bool) -> Check:
     name = "sensors.accelerometer"
-    if len(samples) < MINIMUM_SAMPLES:
-        return _too_few("accelerometer", samples)
     x, y, z = mean = np.mean([s.specific_force for s in samples], axis=0)
     said = f"mean ({x:.2f}, {y:.2f}, {z:.2f}) m/s^2, forward, right, down"
     if not _is_moving([s.specific_force for s in samples]):
@@ -105,8 +106,6 @@ def _accelerometer(samples: Sequence[HighresImuSample], *, is_armed: bool) -> Ch
 
 def _gyroscope(samples: Sequence[HighresImuSample], *, is_armed: bool) -> Check:
     name = "sensors.gyroscope"
-    if len(samples) < MINIMUM_SAMPLES:
-        return _too_few("gyroscope", samples)
     rate = float(np.linalg.norm(np.mean([s.angular_velocity for s in samples], axis=0)))
     said = f"mean rate {rate:.3f} rad/s"
     if not _is_moving([s.angular_velocity for s in samples]):
@@ -118,8 +117,6 @@ def _gyroscope(samples: Sequence[HighresImuSample], *, is_armed: bool) -> Check:
 
 def _magnetometer(samples: Sequence[HighresImuSample]) -> Check:
     name = "sensors.magnetometer"
-    if len(samples) < MINIMUM_SAMPLES:
-        return _too_few("magnetometer", samples)
     fields = [s.field_gauss for s in samples if s.field_gauss is not None]
     if not fields:
         return fail(name, "no field reaches the autopilot", "send the mag bits 0x1C0, in gauss")
@@ -134,15 +131,13 @@ def _magnetometer(samples: Sequence[HighresImuSample]) -> Check:
         return fail(
             name,
             f"{said}, on Earth {low} to {high}",
-            "HIL_SENSOR wants gauss: 1 tesla is 1e4 gauss",
+            "HIL_SENSOR expects gauss: 1 tesla is 1e4 gauss",
         )
     return ok(name, said)
 
 
 def _barometer(samples: Sequence[HighresImuSample], gnss: Any | None) -> Check:
     name = "sensors.barometer"
-    if len(samples) < MINIMUM_SAMPLES:
-        return _too_few("barometer", samples)
     pressures = [s.pressure_hpa for s in samples if s.pressure_hpa is not None]
     if not pressures:
         return fail(name, "no pressure reaches the autopilot", "send the baro bits 0x1A00, in hPa")

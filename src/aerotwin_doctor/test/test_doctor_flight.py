@@ -61,7 +61,7 @@ class Faults:
 
 
 class Feeder:
-    """A vehicle at rest, as far as its autopilot is told."""
+    """A vehicle at rest, as its autopilot sees it."""
 
     def __init__(self, link: HilLink, faults: Faults) -> None:
         self.faults = faults
@@ -169,7 +169,7 @@ def test_an_autopilot_without_gnss_will_not_arm_and_the_doctor_says_why(tmp_path
     assert not checks["estimator.state"]["ok"]
 
 
-def test_a_simulator_without_autopilot_and_nobody_at_all_are_told_apart(tmp_path):
+def test_a_simulator_without_autopilot_and_silence_are_distinguished(tmp_path):
     code, checks = doctor(tmp_path)
     assert code == 1
     assert "nothing flies as vehicle" in checks["link"]["message"]

@@ -106,7 +106,7 @@ def all_checks(record: LinkRecord) -> dict:
     )
 
 
-def test_a_healthy_link_has_nothing_to_mend():
+def test_a_healthy_link_has_nothing_to_repair():
     checks = all_checks(healthy())
     assert {check.status for check in checks.values()} == {OK}
     assert "mode HOLD, disarmed" in checks["link.state"].message
@@ -311,9 +311,9 @@ NONE_IRIS = {
         ({**IRIS, "CA_ROTOR0_PY": -0.22}, FAIL, "signs differ: CA_ROTOR0_PY"),
         ({**IRIS, "CA_ROTOR2_KM": 0.06}, FAIL, "signs differ: CA_ROTOR2_KM"),
         ({**IRIS, "CA_ROTOR_COUNT": 6.0}, FAIL, "6 rotors, the airframe iris has 4"),
-        ({"CA_ROTOR_COUNT": 4.0}, WARN, "did not tell CA_ROTOR0_PX"),
+        ({"CA_ROTOR_COUNT": 4.0}, WARN, "did not report CA_ROTOR0_PX"),
         ({"MAV_SYS_ID": 3.0}, OK, "no CA_ROTOR parameters"),
-        ({"MAV_SYS_ID": 3.0, "CA_ROTOR0_PX": 0.13}, WARN, "did not tell CA_ROTOR_COUNT"),
+        ({"MAV_SYS_ID": 3.0, "CA_ROTOR0_PX": 0.13}, WARN, "did not report CA_ROTOR_COUNT"),
         ({}, WARN, "answers no parameter request"),
     ],
 )

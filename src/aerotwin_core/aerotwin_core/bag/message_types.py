@@ -69,12 +69,10 @@ class MessageTypes:
 
     def is_standard(self, msgtype: str) -> bool:
         """Tell whether a type has the fields of Jazzy's type of that name."""
-        known = TYPESTORE.fielddefs.get(msgtype)
         try:
-            found = self._store_of(msgtype).fielddefs[msgtype]
+            return _is_standard(msgtype, self._store_of(msgtype).fielddefs[msgtype])
         except UserError:
             return False
-        return known is not None and known[1] == found[1]
 
     def _by_standard(self, cdr: bytes, msgtype: str, store: Typestore) -> Any:
         """Return the message by the standard definition, if the bag's own is invalid."""
