@@ -277,10 +277,7 @@ MANY = (float64[:, ::1], float64[:, ::1], float64[:, ::1])
 
 @njit(int64(*ONE, float64), cache=True, **LEAN)
 def step_state(state, inputs, constants, dt):
-    """Advance a state array in place by dt [s]; return 1 if the new state is finite, else 0.
-
-    The arrays are laid out in `layout`.
-    """
+    """Advance a `layout` state array in place by dt [s]; return 1 if it stays finite, else 0."""
     return ADVANCE(state, constants, inputs, dt)
 
 
@@ -335,10 +332,7 @@ def compile_kernels(thrust_model=quadratic_thrust, drag_model=body_drag) -> Kern
 
 
 def kernels(airframe: Airframe) -> Kernels:
-    """Return the compiled functions that step an airframe with its models.
-
-    Raises ParameterError if a model is not `module:function` or cannot be imported.
-    """
+    """Return the compiled functions of an airframe's models; ParameterError if not importable."""
     if not airframe.thrust_model and not airframe.drag_model:
         return BUILT_IN
     return _compiled(airframe.thrust_model, airframe.drag_model)

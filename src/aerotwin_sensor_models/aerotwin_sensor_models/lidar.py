@@ -84,7 +84,7 @@ class LidarParameters:
         0.0, unit="m", minimum=0.0, maximum=1.0, text="resolution of the range; 0 = none"
     )
     reflectivity: float = parameter(
-        0.3, minimum=0.01, maximum=1.0, text="of surfaces of which the world tells none"
+        0.3, minimum=0.01, maximum=1.0, text="of surfaces for which the world has none"
     )
     is_organised: bool = parameter(
         False, text="an image of rings and columns, NaN where nothing returned; else returns only"

@@ -66,7 +66,7 @@ class RadarParameters:
         1.8, unit="deg", minimum=0.1, maximum=20.0, text="width between half powers, level"
     )
     beam_elevation_deg: float = parameter(
-        1.8, unit="deg", minimum=0.1, maximum=60.0, text="likewise, upright"
+        1.8, unit="deg", minimum=0.1, maximum=60.0, text="width between half powers, upright"
     )
     minimum_range_m: float = parameter(
         2.5, unit="m", minimum=0.0, maximum=100.0, text="bins that begin nearer are 0"

@@ -82,10 +82,7 @@ class CameraFile:
 
 
 def load_cameras(path: str) -> list[tuple[MountedCamera, CameraParameters]]:
-    """Return the cameras of a file with their presets, whose paths are relative to the file.
-
-    Raises ParameterError if the file or a preset is wrong.
-    """
+    """Return the cameras of a file with their presets, whose paths are relative to the file."""
     found = []
     for mounted in load_parameters_file(CameraFile, path).cameras:
         preset = mounted.preset

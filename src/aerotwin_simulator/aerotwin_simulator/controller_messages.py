@@ -37,10 +37,7 @@ class ControllerMessages:
         self._pose = FixedLayout(pose, 5)
 
     def odometry(self, estimate: AutopilotEstimate) -> bytes:
-        """Return the autopilot's own estimate, stamped by its own clock; twist in body axes.
-
-        Covariances that the autopilot does not report are zero, as the message defines.
-        """
+        """Return the autopilot's own estimate, twist in body axes; unknown covariances are zero."""
         q_map_body = estimate.q_map_body
         assert q_map_body is not None
         omega = estimate.omega_map_body_in_body

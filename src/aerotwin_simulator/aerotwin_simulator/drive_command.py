@@ -3,8 +3,8 @@
 """Drive a ground robot by the keys of this terminal.
 
 It publishes cmd_vel (TwistStamped) ten times a second. Up and down (w, s) change the speed, left
-and right (a, d) the rate of turn; x goes straight on, space stops, q ends. What was asked for last
-holds until another key: a terminal tells of no release.
+and right (a, d) the rate of turn; x goes straight on, space stops, q ends. The last command
+holds until another key: a terminal reports no release.
 
 Examples
 --------
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add = parser.add_argument
     add("--speed-step-m-s", type=float, default=0.25, help="what a key changes (0.25)")
-    add("--turn-step-rad-s", type=float, default=0.1, help="likewise (0.1)")
+    add("--turn-step-rad-s", type=float, default=0.1, help="what a key changes (0.1)")
     add("--max-speed-m-s", type=float, default=1.5, help="ahead and back (1.5)")
     add("--max-turn-rad-s", type=float, default=0.5, help="to either side (0.5)")
 

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The vehicles of a flight: one, several identical ones, or those of a fleet file.
-
-Every vehicle has the parameters of a flight of its own; a fleet file lists the differences.
-"""
+"""The vehicles of a flight: one, several identical ones, or those of a fleet file."""
 
 import dataclasses
 import re

@@ -32,11 +32,10 @@ def place_side_by_side(
 ) -> list[VehiclePlan]:
     """Return the plans with a start for each of several identical vehicles; others unchanged.
 
-    The first starts at the world's start. The others are on a grid of `SPACING_M` around it, in a
-    line to the north as far as there is room, then to the south, then in the next lines to east
-    and west: there, the ground is level and even enough to stand on, and the path of the mission
-    is `CLEAR_M` from every surface, or as far as the first vehicle's, if that is less. Raises
-    ParameterError if there is not room for all.
+    The first starts at the world's start, the others on a grid of `SPACING_M` around it: in a line
+    to the north as far as there is room, then to the south, then in the next lines to east and
+    west. There, the ground is level and even, and the path of the mission is `CLEAR_M` from every
+    surface, or as far as the first vehicle's. Raises ParameterError if there is not room for all.
     """
     if not plans[0].is_alike:
         return list(plans)

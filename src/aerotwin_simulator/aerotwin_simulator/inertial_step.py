@@ -27,10 +27,7 @@ NOT_FINITE = 16
 
 @njit(int64(float64[::1]), cache=True, error_model="numpy")
 def step_and_sample(arena):
-    """Advance the vehicle of an arena by one step and sample its sensors at the end.
-
-    Return the status of `sample_inertial`, or `NOT_FINITE`.
-    """
+    """Advance an arena by one step and sample; return as `sample_inertial`, or `NOT_FINITE`."""
     state, inputs = int64(arena[STATE]), int64(arena[INPUTS])
     constants, unit = int64(arena[CONSTANTS]), int64(arena[UNIT])
     middle = (state + inputs) // 2

@@ -38,10 +38,7 @@ class LoopCalls:
             self._changed.notify_all()
 
     def ask(self, function: Callable[..., T], *arguments: object) -> T:
-        """Schedule a call and return its result.
-
-        Raises CancelledError if the loop ends before, or the call raises there.
-        """
+        """Schedule a call and return its result. Raises CancelledError if the loop ends before."""
         answer: Future[T] = Future()
 
         def call() -> None:

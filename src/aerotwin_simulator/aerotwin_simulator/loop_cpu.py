@@ -12,10 +12,7 @@ from aerotwin_simulator.parameters import CHOSEN_CPU, NO_CPU, SimulatorParameter
 
 
 def loop_cpu(parameters: SimulatorParameters) -> int | None:
-    """Return the processor of a flight, None if it is not pinned.
-
-    Raises ParameterError if this process may not use the requested one.
-    """
+    """Return the processor of a flight, None if not pinned; ParameterError if it is not allowed."""
     if parameters.pin_cpu == NO_CPU:
         return None
     if parameters.pin_cpu == CHOSEN_CPU:

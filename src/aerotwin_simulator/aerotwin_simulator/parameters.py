@@ -117,7 +117,7 @@ class SimulatorParameters:
     )
     vision_delay_s: float = parameter(
         0.0,
-        text="age of the poses of external_odom when they come: PX4 is told, the embedded "
+        text="age of the poses of external_odom when they come: PX4 gets it, the embedded "
         "autopilot reads their stamps",
         unit="s",
         minimum=0.0,

@@ -67,10 +67,7 @@ class GroundTracker:
 
 
 class Air:
-    """Updates the wind in the inputs (m,) of a vehicle's dynamics.
-
-    Every vehicle has gusts of its own; they do not depend on its motion but for its airspeed.
-    """
+    """Updates the wind in the inputs (m,) of a vehicle's dynamics, with gusts of its own."""
 
     def __init__(self, parameters: SimulatorParameters, inputs: np.ndarray) -> None:
         wind = WindParameters(

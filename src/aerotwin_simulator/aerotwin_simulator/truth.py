@@ -79,9 +79,6 @@ class SimulatorTruthMessages:
         return list(zip(self._topics, self._truth.motion(stamp_ns, state), strict=True))
 
     def imu_bias(self, stamp_ns: int, imu: Imu) -> tuple[topics.Topic, bytes]:
-        """Return the present biases of an IMU, in its axes, as a reading of only the biases.
-
-        They are those of its last sample, which is at most one step older than the stamp.
-        """
+        """Return the biases of an IMU's last sample, in its axes, as a reading of only them."""
         biases = [*imu.accelerometer_bias.tolist(), *imu.gyroscope_bias.tolist()]
         return self._bias_topic, self._imu_bias.pack(stamp_ns, biases)

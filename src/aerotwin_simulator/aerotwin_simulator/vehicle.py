@@ -42,9 +42,9 @@ Status = tuple[str, int, str, dict[str, str]]
 class SimulatedVehicle:
     """A vehicle that is stepped by a simulation.
 
-    `name` is "" for a single vehicle, `parameters` are its own; `outcome` is how its flight ended,
-    None while it lasts, and `is_success` whether its task is done. Raises UserError if its start
-    lies outside the world, or its parameters name something that does not exist.
+    `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
+    `is_success` whether its task is done. Raises UserError if its start lies outside the world or a
+    parameter names what does not exist.
     """
 
     def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:

@@ -178,7 +178,7 @@ def test_nobody_on_the_topic_is_reported(flat_world, tmp_path):
         flat_world, Commander(0.0), tmp_path, command_wait_s=0.1, autopilot_wait_s=0.1
     )
     simulation.vehicles[0].ask_for_commander(lambda: False)
-    with pytest.raises(AutopilotLost, match=r"nobody published on command/rotors within 0\.1 s"):
+    with pytest.raises(AutopilotLost, match=r"no node published on command/rotors within 0\.1 s"):
         simulation.start()
 
 

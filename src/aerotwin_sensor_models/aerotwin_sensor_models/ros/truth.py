@@ -41,11 +41,7 @@ class Truth:
 
 
 def interpolate(before: Truth, after: Truth, stamp_ns: int) -> Truth:
-    """Return the motion at an instant between two others.
-
-    The position is the cubic through positions and velocities at both ends, the attitude the
-    great arc (slerp), the rest is linear.
-    """
+    """Return the motion between two others: cubic position, slerp attitude, the rest linear."""
     if stamp_ns == after.stamp_ns:
         return after
     span = after.stamp_ns - before.stamp_ns

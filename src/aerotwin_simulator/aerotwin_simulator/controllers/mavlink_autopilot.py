@@ -57,10 +57,7 @@ _RATIOS = (
 
 
 class MavlinkAutopilot:
-    """A flight controller behind MAVLink.
-
-    Raises UserError if one of its ports is in use, or PX4 is requested and was not built.
-    """
+    """A flight controller behind MAVLink. Raises UserError if a port is in use or PX4 not built."""
 
     has_end: bool
 
@@ -203,10 +200,7 @@ class MavlinkAutopilot:
         self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
 
     def take_off(self, height_m: float) -> None:
-        """Command a take-off to a height above the present altitude.
-
-        Raises UserError if the autopilot has not reported its altitude.
-        """
+        """Command a take-off to a height above here; raises UserError before that is reported."""
         link = self.client.link
         if link.state.altitude_amsl_m is None:
             raise UserError("the autopilot has not reported its altitude; try again when ready")
@@ -225,10 +219,7 @@ class MavlinkAutopilot:
         self.client.resume()
 
     def land(self) -> None:
-        """Land here; a mission is abandoned.
-
-        Raises UserError if the mission cannot be interrupted now.
-        """
+        """Land here; a mission is abandoned. Raises UserError if it cannot be interrupted now."""
         self.client.land()
 
     @property

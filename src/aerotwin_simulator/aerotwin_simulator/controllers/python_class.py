@@ -30,10 +30,7 @@ class PositionSetpoint(NamedTuple):
 
 
 class PythonController:
-    """Calls an object of a user's class for rotor speeds, once per step.
-
-    Raises UserError if the class cannot be loaded or instantiated.
-    """
+    """Calls an object of a user's class, once per step. Raises UserError if it cannot be made."""
 
     estimate = None
     n_missed = 0
@@ -184,10 +181,7 @@ class PythonController:
 
 
 def load_class(name: str) -> Callable[[ControllerContext], Any]:
-    """Return the class `module:Class`.
-
-    Raises UserError if there is no such module, it does not import, or it holds no such class.
-    """
+    """Return the class `module:Class`. Raises UserError if it cannot be imported or found."""
     module_name, _, class_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -211,10 +205,7 @@ def load_class(name: str) -> Callable[[ControllerContext], Any]:
 
 
 def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
-    """Return the content of the file `controller_options`, {} without a file.
-
-    Raises ParameterError if it is no mapping of names to values.
-    """
+    """Return the mapping in the file `controller_options`, {} without a file."""
     path = parameters.controller_options
     if not path:
         return {}

@@ -38,10 +38,7 @@ class SimulatorLink:
         self._now_ns = 0
 
     def set_sticks(self, sticks: Sequence[float]) -> None:
-        """Set the positions of the transmitter's sticks and switches; see `pack_rc_channels`.
-
-        Raises ValueError if they are invalid.
-        """
+        """Set sticks and switches as for `pack_rc_channels`. Raises ValueError if invalid."""
         pack_rc_channels(0, sticks)
         self._sticks, self._sticks_ns = list(sticks), self._now_ns
 

@@ -82,7 +82,7 @@ class TopicCommands:
             waited = monotonic() - begin
             if waited > self._start_limit_s:
                 raise AutopilotLost(
-                    f"{self._setup.title}: nobody published on command/rotors within "
+                    f"{self._setup.title}: no node published on command/rotors within "
                     f"{self._start_limit_s:g} s; start the controller's node"
                 )
             self._setup.spin(_WAIT_SLICE_S)

@@ -36,10 +36,7 @@ class KeyParameters:
 
 
 class KeyDrive:
-    """A command that keys change and that holds between them: a terminal reports no release.
-
-    `command` is the present one, `is_over` whether the driver has quit.
-    """
+    """A command that keys change and that holds between them; `is_over` once the driver quits."""
 
     def __init__(self, parameters: KeyParameters) -> None:
         self._parameters = parameters

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulation of a ground robot with a sensor: its own loop on integer nanoseconds.
 
-Steps of 10 ms move the vehicle; at every turn of its lidar or radar the motion during the turn is
-cast on the true mesh, each column from its own sensor pose. A command acts after a latency, which
-is a parameter and not the measured run time: the same seed gives the same bytes on any machine,
-under any load.
+Steps of 10 ms move the vehicle; the motion during each turn of its sensor is cast on the true mesh,
+each column from its own pose. Commands act after a latency that is a parameter, not the measured
+run time: the same seed gives the same bytes on any machine.
 """
 
 from typing import Generic, TypeVar

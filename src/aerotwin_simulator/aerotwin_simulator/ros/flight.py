@@ -84,7 +84,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         simulation.start(lambda _: _raise_if_stopped(node))
         node.sink.recount()  # the node that the start waited for gets the first readings
         if not node.wait_for_follower(status):
-            warnings.append(f"nobody answered on {parameters.wait_for}; flown at real time")
+            warnings.append(f"no node answered on {parameters.wait_for}; flown at real time")
         _run(node, simulation, factor, status)
         if gate is not None:
             status.update(simulation.stamp_ns, factor.recent, "last answers", 1.0)

@@ -24,10 +24,7 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None:
-    """Offer `arm`, `takeoff`, `land`, `hold` and `resume` of one vehicle.
-
-    `on_loop` wraps a callback to run in the loop, which owns the vehicle.
-    """
+    """Offer arm, takeoff, land, hold and resume; `on_loop` lets a callback run in the loop."""
     prefix = f"{vehicle.name}/" if vehicle.name else ""
 
     def arm(request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
