@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_map_evaluation.cloud_scores import CloudScores
     from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
     from aerotwin_map_evaluation.evaluation import evaluate_map
     from aerotwin_map_evaluation.no_reference import MapStatistics, evaluate_without_reference
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from aerotwin_map_evaluation.reference import MapReference
     from aerotwin_map_evaluation.result import MapEvaluation
     from aerotwin_map_evaluation.sections import section, statistics_section
+    from aerotwin_map_evaluation.statistics import CloudScores
     from aerotwin_map_evaluation.surface import SurfaceReference
     from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
 else:

@@ -20,11 +20,17 @@ Examples
 import argparse
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
 from aerotwin_map_evaluation.declared_metrics import ALIASES, MAP_METRICS, STATISTICS_METRICS
+
+if TYPE_CHECKING:
+    from aerotwin_core.protocol import Protocol
+    from aerotwin_map_evaluation.protocol import MapProtocol
+    from aerotwin_voxel_cloud import MapInput
 
 EXIT_NOT_ALIGNED = 1
 NO_REFERENCE = "-"
@@ -38,43 +44,40 @@ _OF_REFERENCE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "reference",
         metavar="REFERENCE",
         nargs="?",
         help="world, mesh, tileset, cloud, binvox or BAG:TOPIC; - for none",
     )
-    parser.add_argument(
+    add(
         "estimate",
         metavar="ESTIMATE",
         help="map of the SLAM: PLY PCD XYZ NPZ LAS, or BAG:TOPIC (PointCloud2)",
     )
-    parser.add_argument("--no-reference", action="store_true", help="judge sharpness only")
-    parser.add_argument("--surface", metavar="MESH", help="true surface beside voxels or a cloud")
-    parser.add_argument(
+    add("--no-reference", action="store_true", help="judge sharpness only")
+    add("--surface", metavar="MESH", help="true surface beside voxels or a cloud")
+    add(
         "--unit",
         default="",
         metavar="U",
         help="of ESTIMATE alone: m mm cm km ft us-ft in, or metres; else as it says",
     )
-    parser.add_argument(
-        "--reference-unit", default="", metavar="U", help="of REFERENCE, in the same words"
-    )
-    parser.add_argument(
-        "--surface-unit", default="", metavar="U", help="of --surface, in the same words"
-    )
-    parser.add_argument(
+    add("--reference-unit", default="", metavar="U", help="of REFERENCE, in the same words")
+    add("--surface-unit", default="", metavar="U", help="of --surface, in the same words")
+    add(
         "--drop-invalid",
         action="store_true",
         help="leave out points of both clouds that are NaN or infinite, and say how many",
     )
-    parser.add_argument(
+    add(
         "--bin-columns",
         default="",
         metavar="XYZ…",
         help="float32 columns of .bin files: xyz, or xyzi as KITTI's",
     )
-    parser.add_argument(
+    add(
         "--reference-bin-columns",
         default="",
         metavar="XYZ…",
@@ -82,54 +85,46 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _configure_alignment(parser)
     _configure_view(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report, numbers, cloud")
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+    add("-o", "--output", type=Path, metavar="DIR", help="report, numbers, cloud")
+    add("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
     add_gate_argument(parser)
 
 
 def _configure_alignment(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("alignment and choices")
-    group.add_argument(
-        "--protocol", metavar="P", help="beam2024, or YAML with all choices; options change it"
-    )
-    group.add_argument("--align", choices=("none", "icp", "coarse"), help="how the map is aligned")
-    group.add_argument(
-        "--method", choices=("point_to_point", "point_to_plane", "gicp"), help="of the ICP"
-    )
-    group.add_argument(
+    add = parser.add_argument_group("alignment and choices").add_argument
+    add("--protocol", metavar="P", help="beam2024, or YAML with all choices; options change it")
+    add("--align", choices=("none", "icp", "coarse"), help="how the map is aligned")
+    add("--method", choices=("point_to_point", "point_to_plane", "gicp"), help="of the ICP")
+    add(
         "--distance",
         choices=("points", "boxes", "planes", "surface"),
         help="what correspondences are measured to; planes leave out the spacing of a cloud",
     )
-    group.add_argument(
-        "--thin-m", type=float, metavar="M", help="the ICP takes one point per cell of this edge"
-    )
-    group.add_argument(
+    add("--thin-m", type=float, metavar="M", help="the ICP takes one point per cell of this edge")
+    add(
         "--scale",
         "--with-scale",
         action="store_true",
         default=None,
         help="find the scale too (monocular SLAM), from a few percent off or that of --initial",
     )
-    group.add_argument(
+    add(
         "--initial",
         metavar="T.txt",
         help="T_reference_estimate (4x4) to start at; with --scale it may have a scale",
     )
-    group.add_argument(
+    add(
         "--origin",
         metavar="LAT,LON[,ALT]",
         help="where the map's frame (east, north, up) lies on Earth; the start of the alignment",
     )
-    group.add_argument(
-        "--reference-origin", metavar="LAT,LON[,ALT]", help="of the reference, if it does not say"
-    )
-    group.add_argument(
+    add("--reference-origin", metavar="LAT,LON[,ALT]", help="of the reference, if it does not say")
+    add(
         "--placed",
         action="store_true",
         help="the map (moved by --initial) is where it belongs: judge it unaligned",
     )
-    group.add_argument(
+    add(
         "--region",
         nargs=6,
         type=float,
@@ -137,25 +132,25 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
         metavar=("X", "Y", "Z", "X2", "Y2", "Z2"),
         help="align on this box only (several: on all of them) [m]",
     )
-    group.add_argument("--voxel-m", type=float, metavar="M", help="edge of a reference voxel")
-    group.add_argument("--cut-m", type=float, metavar="M", help="farthest correspondence")
+    add("--voxel-m", type=float, metavar="M", help="edge of a reference voxel")
+    add("--cut-m", type=float, metavar="M", help="farthest correspondence")
 
 
 def _configure_view(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what was seen (the rest of the reference is not asked for)")
-    group.add_argument("--poses", metavar="FILE", help="true poses: TUM, KITTI or BAG:TOPIC")
-    group.add_argument(
+    add = parser.add_argument_group(
+        "what was seen (the rest of the reference is not asked for)"
+    ).add_argument
+    add("--poses", metavar="FILE", help="true poses: TUM, KITTI or BAG:TOPIC")
+    add(
         "--camera",
         nargs=6,
         type=float,
         metavar=("W", "H", "FX", "FY", "CX", "CY"),
         help="pinhole camera along the body's x [pixel]",
     )
-    group.add_argument(
-        "--lidar", nargs=2, type=float, metavar=("LOW", "HIGH"), help="elevations [deg]"
-    )
-    group.add_argument("--mount", metavar="T.txt", help="T_body_sensor (4x4) beside that")
-    group.add_argument("--range-m", type=float, metavar="M", help="how far it sees")
+    add("--lidar", nargs=2, type=float, metavar=("LOW", "HIGH"), help="elevations [deg]")
+    add("--mount", metavar="T.txt", help="T_body_sensor (4x4) beside that")
+    add("--range-m", type=float, metavar="M", help="how far it sees")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -169,7 +164,6 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
     from aerotwin_map_evaluation.inputs import (
         observed_by,
-        points_of,
         reference_of,
         start_of,
         surface_beside,
@@ -186,13 +180,7 @@ def run(args: argparse.Namespace) -> int:
             bar.update(1)
 
         next_step("reading")
-        estimate = load_map(
-            args.estimate,
-            unit=args.unit,
-            drop_invalid=args.drop_invalid,
-            bin_columns=args.bin_columns,
-        )
-        estimate = points_of(estimate, protocol.choices.floor_spacing_m)
+        estimate = _estimate(args, protocol)
         provided = load_map(
             args.reference,
             unit=args.reference_unit,
@@ -221,7 +209,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         _print(evaluation, notes)
     if args.output is not None:
-        from aerotwin_map_evaluation.writing import write_evaluation
+        from aerotwin_map_evaluation.sections import write_evaluation
 
         inputs = {"reference": provided.plain(), "estimate": estimate.plain()}
         write_evaluation(
@@ -237,25 +225,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_without_reference(args: argparse.Namespace) -> int:
-    from aerotwin_map_evaluation.inputs import points_of
     from aerotwin_map_evaluation.no_reference import evaluate_without_reference
     from aerotwin_map_evaluation.sections import statistics_section, statistics_verdict
-    from aerotwin_voxel_cloud import load_map
 
-    estimate = load_map(
-        args.estimate,
-        unit=args.unit,
-        drop_invalid=args.drop_invalid,
-        bin_columns=args.bin_columns,
-    )
     protocol = _protocol(args)
-    estimate = points_of(estimate, protocol.choices.floor_spacing_m)
+    estimate = _estimate(args, protocol)
     statistics = evaluate_without_reference(estimate.points, protocol=protocol)
     numbers = statistics.metrics()
     if args.json != "-":
         print("\n".join([*estimate.notes, statistics_verdict(statistics)]))
     if args.output is not None:
-        from aerotwin_map_evaluation.writing import write_chapter
+        from aerotwin_map_evaluation.sections import write_chapter
 
         inputs = {**_arguments(args), "inputs": {"estimate": estimate.plain()}}
         write_chapter(args.output, statistics_section(statistics), inputs, estimate.notes)
@@ -263,7 +243,18 @@ def _run_without_reference(args: argparse.Namespace) -> int:
     return exit_code_of_gates(args.fail_if, numbers, ALIASES)
 
 
-def _protocol(args: argparse.Namespace):
+def _estimate(args: argparse.Namespace, protocol: "Protocol[MapProtocol]") -> "MapInput":
+    """Return the points of the map."""
+    from aerotwin_map_evaluation.inputs import points_of
+    from aerotwin_voxel_cloud import load_map
+
+    provided = load_map(
+        args.estimate, unit=args.unit, drop_invalid=args.drop_invalid, bin_columns=args.bin_columns
+    )
+    return points_of(provided, protocol.choices.floor_spacing_m)
+
+
+def _protocol(args: argparse.Namespace) -> "Protocol[MapProtocol]":
     """Return the protocol with the options' changes; its name then says that it changed."""
     from aerotwin_core.parameters import load_parameters, to_mapping
     from aerotwin_map_evaluation.protocol import MapProtocol, load_map_protocol
@@ -297,8 +288,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, object]:
 
 def _print(evaluation, notes: list[str]) -> None:
     """Print the scores; for a map without a usable pose only the reason."""
-    from aerotwin_map_evaluation.tables import main_scores
-    from aerotwin_map_evaluation.verdict import verdict, warnings
+    from aerotwin_map_evaluation.tables import main_scores, verdict, warnings
 
     for note in notes:
         print(note)

@@ -10,7 +10,6 @@ import numpy as np
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_map_evaluation.alignment import align_map, aligned_distances, floor_of
-from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.entropy import map_entropy
 from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.planes import PlaneScores
@@ -23,6 +22,7 @@ from aerotwin_map_evaluation.sensitivity import (
     negative_controls,
     sensitivity,
 )
+from aerotwin_map_evaluation.statistics import CloudScores
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration import Registration

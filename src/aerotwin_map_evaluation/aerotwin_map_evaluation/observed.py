@@ -15,7 +15,6 @@ import numpy as np
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import invert_transform, transform_points
-from aerotwin_core.parameters import parameter
 
 # Limit of poses used; of longer paths an even share.
 MAX_VIEWS = 120
@@ -38,17 +37,10 @@ class Occluder(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class FieldOfView:
-    """Field of view of a lidar or a simple camera: x forward, y left, z up."""
+    """Elevations [deg] that a lidar sees, all around: x forward, y left, z up."""
 
-    horizontal_deg: float = parameter(
-        360.0, text="opening to left and right together", unit="deg", minimum=1.0, maximum=360.0
-    )
-    lower_deg: float = parameter(
-        -45.0, text="lowest elevation", unit="deg", minimum=-90.0, maximum=90.0
-    )
-    upper_deg: float = parameter(
-        45.0, text="highest elevation", unit="deg", minimum=-90.0, maximum=90.0
-    )
+    lower_deg: float
+    upper_deg: float
 
     def __post_init__(self) -> None:
         if not self.lower_deg < self.upper_deg:
@@ -60,12 +52,7 @@ class FieldOfView:
         """Return which points (n, 3) lie in it."""
         x, y, z = points_sensor.T
         elevation = np.degrees(np.arctan2(z, np.hypot(x, y)))
-        azimuth = np.abs(np.degrees(np.arctan2(y, x)))
-        return (
-            (azimuth <= self.horizontal_deg / 2.0)
-            & (elevation >= self.lower_deg)
-            & (elevation <= self.upper_deg)
-        )
+        return (elevation >= self.lower_deg) & (elevation <= self.upper_deg)
 
 
 def camera_view(camera: CameraModel) -> InView:

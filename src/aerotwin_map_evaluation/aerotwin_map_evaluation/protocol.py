@@ -87,7 +87,7 @@ class MapProtocol:
     )
     observed_range_m: float = parameter(
         60.0, text="surface farther from all true poses does not count as seen", unit="m",
-        minimum=0.1,
+        minimum=0.1
     )  # fmt: skip
     sensitivity_m: tuple[float, ...] = parameter(
         (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 1.0),

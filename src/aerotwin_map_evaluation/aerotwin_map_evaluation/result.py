@@ -11,13 +11,18 @@ import numpy as np
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import Protocol
 from aerotwin_map_evaluation.alignment import Floor
-from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.entropy import MapEntropy
 from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.sensitivity import MapControl, NoiseResponse
-from aerotwin_map_evaluation.statistics import describe, describe_all, removed_by, shares
+from aerotwin_map_evaluation.statistics import (
+    CloudScores,
+    describe,
+    describe_all,
+    removed_by,
+    shares,
+)
 from aerotwin_map_evaluation.wasserstein import VoxelDistances
 from aerotwin_registration import Registration
 from aerotwin_registration.observability import OpenDirection

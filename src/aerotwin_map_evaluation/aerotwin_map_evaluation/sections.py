@@ -2,10 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A map evaluation as a chapter of a report."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from aerotwin_core.atomic_file import atomic_file
+from aerotwin_core.charts import default_limits
 from aerotwin_core.metric import score_table
-from aerotwin_core.plots import TRUTH
+from aerotwin_core.plots import TRUTH, colour_table
+from aerotwin_core.ply import write_ply
 from aerotwin_core.section import Figure, Headline, PointLayer, ReportScene, Section
 from aerotwin_map_evaluation import figures, tables
 from aerotwin_map_evaluation.declared_metrics import (
@@ -16,11 +23,14 @@ from aerotwin_map_evaluation.declared_metrics import (
 )
 from aerotwin_map_evaluation.no_reference import MapStatistics
 from aerotwin_map_evaluation.result import MapEvaluation
-from aerotwin_map_evaluation.verdict import VOXEL_MEAN, VOXEL_STD, verdict, warnings
+from aerotwin_map_evaluation.tables import VOXEL_MEAN, VOXEL_STD, verdict, warnings
+from aerotwin_report import write_report
 
 _MAX_REFERENCE_POINTS = 300_000
 # With fewer neighbourhoods judged, sharpness is that of a few clumps and not of the map.
 _FEW_JUDGED = 0.1
+CLOUD_NAME = "map_error.ply"
+_GREY = 128
 
 
 def section(
@@ -297,3 +307,47 @@ def _statistics_scene(statistics: MapStatistics) -> ReportScene:
             ),
         ),
     )
+
+
+def write_evaluation(
+    folder: Path,
+    evaluation: MapEvaluation,
+    configuration: Mapping[str, Any],
+    warnings: Sequence[str] = (),
+) -> None:
+    """Write report.html, metrics.json and map_error.ply into a folder, created if missing."""
+    write_chapter(folder, section(evaluation), configuration, warnings)
+    write_error_cloud(
+        folder / CLOUD_NAME, evaluation.judged_points_map, evaluation.judged_distances
+    )
+
+
+def write_chapter(
+    folder: Path, chapter: Section, configuration: Mapping[str, Any], warnings: Sequence[str] = ()
+) -> None:
+    """Write a report of one chapter."""
+    write_report(
+        folder,
+        title="Map evaluation",
+        sections=[chapter],
+        configuration=configuration,
+        warnings=warnings,
+    )
+
+
+def write_error_cloud(path: Path, points_map: np.ndarray, distances: np.ndarray) -> None:
+    """Write points (n, 3) with their error (n,) [m] as a scalar and as a colour.
+
+    Properties: x, y, z (double, m), `error_m` (float; NaN where nothing is near), red, green, blue
+    (0 to the 95th percentile; grey where nothing is near).
+    """
+    low, high = default_limits(distances)
+    is_near = np.isfinite(distances)
+    share = (np.where(is_near, distances, low) - low) / (high - low)
+    colours = colour_table()[np.clip(np.rint(share * 255.0), 0, 255).astype(np.int64)]
+    colours[~is_near] = _GREY
+    columns = {name: points_map[:, k] for k, name in enumerate("xyz")}
+    columns["error_m"] = np.where(is_near, distances, np.nan).astype(np.float32)
+    columns |= {name: colours[:, k] for k, name in enumerate(("red", "green", "blue"))}
+    with atomic_file(path) as file:
+        write_ply(columns, file)

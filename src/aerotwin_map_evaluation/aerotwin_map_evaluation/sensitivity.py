@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.rms import rms, rms_length
-from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_map_evaluation.statistics import CloudScores
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration.point_tree import PointTree
 

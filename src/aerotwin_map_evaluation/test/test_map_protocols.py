@@ -205,7 +205,7 @@ def test_uniform_outliers_score_half_the_cut_and_say_so():
     assert pairs["mean_m"] == pytest.approx(0.500, abs=sample_error + grid)
     assert pairs["std_m"] == pytest.approx(0.289, abs=sample_error + grid)
     assert pairs["share"] == pytest.approx(0.5, abs=0.02)
-    from aerotwin_map_evaluation.verdict import warnings
+    from aerotwin_map_evaluation.tables import warnings
 
     assert any("Random points" in text for text in warnings(found))
 

@@ -10,7 +10,7 @@ import pytest
 from aerotwin_map_evaluation import MapProtocol, MapReference, evaluate_map, section
 from aerotwin_map_evaluation.declared_metrics import MAP_SCHEMA
 from aerotwin_map_evaluation.planes import Planes
-from aerotwin_map_evaluation.verdict import spacing_warnings, verdict
+from aerotwin_map_evaluation.tables import spacing_warnings, verdict
 from aerotwin_registration.point_tree import PointTree
 from aerotwin_report.schema_check import faults
 

@@ -61,11 +61,11 @@ def test_what_stands_behind_is_hidden_and_what_is_far_is_not_asked_for():
     assert len(visible_samples(wall, samples, eye, all_round(), max_range_m=10.0)) == 0
 
 
-def test_a_field_of_view_is_x_forward_and_z_up():
-    view = FieldOfView(horizontal_deg=90.0, lower_deg=-10.0, upper_deg=20.0)
+def test_a_field_of_view_is_all_around_and_z_up():
+    view = FieldOfView(lower_deg=-10.0, upper_deg=20.0)
     points = np.array([[1.0, 0, 0], [1, 0.9, 0], [1, 1.1, 0], [-1, 0, 0], [1, 0, 0.3],
                        [1, 0, 0.4], [1, 0, -0.2]])  # fmt: skip
-    assert view(points).tolist() == [True, True, False, False, True, False, False]
+    assert view(points).tolist() == [True, True, True, True, True, False, False]
     with pytest.raises(ValueError, match="lower_deg"):
         FieldOfView(lower_deg=10.0, upper_deg=-10.0)
 

@@ -42,33 +42,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     # Arguments of the SLAM's launch file may stand between the options.
     parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
-    parser.add_argument("bag", type=Path, help="bag: a folder, or one file of it")
-    parser.add_argument(
-        "words", nargs="*", metavar="name:=value", help="arguments of the SLAM's launch file"
-    )
-    parser.add_argument("-o", "--output", type=Path, help="folder of the report (new by default)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("bag", type=Path, help="bag: a folder, or one file of it")
+    add("words", nargs="*", metavar="name:=value", help="arguments of the SLAM's launch file")
+    add("-o", "--output", type=Path, help="folder of the report (new by default)")
+    add(
         "--slam",
         default=AUTO,
         metavar="SLAM",
         help="stereo_odometry, kiss_icp, a launch file, external (started by you), or none: judge "
         "what the bag holds; by default what its sensors suit",
     )
-    parser.add_argument(
+    add(
         "--slam-process",
         default="",
         metavar="REGEX",
         help="of the SLAM's command line, to measure its cost (known for a launch file)",
     )
-    parser.add_argument("--recorded", action="store_true", help="the same as --slam none")
+    add("--recorded", action="store_true", help="the same as --slam none")
     _configure_replay(parser)
-    parser.add_argument(
+    add(
         "--truth",
         default="",
         metavar="SOURCE",
         help="topic, /tf:PARENT.CHILD or trajectory file (default: found in the bag)",
     )
-    parser.add_argument(
+    add(
         "--estimate",
         action="append",
         default=[],
@@ -76,40 +75,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the same of the estimate: what the SLAM publishes (slam/odom), or, without --slam, "
         "what of the bag is judged; then it may be given several times",
     )
-    parser.add_argument(
+    add(
         "--map",
         default="",
         metavar="TOPIC",
         help="map of the SLAM (slam/map); of another source than the estimate only if named here",
     )
-    parser.add_argument(
-        "--world", help="world whose surface is the true map (default: that of the bag's own run)"
-    )
-    parser.add_argument(
-        "--protocol", metavar="NAME|FILE", help="fixes every choice of trajectory and map"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the metrics as JSON (- = stdout)")
+    add("--world", help="world whose surface is the true map (default: that of the bag's own run)")
+    add("--protocol", metavar="NAME|FILE", help="fixes every choice of trajectory and map")
+    add("--json", metavar="FILE", help="write the metrics as JSON (- = stdout)")
     add_gate_argument(parser)
 
 
 def _configure_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--rate",
         type=float,
         help="0 = lockstep, as fast as the SLAM answers; above = times real time (default: "
         "lockstep, and real time for a SLAM of yours that does not answer each frame)",
     )
-    parser.add_argument("--start-s", type=float, default=0.0, help="leave out what was before")
-    parser.add_argument("--duration-s", type=float, default=0.0, help="play no more than this")
-    parser.add_argument(
+    add("--start-s", type=float, default=0.0, help="leave out what was before")
+    add("--duration-s", type=float, default=0.0, help="play no more than this")
+    add(
         "--topic",
         action="append",
         default=[],
         metavar="NAME:=TOPIC",
         help="play a topic of the bag under another name; may be given several times",
     )
-    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="play only these")
-    parser.add_argument("--frames", default="", metavar="TOPIC", help="topic that makes the frames")
+    add("--topics", nargs="+", default=[], metavar="TOPIC", help="play only these")
+    add("--frames", default="", metavar="TOPIC", help="topic that makes the frames")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -145,10 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
-    """Check the arguments before anything starts.
-
-    Raises `UserError`, naming the option.
-    """
+    """Check the arguments before anything starts; raises `UserError`, naming the option."""
     from aerotwin_run_evaluation.bag.slam_launch import check_pattern, is_launch_file
 
     for name in ("start_s", "duration_s", "rate"):

@@ -36,6 +36,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aerotwin_core.cli import say, write_json
+from aerotwin_core.errors import UserError
+from aerotwin_core.output_lock import refuse_inputs_as_output
 from aerotwin_scenarios.dense_localization.commands.recording_options import (
     POSE,
     configure_flight,
@@ -88,7 +91,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Localise image by image, judge, write."""
     request = request_of(args)
-    from aerotwin_core.cli import say, write_json
     from aerotwin_scenarios.dense_localization.commands.localization_page import (
         summary_lines,
         write_page,
@@ -135,7 +137,6 @@ def request_of(args: argparse.Namespace) -> "LocalizeRequest":
 
 
 def _recorded_scan(args: argparse.Namespace) -> "RecordedScan":
-    from aerotwin_core.errors import UserError
     from aerotwin_scenarios.dense_localization.commands.scan_task import RecordedScan
     from aerotwin_scenarios.dense_localization.recordings.recording import LEFT
     from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN
@@ -167,9 +168,6 @@ def _flown_scan(args: argparse.Namespace) -> "FlownScan":
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse contradictory options before anything is read."""
-    from aerotwin_core.errors import UserError
-    from aerotwin_core.output_lock import refuse_inputs_as_output
-
     refuse_inputs_as_output(args.out, args.map, args.source)
     if args.out.exists() and not args.out.is_dir():
         raise UserError(f"-o {args.out}: is a file; name a folder")

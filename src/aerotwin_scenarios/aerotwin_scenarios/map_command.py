@@ -27,6 +27,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aerotwin_core.cli import say, write_json
+from aerotwin_core.errors import UserError
 from aerotwin_scenarios.dense_localization.commands.recording_options import (
     OF_FLIGHTS,
     configure_flight,
@@ -68,7 +70,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the map, write its folder, say what it is."""
     request = request_of(args)
-    from aerotwin_core.cli import say, write_json
     from aerotwin_scenarios.dense_localization.commands.recorded_map import (
         RecordedMapRequest,
         map_recording,
@@ -108,7 +109,6 @@ def _recorded_map(args: argparse.Namespace) -> "RecordedMapRequest":
 
 
 def _flown_map(args: argparse.Namespace) -> "FlownMapRequest":
-    from aerotwin_core.errors import UserError
     from aerotwin_scenarios.dense_localization.commands.world_flights import FlownMapRequest
     from aerotwin_scenarios.dense_localization.recordings.recording import TRUTH
     from aerotwin_scenarios.dense_localization.wall_flight import WallFlight

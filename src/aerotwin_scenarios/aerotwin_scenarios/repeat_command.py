@@ -28,15 +28,24 @@ Faults (--fault, as often as wanted; times in seconds since the start):
 
 import argparse
 import dataclasses
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aerotwin_core.cli import progress, say, write_json, write_text_atomically
+from aerotwin_core.errors import UserError
+from aerotwin_core.output_lock import refuse_inputs_as_output
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     from aerotwin_repeat_evaluation import TeachRepeatEvaluation
+    from aerotwin_scenarios.teach_repeat.closed_loop import OnStep
     from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth
     from aerotwin_scenarios.teach_repeat.study import RepeatStudy
+    from aerotwin_teach_repeat.repeat import RepeatStep
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import World
 
@@ -72,8 +81,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Drive, judge, write; 0 when every repeat came to the end of the route."""
-    from aerotwin_core.cli import say, write_json
-    from aerotwin_core.output_lock import refuse_inputs_as_output
     from aerotwin_rendering import WorldQueries
     from aerotwin_repeat_evaluation import metrics_of, section_of
     from aerotwin_scenarios.teach_repeat.closed_loop import run_repeats
@@ -88,9 +95,9 @@ def run(args: argparse.Namespace) -> int:
     ids = _route_ids(graph, args)
     world = load_world(args.world)
     queries, route = WorldQueries(world), _route(args, graph, ids, world)
-    with _Bar(study, route) as bar:
+    with _bar(study, route) as on_step:
         records = run_repeats(
-            graph, ids, queries, study, displacement=route.displacement, on_step=bar.on_step
+            graph, ids, queries, study, displacement=route.displacement, on_step=on_step
         )
     for number, record in enumerate(records):
         record.write(args.out / f"repeat_{number + 1}")
@@ -130,8 +137,6 @@ def _study(args: argparse.Namespace) -> "RepeatStudy":
 
 def _route_ids(graph: "RouteGraph", args: argparse.Namespace) -> list[int]:
     """Return the way: as it was taught, or the shortest between two vertices."""
-    from aerotwin_core.errors import UserError
-
     if args.start_id is None and args.goal_id is None:
         return list(graph.runs[0])
     first = graph.ids[0] if args.start_id is None else args.start_id
@@ -145,7 +150,6 @@ def _route_ids(graph: "RouteGraph", args: argparse.Namespace) -> list[int]:
 def _route(
     args: argparse.Namespace, graph: "RouteGraph", ids: list[int], world: "World"
 ) -> "TaughtRouteTruth":
-    from aerotwin_core.errors import UserError
     from aerotwin_reconstruction.degradation import field_of, load_degradation
     from aerotwin_repeat_evaluation import Displacement, NoDisplacement
     from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map, route_through_marks
@@ -183,7 +187,6 @@ def _write(
 ) -> Path:
     import yaml
 
-    from aerotwin_core.cli import write_text_atomically
     from aerotwin_core.parameters import to_mapping
     from aerotwin_report import write_report
 
@@ -218,24 +221,17 @@ def _verdict(metrics: dict[str, Any], n_completed: int, n: int) -> str:
     )
 
 
-class _Bar:
-    """The progress of all repeats in metres of route."""
+@contextmanager
+def _bar(study: "RepeatStudy", route: "TaughtRouteTruth") -> "Iterator[OnStep]":
+    """Show the progress of all repeats in metres of route; yield the callback of each step."""
+    from aerotwin_repeat_evaluation import arc_length
 
-    def __init__(self, study: "RepeatStudy", route: "TaughtRouteTruth") -> None:
-        from aerotwin_core.cli import progress
-        from aerotwin_repeat_evaluation import arc_length
+    length = float(arc_length(route.T_map_route[:, :2, 3])[-1])
+    with progress(study.n_repeats * length, "repeat", unit="m") as bar:
 
-        self._length = float(arc_length(route.T_map_route[:, :2, 3])[-1])
-        self._bar = progress(study.n_repeats * self._length, "repeat", unit="m")
+        def on_step(number: int, step: "RepeatStep") -> None:
+            bar.n = round(number * length + step.s_m, 1)
+            bar.set_postfix_str(f"repeat {number + 1}: {step.state}", refresh=False)
+            bar.update(0)
 
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def on_step(self, number: int, step) -> None:
-        """Show where the robot is."""
-        self._bar.n = round(number * self._length + step.s_m, 1)
-        self._bar.set_postfix_str(f"repeat {number + 1}: {step.state}", refresh=False)
-        self._bar.update(0)
+        yield on_step

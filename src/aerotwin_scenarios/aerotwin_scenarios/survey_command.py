@@ -20,6 +20,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aerotwin_core.cli import progress, say, write_json, write_text_atomically
+from aerotwin_core.errors import UserError
+
 if TYPE_CHECKING:
     from aerotwin_reconstruction.survey import (
         CapturedShot,
@@ -61,8 +64,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan the survey, fly it, take its pictures and write the folder."""
-    from aerotwin_core.cli import progress, say, write_json, write_text_atomically
-    from aerotwin_core.errors import UserError
     from aerotwin_core.parameters import load_parameters
     from aerotwin_reconstruction import survey
     from aerotwin_reconstruction.survey.folder import MISSION
@@ -106,7 +107,6 @@ def _plan(
     camera: "SurveyCamera",
 ) -> tuple[Sequence["Shot"], str]:
     """Return the pictures that are wanted, and the mission that passes them."""
-    from aerotwin_core.errors import UserError
     from aerotwin_reconstruction.survey import FlightLimits, mission_text, plan_shots
 
     x0, y0, x1, y1 = area_m
@@ -149,8 +149,6 @@ def _fly(
     gnss: "ExifGnssNoise",
 ) -> list["CapturedShot"]:
     """Return where the pictures were taken."""
-    from aerotwin_core.cli import progress
-    from aerotwin_core.errors import UserError
     from aerotwin_reconstruction.survey import fly_shots, shots_of_flight
     from aerotwin_reconstruction.survey.folder import MISSION
 

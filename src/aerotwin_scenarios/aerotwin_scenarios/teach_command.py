@@ -32,44 +32,35 @@ EXIT_NOT_PASSABLE = 1
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("cloud", metavar="CLOUD|WORLD", help="what the route leads through")
-    parser.add_argument("--route", metavar="FILE", help="way-points, or what was driven")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="GRAPH", required=True, help="folder to write"
-    )
-    parser.add_argument("--parameters", metavar="YAML", help="choices of the teach, of all parts")
-    parser.add_argument("--vehicle", metavar="YAML", help="outline and limits of the vehicle")
-    parser.add_argument(
-        "--avoid-m", type=float, default=0.0, metavar="M", help="let way-points give way so far"
-    )
-    parser.add_argument(
-        "--on-ground", action="store_true", help="lay a driven path onto the cloud's ground"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("cloud", metavar="CLOUD|WORLD", help="what the route leads through")
+    add("--route", metavar="FILE", help="way-points, or what was driven")
+    add("-o", "--output", type=Path, metavar="GRAPH", required=True, help="folder to write")
+    add("--parameters", metavar="YAML", help="choices of the teach, of all parts")
+    add("--vehicle", metavar="YAML", help="outline and limits of the vehicle")
+    add("--avoid-m", type=float, default=0.0, metavar="M", help="let way-points give way so far")
+    add("--on-ground", action="store_true", help="lay a driven path onto the cloud's ground")
+    add(
         "--spacing-m",
         type=float,
         default=0.15,
         metavar="M",
         help="cells that a world's surface is sampled in (0.15)",
     )
-    parser.add_argument("--unit", default="", metavar="U", help="of CLOUD: m mm cm km ft in")
-    parser.add_argument(
-        "--drop-invalid", action="store_true", help="leave out points that are no numbers"
-    )
-    parser.add_argument("--anyway", action="store_true", help="write what is not passable, too")
-    parser.add_argument("--submap-format", choices=("npz", "ply"), default="npz", help="(npz)")
-    parser.add_argument("--write-route", type=Path, metavar="YAML", help="the way-points as taught")
-    parser.add_argument(
+    add("--unit", default="", metavar="U", help="of CLOUD: m mm cm km ft in")
+    add("--drop-invalid", action="store_true", help="leave out points that are no numbers")
+    add("--anyway", action="store_true", help="write what is not passable, too")
+    add("--submap-format", choices=("npz", "ply"), default="npz", help="(npz)")
+    add("--write-route", type=Path, metavar="YAML", help="the way-points as taught")
+    add(
         "--write-vtr",
         type=Path,
         metavar="DIR",
         help="relative_transforms.csv and PLY for the published wrapper",
     )
-    parser.add_argument(
-        "--picture", type=Path, metavar="PNG", help="where the picture goes (GRAPH.png)"
-    )
-    parser.add_argument("--no-picture", action="store_true", help="write no picture")
-    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+    add("--picture", type=Path, metavar="PNG", help="where the picture goes (GRAPH.png)")
+    add("--no-picture", action="store_true", help="write no picture")
+    add("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
 
 
 def run(args: argparse.Namespace) -> int:

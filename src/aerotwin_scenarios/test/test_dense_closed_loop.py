@@ -25,7 +25,7 @@ from aerotwin_dense_localization.localization import (
     virtual_poses,
 )
 from aerotwin_rendering import Rasteriser, WorldQueries
-from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL, CameraTrack
+from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL, CameraTrack, Pictures
 from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
 from aerotwin_scenarios.dense_localization.mission.closed_loop import (
     LIFT_M,
@@ -39,7 +39,6 @@ from aerotwin_scenarios.dense_localization.mission.closed_loop import (
     world_with_start,
 )
 from aerotwin_scenarios.dense_localization.mission.loop_scores import judge, wall_distances
-from aerotwin_scenarios.dense_localization.pictures import Pictures
 from aerotwin_simulator.mission_flight import EMBEDDED, AutopilotChoice
 from support.wall_stage import NORTH, WALL_Y_M, wall_world
 

@@ -25,8 +25,7 @@ from aerotwin_scenarios.dense_localization.commands import localization_page
 from aerotwin_scenarios.dense_localization.commands.localize import Judgement, numbers_of
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.commands.map_folder import replaced_folder
-from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
-from aerotwin_scenarios.dense_localization.recordings.recording import Reading
+from aerotwin_scenarios.dense_localization.recordings.recording import ExternalPoses, Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import (
     camera_recording,
     stereo_recording,

@@ -10,14 +10,15 @@ from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import ImageLocalization, Status, raster_path
 from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.flights import (
+    CHANGING,
     T_BODY_OPTICAL,
     CameraTrack,
+    Pictures,
     _between,
     camera_mission,
     fly_camera,
 )
 from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
-from aerotwin_scenarios.dense_localization.pictures import CHANGING, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA, ScanRun, scan_wall
 from support.wall_stage import NORTH, WALL_Y_M, wall_world
 

@@ -51,7 +51,8 @@ def stage(monkeypatch):
         monkeypatch.setattr(module, "world_of", lambda source: world)
     for module in (mapping, world_flights):
         monkeypatch.setattr(module, "RIG", RIG)
-    monkeypatch.setattr(world_flights, "fly_camera", planned)
+    for module in (world_flights, scan_task):
+        monkeypatch.setattr(module, "fly_camera", planned)
     monkeypatch.setattr(scan_task, "CAMERA", CAMERA)
     # Its page is drawn in the tests of recordings.
     monkeypatch.setattr(localization_page, "write_page", lambda folder, result: folder)

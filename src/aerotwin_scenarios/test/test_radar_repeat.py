@@ -15,8 +15,8 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import NoDisplacement, lateral_errors
 from aerotwin_scenarios.repeat_command import _verdict
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
+from aerotwin_scenarios.teach_repeat.closed_loop import RadarSensor, sensor_of
 from aerotwin_scenarios.teach_repeat.radar_page import radar_section
-from aerotwin_scenarios.teach_repeat.sensors import RadarSensor, sensor_of
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
 from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_teach_repeat.teaching import teach_route

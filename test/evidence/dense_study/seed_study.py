@@ -36,7 +36,14 @@ from aerotwin_scenarios.dense_localization.commands.world_flights import (
     NEAR_SURFACE_M,
     SURFACE_SAMPLE_M,
 )
-from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_scenarios.dense_localization.flights import (
+    BLUR_PX,
+    CHANGING,
+    SCAN,
+    CameraTrack,
+    Pictures,
+    fly_camera,
+)
 from aerotwin_scenarios.dense_localization.mapping import (
     BASELINE_M,
     RIG,
@@ -44,7 +51,6 @@ from aerotwin_scenarios.dense_localization.mapping import (
     make_map,
     record_frames,
 )
-from aerotwin_scenarios.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scan_controls import Removal, controls_of
 from aerotwin_scenarios.dense_localization.scanning import (
     CAMERA,

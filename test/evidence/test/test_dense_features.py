@@ -9,9 +9,8 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Status, raster_path
 from aerotwin_rendering import Rasteriser
-from aerotwin_scenarios.dense_localization.flights import CameraTrack
+from aerotwin_scenarios.dense_localization.flights import SCAN, CameraTrack, Pictures
 from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
-from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA
 from evidence.dense_study.features import FeatureBaselines
 from evidence.dense_study.results import METHODS

@@ -31,7 +31,7 @@ from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_core.statistics import Equivalence
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
 from aerotwin_map_evaluation.reference import MapReference
-from aerotwin_map_evaluation.verdict import spacing_warnings
+from aerotwin_map_evaluation.tables import spacing_warnings
 
 SIMULATED_BOTH = "both flights are simulated, so that this checks the method only"
 ONE_FLIGHT_EACH = (

@@ -25,12 +25,14 @@ from aerotwin_map_evaluation.evaluation import evaluate_map
 from aerotwin_map_evaluation.inputs import reference_of
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
-from aerotwin_map_evaluation.verdict import spacing_warnings
+from aerotwin_map_evaluation.tables import spacing_warnings
 from aerotwin_voxel_cloud import load_map
 
 # Matches every publisher, also best effort and volatile ones.
 _ANY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _LATCHED_ID = "latched"
+_DIAGNOSTICS_DEPTH = 10
+_LOG_PERIOD_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +82,6 @@ def subscribe_clouds(node: Node, topic: str, callback: Callable[[PointCloud2], N
         # It does not match a volatile publisher, which is expected: the other one does.
         event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
     )
-
-
-_DIAGNOSTICS_DEPTH = 10
-_LOG_PERIOD_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,18 @@ from aerotwin_run_evaluation.bag.roles import BagRoles
 
 _LATCHED = "TRANSIENT_LOCAL"
 LARGEST_DEPTH = 10_000
+STEREO_ODOMETRY, KISS_ICP, EXTERNAL = "stereo_odometry", "kiss_icp", "external"
+SLAMS = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL)
+TF_STATIC, TF = "/tf_static", "/tf"
+_ALWAYS_LATCHED = (TF_STATIC, "/robot_description", "/map")
+_RECORDERS_OWN = {
+    "/clock": "made from the stamps",
+    TF: "holds poses that were known only after",
+    "/rosout": "of the recording",
+    "/parameter_events": "of the recording",
+    "/diagnostics": "of the recording",
+    "/events/write_split": "of the recording",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,20 +61,6 @@ def read_recorded_qos(path: Path) -> dict[str, RecordedQos]:
     except (ReaderError, OSError, KeyError, ValueError, AssertionError):
         return {}  # a damaged bag: its readable messages are played with the usual QoS
     return found
-
-
-STEREO_ODOMETRY, KISS_ICP, EXTERNAL = "stereo_odometry", "kiss_icp", "external"
-SLAMS = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL)
-TF_STATIC, TF = "/tf_static", "/tf"
-_ALWAYS_LATCHED = (TF_STATIC, "/robot_description", "/map")
-_RECORDERS_OWN = {
-    "/clock": "made from the stamps",
-    TF: "holds poses that were known only after",
-    "/rosout": "of the recording",
-    "/parameter_events": "of the recording",
-    "/diagnostics": "of the recording",
-    "/events/write_split": "of the recording",
-}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,9 @@ from aerotwin_run_evaluation.ros.replay_publisher import ReplayPublisher, SlamOu
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_trajectory_evaluation.slam_poses import header_stamp_ns
 
+_SPIN_S = 0.005
+_IN_FLIGHT = 2
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayParameters:
@@ -87,10 +90,6 @@ class ReplayParameters:
     wait_frame_s: float = parameter(
         20.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01
     )
-
-
-_SPIN_S = 0.005
-_IN_FLIGHT = 2
 
 
 class ReplayNode(ConfiguredNode):

@@ -21,6 +21,9 @@ CLOCK_PERIOD_NS = 10_000_000
 """Between two messages on /clock, in time of the bag: 100 Hz are enough for timers."""
 _CLOCK = "rosgraph_msgs/msg/Clock"
 _DEPTHS = {"sensor_msgs/msg/Image": IMAGE_DEPTH, "sensor_msgs/msg/PointCloud2": CLOUD_DEPTH}
+_LOOK_PERIOD_S = 0.2
+
+Receive = Callable[[str, str, bytes], None]
 
 
 class ReplayPublisher:
@@ -79,11 +82,6 @@ def _profile(topic: PlayedTopic) -> QoSProfile:
         reliability=ReliabilityPolicy.RELIABLE,
         durability=durability,
     )
-
-
-_LOOK_PERIOD_S = 0.2
-
-Receive = Callable[[str, str, bytes], None]
 
 
 class SlamOutputs:

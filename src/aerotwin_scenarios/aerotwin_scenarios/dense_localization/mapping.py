@@ -12,7 +12,6 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.mapping import (
     DenseMap,
-    LinkParameters,
     SplatMapBuilder,
     StereoKeyframe,
     agree_poses,
@@ -20,8 +19,7 @@ from aerotwin_dense_localization.mapping import (
 )
 from aerotwin_registration.icp.similarity import fit_rigid
 from aerotwin_rendering import Rasteriser
-from aerotwin_scenarios.dense_localization.flights import CameraTrack
-from aerotwin_scenarios.dense_localization.pictures import Pictures
+from aerotwin_scenarios.dense_localization.flights import CameraTrack, Pictures
 
 RIG = PinholeCamera(width=1280, height=800, fx=914.0, fy=914.0, cx=639.5, cy=399.5)
 """70 degrees wide."""
@@ -83,7 +81,6 @@ def make_map(
     track: CameraTrack,
     *,
     has_truth: bool,
-    links: LinkParameters | None = None,
     on_keyframe: Callable[[], object] = lambda: None,
 ) -> MadeMap:
     """Return the map of a flight, with every frame as a key-frame.
@@ -98,8 +95,8 @@ def make_map(
     keyframes = [frame.at(T) for frame, T in zip(frames, provided, strict=True)]
     n_links = 0
     if not has_truth:
-        found_links = find_links(keyframes, links, on_keyframe=on_keyframe)
-        keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
+        links = find_links(keyframes, on_keyframe=on_keyframe)
+        keyframes, n_links = agree_poses(keyframes, links), len(links)
     builder = SplatMapBuilder()
     for keyframe in keyframes:
         builder.add(keyframe)

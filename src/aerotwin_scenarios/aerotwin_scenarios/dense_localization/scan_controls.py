@@ -21,14 +21,10 @@ from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 class AcceptanceLimits:
     """Limits of a map and of a scan that was localised in it, after the map's rigid alignment."""
 
-    ate_mean_m: float = parameter(text="mean error of the positions at 2 m, at most", unit="m")
-    points_mean_m: float = parameter(
-        text="mean distance of the map's points from the true mesh, at most", unit="m"
-    )
-    share_10cm: float = parameter(text="share of points nearer than 10 cm, at least")
-    completeness_10cm: float = parameter(
-        text="share of the visible wall with a point within 10 cm, at least"
-    )
+    ate_mean_m: float  # mean error of the positions at 2 m, at most
+    points_mean_m: float  # mean distance of the map's points from the true mesh, at most
+    share_10cm: float  # share of points nearer than 10 cm, at least
+    completeness_10cm: float  # share of the visible wall with a point within 10 cm, at least
 
 
 WITH_ESTIMATED_POSES = AcceptanceLimits(

@@ -19,9 +19,8 @@ from aerotwin_dense_localization.localization import (
     VirtualViews,
     virtual_poses,
 )
-from aerotwin_scenarios.dense_localization.flights import CameraTrack
+from aerotwin_scenarios.dense_localization.flights import SCAN, CameraTrack, Pictures
 from aerotwin_scenarios.dense_localization.mapping import MadeMap
-from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 
 CAMERA = PinholeCamera(width=752, height=480, fx=460.0, fy=460.0, cx=375.5, cy=239.5)
 """78 degrees wide."""

@@ -23,24 +23,17 @@ class WallFlight:
         (-19.0, 0.8, 4.0), text="Lower left corner of the region, on the wall.", unit="m"
     )
     extent_m: tuple[float, float] = parameter(
-        (18.0, 6.0),
-        text="Size of the region along the wall and up.",
-        unit="m",
-        minimum=0.1,
+        (18.0, 6.0), text="Size of the region along the wall and up.", unit="m", minimum=0.1
     )
     standoff_m: float = parameter(
-        13.0,
-        text="Distance of the camera from the wall.",
-        unit="m",
-        minimum=0.3,
-        maximum=200.0,
+        13.0, text="Distance of the camera from the wall.", unit="m", minimum=0.3, maximum=200.0
     )
     row_m: float = parameter(
         3.0, text="Between rows, at most.", unit="m", minimum=0.05, maximum=100.0
     )
     yaw_deg: float = parameter(
         90.0, text="Direction the camera looks in, from east.", unit="deg",
-        minimum=-360.0, maximum=360.0,
+        minimum=-360.0, maximum=360.0
     )  # fmt: skip
     speed_m_s: float = parameter(1.5, text="Along the rows.", unit="m/s", minimum=0.1, maximum=20.0)
     rate_hz: float = parameter(1.0, text="Pictures.", unit="Hz", minimum=0.1, maximum=100.0)

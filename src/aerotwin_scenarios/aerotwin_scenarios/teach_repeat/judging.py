@@ -151,10 +151,7 @@ def taught_stations(noted: object, T_map_route: FloatArray) -> np.ndarray:
 def evaluate_repeats(
     route: TaughtRouteTruth, records: Sequence[RepeatRecord], *, method: str
 ) -> TeachRepeatEvaluation:
-    """Return the scores of repeats.
-
-    Raises `UserError` if no repeat drove at all.
-    """
+    """Return the scores of repeats; raises `UserError` if no repeat drove at all."""
     driven = [record for record in records if len(record.believed) > 1]
     if not driven:
         raise UserError(f"no repeat drove: {records[0].reason}; see states.csv of each")

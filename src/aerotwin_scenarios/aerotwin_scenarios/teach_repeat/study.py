@@ -37,7 +37,7 @@ class RepeatStudy:
     seed: int = parameter(0, text="of starts, slip and noise; report on 1000 and above", minimum=0)
     start_error_m: float = parameter(
         0.5, text="the robot starts up to this far from where it is told", unit="m",
-        minimum=0.0, maximum=20.0,
+        minimum=0.0, maximum=20.0
     )  # fmt: skip
     start_error_deg: float = parameter(
         10.0, text="and turned by up to this", unit="deg", minimum=0.0, maximum=180.0
@@ -51,7 +51,7 @@ class RepeatStudy:
     tracker: str = parameter("mpc", text="who steers", choices=tuple(TRACKERS))
     time_limit: float = parameter(
         3.0, text="a repeat ends after this many times the route at its reference speed",
-        minimum=1.0, maximum=100.0,
+        minimum=1.0, maximum=100.0
     )  # fmt: skip
     robot: GroundRobotParameters = field(default_factory=GroundRobotParameters)
     radar: str = parameter(

@@ -22,9 +22,8 @@ from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import DrivenDisplacement, arc_length, marks_on_route
 from aerotwin_scenarios.teach_repeat import RepeatStudy
-from aerotwin_scenarios.teach_repeat.closed_loop import SETTLE_S
+from aerotwin_scenarios.teach_repeat.closed_loop import SETTLE_S, LidarSensor
 from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth
-from aerotwin_scenarios.teach_repeat.sensors import LidarSensor
 from aerotwin_scenarios.world_routes import route_of_world
 from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.route_graph import RouteGraph

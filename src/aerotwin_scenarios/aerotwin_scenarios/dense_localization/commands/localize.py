@@ -34,8 +34,8 @@ from aerotwin_scenarios.dense_localization.commands.scan_task import (
     recorded_scan,
     world_scan,
 )
-from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
+from aerotwin_scenarios.dense_localization.recordings.recording import ExternalPoses
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
 from aerotwin_trajectory_evaluation.metrics import summarise

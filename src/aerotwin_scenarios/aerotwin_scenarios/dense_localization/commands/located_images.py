@@ -15,7 +15,7 @@ from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transfo
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.localization import ImageLocalization, Status
-from aerotwin_scenarios.dense_localization.recordings.external_poses import trajectory_of
+from aerotwin_scenarios.dense_localization.recordings.recording import trajectory_of
 
 CAMERA_FILE, BASE_FILE, TABLE = "camera.tum", "base.tum", "localization.csv"
 _COLUMNS = (

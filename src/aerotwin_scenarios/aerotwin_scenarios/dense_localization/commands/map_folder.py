@@ -17,7 +17,7 @@ from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST, export_ply
 from aerotwin_dense_localization.mapping.recorder import RecordedMap
-from aerotwin_scenarios.dense_localization.recordings.external_poses import trajectory_of
+from aerotwin_scenarios.dense_localization.recordings.recording import trajectory_of
 
 CLOUD, KEYFRAMES, FLIGHT = "cloud.ply", "keyframes.tum", "flight"
 _OURS = {MANIFEST, CLOUD, KEYFRAMES, FLIGHT, "surfaces"}

@@ -23,14 +23,15 @@ from aerotwin_scenarios.dense_localization.commands.map_folder import (
     replaced_folder,
     write_map,
 )
-from aerotwin_scenarios.dense_localization.recordings.external_poses import (
+from aerotwin_scenarios.dense_localization.recordings.recording import (
+    CameraRecording,
     OwnOdometry,
     PosedPair,
+    Reading,
     fixes_of,
     place_of,
     posed,
 )
-from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording, Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import stereo_recording
 
 ODOMETRY, NO_GNSS, GNSS = "odometry", "none", "/gnss/fix"

@@ -17,15 +17,15 @@ from aerotwin_dense_localization.localization import LocalizationParameters, vir
 from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_rendering import Rasteriser
-from aerotwin_scenarios.dense_localization.commands.world_flights import along_the_map, fly
-from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL
-from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
-from aerotwin_scenarios.dense_localization.recordings.external_poses import (
+from aerotwin_scenarios.dense_localization.commands.world_flights import along_the_map
+from aerotwin_scenarios.dense_localization.flights import SCAN, T_BODY_OPTICAL, Pictures, fly_camera
+from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
+from aerotwin_scenarios.dense_localization.recordings.recording import (
+    CameraRecording,
     ExternalPoses,
+    Reading,
     trajectory_of,
 )
-from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
-from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording, Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import camera_recording, world_of
 from aerotwin_scenarios.dense_localization.scanning import CAMERA
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
@@ -171,8 +171,8 @@ def world_scan(
     world, flight, seed = world_of(request.world), request.flight, request.seed
     path = along_the_map(flight, dense_map)
     with StageBars() as log:
-        track = fly(
-            world, path, flight, folder, seed=seed,
+        track = fly_camera(
+            world, path, folder, speed_m_s=flight.speed_m_s, rate_hz=flight.rate_hz, seed=seed,
             on_progress=lambda share: log("flight", share),
         )  # fmt: skip
     pictures = Pictures(Rasteriser(world.meshes), CAMERA, seed=seed)

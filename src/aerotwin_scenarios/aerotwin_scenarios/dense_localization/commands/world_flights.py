@@ -3,7 +3,6 @@
 """Maps and scans of a world's wall, flown by the simulator, and what they are against the truth."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from aerotwin_scenarios.dense_localization.commands.map_folder import (
     replaced_folder,
     write_map,
 )
-from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_scenarios.dense_localization.flights import fly_camera
 from aerotwin_scenarios.dense_localization.mapping import RIG, MadeMap, make_map, record_frames
 from aerotwin_scenarios.dense_localization.recordings.sources import world_of
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
@@ -40,22 +39,6 @@ SURFACE_SAMPLE_M = 0.10
 """Distance between samples of the wall of which completeness is a share."""
 NEAR_SURFACE_M = 0.10
 """Distance within which a point of a map counts as on the surface."""
-
-
-def fly(
-    world: World,
-    path: FloatArray,
-    flight: WallFlight,
-    folder: Path,
-    *,
-    seed: int,
-    on_progress: Callable[[float], object],
-) -> CameraTrack:
-    """Return where the camera was on a flight along a path."""
-    return fly_camera(
-        world, path, folder, speed_m_s=flight.speed_m_s, rate_hz=flight.rate_hz, seed=seed,
-        on_progress=on_progress,
-    )  # fmt: skip
 
 
 def along_the_map(flight: WallFlight, dense_map: DenseMap) -> FloatArray:
@@ -121,9 +104,9 @@ def map_world(request: FlownMapRequest) -> dict[str, Any]:
     has_truth = request.has_truth
     with replaced_folder(request.folder) as fresh:
         with StageBars() as log:
-            track = fly(
-                world, flight.path(), flight, fresh / FLIGHT, seed=seed,
-                on_progress=lambda share: log("flight", share),
+            track = fly_camera(
+                world, flight.path(), fresh / FLIGHT, speed_m_s=flight.speed_m_s,
+                rate_hz=flight.rate_hz, seed=seed, on_progress=lambda share: log("flight", share),
             )  # fmt: skip
         with progress(len(track.stamps_ns), "depth", unit="frame") as bar:
             frames = record_frames(

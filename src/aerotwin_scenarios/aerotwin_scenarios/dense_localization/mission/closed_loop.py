@@ -33,11 +33,12 @@ from aerotwin_multirotor_dynamics import load_airframe, standing_pose
 from aerotwin_px4_bridge import VisionPose
 from aerotwin_rendering import WorldQueries
 from aerotwin_scenarios.dense_localization.flights import (
+    SCAN,
     T_BODY_OPTICAL,
     CameraTrack,
+    Pictures,
     camera_mission,
 )
-from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.mission_flight import EMBEDDED, AutopilotChoice, flown, mission_flight
 from aerotwin_worlds import World

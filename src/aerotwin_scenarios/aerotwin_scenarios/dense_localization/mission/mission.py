@@ -27,7 +27,7 @@ from aerotwin_scenarios.dense_localization.commands.world_flights import (
     against_the_truth,
     along_the_map,
 )
-from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_scenarios.dense_localization.flights import SCAN, CameraTrack, Pictures, fly_camera
 from aerotwin_scenarios.dense_localization.mapping import MadeMap, make_map, record_frames
 from aerotwin_scenarios.dense_localization.mission.closed_loop import (
     LocalizedFlight,
@@ -39,7 +39,6 @@ from aerotwin_scenarios.dense_localization.mission.closed_loop import (
 )
 from aerotwin_scenarios.dense_localization.mission.loop_scores import JudgedFlight, judge
 from aerotwin_scenarios.dense_localization.mission.mission_page import loop_section, map_section
-from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA, localizer_along
 from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_simulator.mission_flight import AutopilotChoice

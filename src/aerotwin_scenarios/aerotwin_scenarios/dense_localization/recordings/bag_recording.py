@@ -17,17 +17,15 @@ from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import stamp_ns
 from aerotwin_run_evaluation.bag.camera import BODY, mounting
 from aerotwin_run_evaluation.bag.roles import CAMERA_INFO, IMAGE, find_roles
-from aerotwin_scenarios.dense_localization.recordings.external_poses import (
-    ExternalPoses,
-    StereoPair,
-)
 from aerotwin_scenarios.dense_localization.recordings.recording import (
     LEFT,
     OPTICAL,
     RIGHT,
     TRUTH,
     CameraRecording,
+    ExternalPoses,
     Reading,
+    StereoPair,
 )
 from aerotwin_stereo_odometry.pair_calibration import PairCalibration, StereoPairing
 from aerotwin_stereo_odometry.rectification import IdealCamera

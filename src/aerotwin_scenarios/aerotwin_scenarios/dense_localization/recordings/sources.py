@@ -12,18 +12,16 @@ from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.kitti_bag import FOLDERS, KittiSequence, read_image, read_sequence
 from aerotwin_scenarios.dense_localization.recordings.bag_recording import bag_camera, bag_pair
-from aerotwin_scenarios.dense_localization.recordings.external_poses import (
-    ExternalPoses,
-    StereoPair,
-    trajectory_of,
-)
 from aerotwin_scenarios.dense_localization.recordings.recording import (
     LEFT,
     OPTICAL,
     RIGHT,
     TRUTH,
     CameraRecording,
+    ExternalPoses,
     Reading,
+    StereoPair,
+    trajectory_of,
 )
 from aerotwin_trajectory_evaluation.files import load_trajectory
 from aerotwin_worlds import World, load_world
