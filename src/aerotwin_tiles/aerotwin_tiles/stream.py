@@ -211,7 +211,7 @@ class TileStream:
                 p_tileset,
                 leaves_hole=task.leaves_hole,
             )
-        room = self._room_bytes(chosen)
+        room = self._store.room_bytes - self._store.weight(chosen.values())
         if task.is_shown:
             below = self._below(tile)
             shown = self._cover(below, room + self._store.get(tile.path).n_bytes) if below else None
@@ -286,6 +286,3 @@ class TileStream:
             self._problems[tile.path] = str(error)
             return None
         return [child for child in children if self._rule.is_near(child)]
-
-    def _room_bytes(self, chosen: dict[Path, Tile]) -> int:
-        return self._store.room_bytes - self._store.weight(chosen.values())

@@ -80,16 +80,13 @@ class GltfDocument:
         if index not in self._views:
             entry = self.entry("bufferViews", index, user)
             packed = [p for name in _MESHOPT if (p := entry.extension(name)) is not None]
-            self._views[index] = self._packed(packed[0]) if packed else self._plain_view(entry)
+            if packed:
+                data, stride = decode_view(self._range(packed[0]), packed[0], self.budget)
+            else:
+                stride = entry.integer("byteStride", None, minimum=1, maximum=2**16)
+                data = self._range(entry)
+            self._views[index] = BufferView(data=data, stride=stride)
         return self._views[index]
-
-    def _plain_view(self, entry: JsonElement) -> BufferView:
-        stride = entry.integer("byteStride", None, minimum=1, maximum=2**16)
-        return BufferView(data=self._range(entry), stride=stride)
-
-    def _packed(self, entry: JsonElement) -> BufferView:
-        data, stride = decode_view(self._range(entry), entry, self.budget)
-        return BufferView(data=data, stride=stride)
 
     def _range(self, entry: JsonElement) -> memoryview:
         buffer = self._buffer(entry.integer("buffer"), entry.where)

@@ -110,7 +110,8 @@ class HttpSource:
         self._lines: list[_Line] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        _filter_secrets_from_logs()
+        for name in _LOGGERS:
+            logging.getLogger(name).addFilter(_FILTER)
 
     @property
     def root_uri(self) -> str:
@@ -330,8 +331,3 @@ class _SecretFilter(logging.Filter):
 
 
 _FILTER = _SecretFilter()
-
-
-def _filter_secrets_from_logs() -> None:
-    for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_FILTER)
