@@ -47,7 +47,8 @@ class GroundVehicle:
 
     A step delays the command, moves the wheels by their lags and limits, applies the slip, moves
     `base_link` along the exact arc of the mean twist in its present plane, and places it on the
-    ground there. The same seed and steps yield the same bytes.
+    ground there. The same seed and steps yield the same bytes. `ground` is the terrain under the
+    vehicle, `slip` its true slip, which no sensor measures.
 
     Parameters
     ----------
@@ -75,8 +76,8 @@ class GroundVehicle:
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {seed}")
         self.parameters = parameters
-        self._ground = ground
-        self._slip = Slip(parameters.slip, np.random.default_rng([seed, 0x57]))
+        self.ground = ground
+        self.slip = Slip(parameters.slip, np.random.default_rng([seed, 0x57]))
         self._delay = CommandDelay(from_seconds(parameters.command_delay_s))
         self._odom = (0.0, 0.0, 0.0)
         self._time_ns = 0
@@ -90,22 +91,12 @@ class GroundVehicle:
     @property
     def twist(self) -> Twist:
         """True speed and rate of turn at the end of the last step."""
-        return self._slip.on_ground(self._wheels)
+        return self.slip.on_ground(self._wheels)
 
     @property
     def wheel_odometry(self) -> WheelOdometry:
         """Output of the wheel encoders."""
         return WheelOdometry(T_odom_base=planar_pose(*self._odom), twist=self._wheels)
-
-    @property
-    def ground(self) -> Ground:
-        """The terrain under the vehicle."""
-        return self._ground
-
-    @property
-    def slip(self) -> Slip:
-        """True slip, which no sensor measures."""
-        return self._slip
 
     def place(self, T_map_base: ArrayLike, *, ground: Ground | None = None) -> None:
         """Place the vehicle elsewhere, at rest, as if it were carried; odometry continues.
@@ -115,7 +106,7 @@ class GroundVehicle:
         T = np.asarray(T_map_base, np.float64)
         if T.shape != (4, 4) or not np.isfinite(T).all():
             raise ValueError(f"T_map_base must be a finite (4, 4) array, got shape {T.shape}")
-        self._ground = self._ground if ground is None else ground
+        self.ground = self.ground if ground is None else ground
         self._stand(float(T[0, 3]), float(T[1, 3]), math.atan2(T[1, 0], T[0, 0]))
         self._state, self._model_step = _model(self.parameters)
 
@@ -136,9 +127,9 @@ class GroundVehicle:
         self._state, mean = self._model_step(self.parameters, self._state, acting, dt_s)
         self._time_ns += from_seconds(dt_s)
         self._odom = _moved(self._odom, mean, dt_s)
-        true = self._slip.on_ground(mean)
+        true = self.slip.on_ground(mean)
         self._move(true, dt_s)
-        self._slip.advance(abs(true.v_m_s) * dt_s)
+        self.slip.advance(abs(true.v_m_s) * dt_s)
 
     def _move(self, mean: Twist, dt: float) -> None:
         """Follow an arc in the plane of the wheels, then place the vehicle on the ground there."""
@@ -155,7 +146,7 @@ class GroundVehicle:
         return self._state.twist(self.parameters)
 
     def _stand(self, x: float, y: float, yaw: float) -> None:
-        self._T_map_base = pose_on_ground(x, y, yaw, self._ground, self.parameters.wheels)
+        self._T_map_base = pose_on_ground(x, y, yaw, self.ground, self.parameters.wheels)
 
 
 def _model(parameters: UnicycleParameters | BicycleParameters) -> tuple[Any, Callable]:

@@ -41,12 +41,7 @@ class KissIcpOdometry:
 
         self.parameters = parameters or KissIcpParameters()
         self._algorithm = KissICP(_configuration(self.parameters))
-        self._stamp_ns: int | None = None
-
-    @property
-    def stamp_ns(self) -> int | None:
-        """Stamp of the last scan [ns], None before the first."""
-        return self._stamp_ns
+        self.stamp_ns: int | None = None  # of the last scan
 
     def add(self, stamp_ns: int, points_lidar: np.ndarray, times_s: np.ndarray) -> ScanPose:
         """Register a scan and return its pose.
@@ -65,13 +60,13 @@ class KissIcpOdometry:
         ValueError
             If stamps do not increase, or the scan has too few finite points.
         """
-        if self._stamp_ns is not None and stamp_ns <= self._stamp_ns:
-            raise ValueError(f"stamp_ns must grow, got {stamp_ns} after {self._stamp_ns}")
+        if self.stamp_ns is not None and stamp_ns <= self.stamp_ns:
+            raise ValueError(f"stamp_ns must grow, got {stamp_ns} after {self.stamp_ns}")
         points, times = _checked(points_lidar, times_s)
-        period_s = 0.0 if self._stamp_ns is None else (stamp_ns - self._stamp_ns) * 1e-9
+        period_s = 0.0 if self.stamp_ns is None else (stamp_ns - self.stamp_ns) * 1e-9
         # KISS-ICP divides by the spread of the times: none if all are equal.
         self._algorithm.register_frame(points, times if np.ptp(times) > 0.0 else np.empty(0))
-        self._stamp_ns = stamp_ns
+        self.stamp_ns = stamp_ns
         twist = _twist(self._algorithm.last_delta, period_s)
         # The pose is that of the end of the turn; for points that are not de-skewed, of its middle.
         later_s = float(times.max()) * (1.0 if self.parameters.deskew else 0.5)

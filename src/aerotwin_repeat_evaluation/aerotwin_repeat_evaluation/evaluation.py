@@ -76,11 +76,6 @@ class RepeatRun:
                     f"for each stamp, got {poses.shape}"
                 )
 
-    @property
-    def driven_m(self) -> float:
-        """Distance driven by the true vehicle in the plane [m]."""
-        return float(arc_length(self.T_true_base[:, :2, 3])[-1])
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachRepeatEvaluation:
@@ -227,7 +222,7 @@ class TeachRepeatEvaluation:
     @property
     def driven_km(self) -> float:
         """Distance driven in all runs [km]."""
-        return sum(run.driven_m for run in self.runs) * 1e-3
+        return sum(float(arc_length(run.T_true_base[:, :2, 3])[-1]) for run in self.runs) * 1e-3
 
     @property
     def n_interventions(self) -> int:

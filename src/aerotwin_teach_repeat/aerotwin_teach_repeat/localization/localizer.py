@@ -25,6 +25,7 @@ from aerotwin_teach_repeat.localization.relocalization import (
     PoseSearch,
     RelocalizationProtocol,
     best_match,
+    rank,
     verdict,
 )
 from aerotwin_teach_repeat.route_graph import DamagedSubmapError, RouteGraph, Submap
@@ -239,10 +240,7 @@ class SubmapLocalizer:
             shift_m=min(_SEARCHED_DEVIATIONS * shift, self.relocalization.shift_m),
             turn_deg=min(_SEARCHED_DEVIATIONS * turn, 180.0),
         )
-        other = best_match(matcher, points_base, starts)
-        rank = (match.accepted, match.close_ratio)
-        is_better = other is not None and (other.accepted, other.close_ratio) > rank
-        return other if other is not None and is_better else match
+        return max(match, best_match(matcher, points_base, starts) or match, key=rank)
 
     def _problem(self, match: ScanMatch, correction: FloatArray) -> str:
         """Return why a match is refused, or ""."""

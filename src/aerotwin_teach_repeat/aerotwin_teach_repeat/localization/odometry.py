@@ -15,10 +15,11 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.parameters import parameter
+from aerotwin_core.rigid_motion import cross_matrix, exponential, left_jacobian
 from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher
-from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed, twist_between
 from aerotwin_teach_repeat.localization.point_grid import PointGrid
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
+from aerotwin_teach_repeat.route_graph import distance_and_angle
 
 _N_FITS = 4
 """Number of keyframes at which a normal is refitted: its surroundings fill up meanwhile."""
@@ -255,7 +256,7 @@ class ScanOdometry:
     def _is_new(self, frame: ScanOdometryFrame) -> bool:
         if self._keyframe is None:
             return True
-        shift, turn = _moved(self._keyframe.T_odom_base, frame.T_odom_base)
+        shift, turn = distance_and_angle(self._keyframe.T_odom_base, frame.T_odom_base)
         p = self.parameters
         return bool(shift >= p.keyframe_m or np.degrees(turn) >= p.keyframe_deg)
 
@@ -328,8 +329,8 @@ class _RollingMap:
 
 def _continued(match: ScanMatch, T_last: FloatArray, T_start: FloatArray, deviations) -> ScanMatch:
     """Return a match, refused if it is too far from the prediction."""
-    shift, turn = _moved(T_start, match.T_target_source)
-    shift_since, turn_since = _moved(T_last, T_start)
+    shift, turn = distance_and_angle(T_start, match.T_target_source)
+    shift_since, turn_since = distance_and_angle(T_last, T_start)
     allowed_m = _JUMP_DEVIATIONS * deviations[0] + _JUMP_SHARE * shift_since
     allowed_rad = _JUMP_DEVIATIONS * deviations[3] + _JUMP_SHARE * turn_since
     if not match.accepted or (shift <= allowed_m and turn <= allowed_rad):
@@ -341,12 +342,6 @@ def _continued(match: ScanMatch, T_last: FloatArray, T_start: FloatArray, deviat
     return replace(match, accepted=False, reason=reason)
 
 
-def _moved(T_a: FloatArray, T_b: FloatArray) -> tuple[float, float]:
-    """Return distance [m] and angle [rad] between two poses."""
-    T = invert_transform(T_a) @ T_b
-    return float(np.linalg.norm(T[:3, 3])), float(Rotation.from_matrix(T[:3, :3]).magnitude())
-
-
 def whole_twist(twist: np.ndarray) -> FloatArray:
     """Return a twist (6,) from forward speed and yaw rate (2,), or from a twist (6,)."""
     twist = np.asarray(twist, dtype=np.float64)
@@ -355,3 +350,31 @@ def whole_twist(twist: np.ndarray) -> FloatArray:
     if twist.shape != (6,) or not np.isfinite(twist).all():
         raise ValueError(f"wheel_twist must be finite, (2,) or (6,), got {twist}")
     return twist
+
+
+def T_begin_end(twist: FloatArray, duration_s: float) -> FloatArray:
+    """Return the pose (4, 4) after a duration, in the frame at its beginning: Exp(twist t)."""
+    return exponential(np.asarray(twist, dtype=np.float64) * duration_s)
+
+
+def twist_between(T_odom_a: FloatArray, T_odom_b: FloatArray, duration_s: float) -> FloatArray:
+    """Return the constant twist that leads from pose a to pose b; the inverse of `T_begin_end`."""
+    if not duration_s > 0.0:
+        raise ValueError(f"duration_s must be positive, got {duration_s}")
+    T = invert_transform(T_odom_a) @ T_odom_b
+    w = Rotation.from_matrix(T[:3, :3]).as_rotvec()
+    return np.concatenate([np.linalg.solve(left_jacobian(w), T[:3, 3]), w]) / duration_s
+
+
+def deskewed(points_base: np.ndarray, times_s: np.ndarray, twist: FloatArray) -> np.ndarray:
+    """Return points (n, 3) float32 as seen by a base that stands still at time zero.
+
+    Input points are in the frame of the base, each at its own time `times_s` (n,). Second order in
+    the rotation during the scan: at 1 rad/s and 0.1 s the remaining error is 5 mm at 30 m.
+    """
+    t = np.asarray(times_s, dtype=np.float32)[:, None]
+    W = cross_matrix(twist[3:]).astype(np.float32)
+    v = np.asarray(twist[:3], dtype=np.float32)
+    points = np.asarray(points_base, dtype=np.float32)
+    first = points @ W.T + v
+    return points + t * first + (0.5 * t * t) * (first @ W.T)

@@ -29,7 +29,6 @@ class PointGrid:
     ) -> None:
         self.points = _checked(points, "points")
         n = len(self.points)
-        self._per_metre = 1.0 / cell_m
         limit = float(kernels.HALF_RANGE - 64) * cell_m
         if n and float(np.abs(self.points).max()) >= limit:
             raise ValueError(f"points must lie within {limit:g} m of the origin; move them there")
@@ -43,17 +42,13 @@ class PointGrid:
                 f"normals must have shape ({n}, 3) and weights ({n},), got {self.normals.shape} "
                 f"and {self.weights.shape}"
             )
-        self._keys, self._spans, self._rows, self._order = kernels.build_grid(
-            self.points, self.normals, self.weights, self._per_metre
+        keys, spans, rows, self._order = kernels.build_grid(
+            self.points, self.normals, self.weights, 1.0 / cell_m
         )
+        self.arrays = keys, spans, rows, 1.0 / cell_m  # in the kernels' layout
 
     def __len__(self) -> int:
         return len(self.points)
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Table, spans, rows and cells per metre, in the kernels' layout."""
-        return self._keys, self._spans, self._rows, self._per_metre
 
     def fitted_normals(
         self, radius_m: float, min_flatness: float, requested: np.ndarray | None = None

@@ -17,6 +17,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_teach_repeat.localization import search_kernels as kernels
 from aerotwin_teach_repeat.localization.grid_kernels import thin
 from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher, evenly_chosen
+from aerotwin_teach_repeat.route_graph import distance_and_angle
 
 _MARGIN_CELLS = 2
 _MAX_CELLS = 1 << 25
@@ -140,14 +141,18 @@ def best_match(
 ) -> ScanMatch | None:
     """Return the match with most points on the surface from some initial poses, or None."""
     matches = [matcher.match(points, c.T_target_source) for c in starts]
-    return max(matches, key=lambda m: (m.accepted, m.close_ratio), default=None)
+    return max(matches, key=rank, default=None)
+
+
+def rank(match: ScanMatch) -> tuple[bool, float]:
+    """Return the key by which matches are compared, the best largest."""
+    return match.accepted, match.close_ratio
 
 
 def is_apart(T_a: FloatArray, T_b: FloatArray, protocol: RelocalizationProtocol) -> bool:
     """Return whether two poses are different locations."""
-    turn = Rotation.from_matrix(T_a[:3, :3].T @ T_b[:3, :3]).magnitude()
-    shift = float(np.linalg.norm(T_a[:3, 3] - T_b[:3, 3]))
-    return shift > protocol.apart_m or float(np.degrees(turn)) > protocol.apart_deg
+    shift, turn = distance_and_angle(T_a, T_b)
+    return shift > protocol.apart_m or np.degrees(turn) > protocol.apart_deg
 
 
 def verdict(

@@ -13,9 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.time import to_seconds
 from aerotwin_teach_repeat.localization.localizer import ScanLocalization, SubmapLocalizer
-from aerotwin_teach_repeat.localization.motion import T_begin_end, twist_between
-from aerotwin_teach_repeat.localization.odometry import ScanOdometry, ScanOdometryFrame
+from aerotwin_teach_repeat.localization.odometry import (
+    ScanOdometry,
+    ScanOdometryFrame,
+    T_begin_end,
+    twist_between,
+)
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
+from aerotwin_teach_repeat.route_graph import distance_and_angle
 
 Twist = tuple[float, float]
 """Speed along x [m/s], turn rate about z [rad/s]."""
@@ -52,7 +57,7 @@ class DeadReckoning:
         """Return it after a motion."""
         if self.T_map_base is None:
             return self
-        way_m, turn_rad = between(np.eye(4), T_before_now)
+        way_m, turn_rad = distance_and_angle(np.eye(4), T_before_now)
         return dataclasses.replace(
             self, T_map_base=self.T_map_base @ T_before_now, way_m=self.way_m + way_m,
             turn_rad=self.turn_rad + turn_rad,
@@ -66,19 +71,12 @@ class DeadReckoning:
         """
         if self.T_map_base is None:
             return False
-        shift, turn = between(self.T_map_base, T_map_base)
+        shift, turn = distance_and_angle(self.T_map_base, T_map_base)
         return (
             shift <= shift_m + RECKONED_SHARE * self.way_m
             and turn <= turn_rad + RECKONED_SHARE * self.turn_rad
             and ratio >= FIT_SHARE * self.usual_ratio
         )
-
-
-def between(T_a: FloatArray, T_b: FloatArray) -> tuple[float, float]:
-    """Return distance [m] and angle [rad] between two poses."""
-    T = invert_transform(T_a) @ T_b
-    cosine = float(np.clip((np.trace(T[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
-    return float(np.linalg.norm(T[:3, 3])), math.acos(cosine)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +230,7 @@ class PoseTracker:
             return self._doubt(step, f"the scan does not continue the way: {step.reason}")
         jump_m = jump_rad = math.inf
         if self._T_map_scan is not None:
-            jump_m, jump_rad = between(self._T_map_scan, T_map_base)
+            jump_m, jump_rad = distance_and_angle(self._T_map_scan, T_map_base)
         self._T_map_scan, self._blind_m = T_map_base, 0.0
         if is_sure:
             self._reckoned = self._reckoned.sure(T_map_base, ratio)

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
         find_crossings,
         submap_overlap,
     )
-    from aerotwin_teach_repeat.route_graph.graph import (
-        RouteGraph,
-        RouteGraphWriter,
-        rotation_angle,
-    )
+    from aerotwin_teach_repeat.route_graph.graph import RouteGraph, RouteGraphWriter
     from aerotwin_teach_repeat.route_graph.joining import branch, extend, merge, with_edges
     from aerotwin_teach_repeat.route_graph.types import (
         DamagedSubmapError,
@@ -30,7 +26,9 @@ if TYPE_CHECKING:
         Submap,
         SubmapSource,
         Vertex,
+        distance_and_angle,
         relative_pose,
+        rotation_angle,
     )
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

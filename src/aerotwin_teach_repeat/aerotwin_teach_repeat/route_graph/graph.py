@@ -22,6 +22,7 @@ from aerotwin_teach_repeat.route_graph.types import (
     Submap,
     SubmapSource,
     Vertex,
+    distance_and_angle,
     relative_pose,
 )
 from aerotwin_teach_repeat.route_graph.writer import FolderWriter, replaced_folder
@@ -54,7 +55,7 @@ class RouteGraph:
     ) -> None:
         self.vertices, self.edges = tuple(vertices), tuple(edges)
         self.frame, self.about = frame, dict(about or {})
-        self._source = submaps
+        self.submaps = submaps
         self._problems = list(problems)
         self._places = {vertex.id: k for k, vertex in enumerate(self.vertices)}
         self._retained: OrderedDict[int, Submap] = OrderedDict()
@@ -90,7 +91,7 @@ class RouteGraph:
                 new, frame=self.frame, submap_format=submap_format, about=self.about
             ) as writer,
         ):
-            writer.add_submaps(self._source, self.submap_ids, on_submap)
+            writer.add_submaps(self.submaps, self.submap_ids, on_submap)
             for vertex in self.vertices:
                 writer.add_vertex(vertex)
             for edge in self.edges:
@@ -99,11 +100,6 @@ class RouteGraph:
 
     def __len__(self) -> int:
         return len(self.vertices)
-
-    @property
-    def submaps(self) -> SubmapSource:
-        """Source of the submaps."""
-        return self._source
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -142,7 +138,7 @@ class RouteGraph:
         if submap_id in self._damaged:
             raise DamagedSubmapError(self._damaged[submap_id])
         try:
-            found = self._source.load(submap_id)
+            found = self.submaps.load(submap_id)
         except DamagedSubmapError as error:
             self._damaged[submap_id] = str(error)
             self._problems.append(str(error))
@@ -242,9 +238,7 @@ class RouteGraph:
             T_from_to = relative_pose(
                 self.vertex(edge.from_id).T_map_vertex, self.vertex(edge.to_id).T_map_vertex
             )
-            gap = relative_pose(edge.T_from_to, T_from_to)
-            shifts[k] = np.linalg.norm(gap[:3, 3])
-            turns[k] = rotation_angle(gap[:3, :3])
+            shifts[k], turns[k] = distance_and_angle(edge.T_from_to, T_from_to)
         return shifts, turns
 
     @cached_property
@@ -305,7 +299,7 @@ class RouteGraph:
                     raise RouteGraphError(
                         f"edge {edge.from_id} -> {edge.to_id}: there is no vertex {end}"
                     )
-        held = self._source.ids
+        held = self.submaps.ids
         for vertex in self.vertices:
             if vertex.submap_id not in self._places or vertex.submap_id not in held:
                 raise RouteGraphError(
@@ -328,9 +322,3 @@ class RouteGraphWriter(FolderWriter):
         """Close the tables, write their checksums and return the graph as written."""
         self.complete()
         return RouteGraph.load(self.folder)
-
-
-def rotation_angle(R: np.ndarray) -> float:
-    """Return the angle of a rotation matrix about its axis [rad], exact for small ones too."""
-    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1.0))

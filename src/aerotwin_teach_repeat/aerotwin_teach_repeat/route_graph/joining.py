@@ -158,11 +158,7 @@ class RenumberedSubmaps:
             for old, new in ids.items()
             if old in source.ids
         }
-
-    @property
-    def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have a submap."""
-        return frozenset(self._places)
+        self.ids = frozenset(self._places)
 
     def load(self, vertex_id: int) -> Submap:
         """Return a submap under its new id."""

@@ -67,11 +67,7 @@ class FolderSubmaps:
         self, folder: Path, submap_format: str, records: Mapping[int, SubmapRecord]
     ) -> None:
         self._folder, self._format, self._records = folder, submap_format, dict(records)
-
-    @property
-    def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have a submap."""
-        return frozenset(self._records)
+        self.ids = frozenset(self._records)
 
     @property
     def records(self) -> tuple[SubmapRecord, ...]:

@@ -142,11 +142,7 @@ class MemorySubmaps:
 
     def __init__(self, submaps: Iterable[Submap]) -> None:
         self._submaps = {submap.vertex_id: submap for submap in submaps}
-
-    @property
-    def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have a submap."""
-        return frozenset(self._submaps)
+        self.ids = frozenset(self._submaps)
 
     def load(self, vertex_id: int) -> Submap:
         """Return a submap."""
@@ -173,3 +169,15 @@ def rigid(T_a_b: np.ndarray, where: str) -> FloatArray:
 def relative_pose(T_map_a: FloatArray, T_map_b: FloatArray) -> FloatArray:
     """Return T_a_b, the pose of b in the frame of a."""
     return invert_transform(T_map_a) @ T_map_b
+
+
+def rotation_angle(R: np.ndarray) -> float:
+    """Return the angle of a rotation matrix about its axis [rad], exact for small ones too."""
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1.0))
+
+
+def distance_and_angle(T_map_a: FloatArray, T_map_b: FloatArray) -> tuple[float, float]:
+    """Return distance [m] and angle [rad] between two poses."""
+    T = relative_pose(T_map_a, T_map_b)
+    return float(np.linalg.norm(T[:3, 3])), rotation_angle(T[:3, :3])

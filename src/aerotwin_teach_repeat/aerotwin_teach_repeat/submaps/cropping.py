@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_teach_repeat.route_graph import (
-    DamagedSubmapError,
-    Submap,
-    relative_pose,
-    rotation_angle,
-)
+from aerotwin_teach_repeat.route_graph import DamagedSubmapError, Submap, distance_and_angle
 from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud, SubmapProtocol
 
 
@@ -27,11 +22,7 @@ class CroppedSubmaps:
     ) -> None:
         self.cloud, self.protocol = cloud, protocol
         self._poses = dict(poses_map)
-
-    @property
-    def ids(self) -> frozenset[int]:
-        """Ids of the vertices that have a submap."""
-        return frozenset(self._poses)
+        self.ids = frozenset(self._poses)
 
     def load(self, vertex_id: int) -> Submap:
         """Return one submap; `DamagedSubmapError` where the cloud has no point."""
@@ -79,9 +70,8 @@ def submap_holders(poses_map: FloatArray, protocol: SubmapProtocol) -> np.ndarra
     limit = np.radians(protocol.angle_deg)
     last = 0
     for k in range(1, len(poses_map)):
-        T_last_k = relative_pose(poses_map[last], poses_map[k])
-        distance = np.linalg.norm(T_last_k[:3, 3])
-        if distance > protocol.distance_m or rotation_angle(T_last_k[:3, :3]) > limit:
+        distance, angle = distance_and_angle(poses_map[last], poses_map[k])
+        if distance > protocol.distance_m or angle > limit:
             last = k
         holders[k] = last
     return holders

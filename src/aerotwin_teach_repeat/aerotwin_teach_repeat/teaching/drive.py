@@ -29,8 +29,8 @@ from aerotwin_teach_repeat.route_graph import (
     RouteGraphWriter,
     Submap,
     Vertex,
+    distance_and_angle,
     relative_pose,
-    rotation_angle,
 )
 from aerotwin_teach_repeat.submaps import SubmapProtocol
 
@@ -237,6 +237,5 @@ def _closing(graph: RouteGraph, i: int, j: int, p: DriveTeachParameters) -> Edge
 
 
 def _is_far(T_map_a: FloatArray, T_map_b: FloatArray, shift_m: float, turn_deg: float) -> bool:
-    T = relative_pose(T_map_a, T_map_b)
-    turned = np.degrees(rotation_angle(T[:3, :3]))
-    return bool(np.linalg.norm(T[:3, 3]) > shift_m or turned > turn_deg)
+    shift, turn = distance_and_angle(T_map_a, T_map_b)
+    return bool(shift > shift_m or np.degrees(turn) > turn_deg)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from aerotwin_core.frames import invert_transform
-from aerotwin_teach_repeat.repeat.pose_tracker import RECKONED_SHARE, DeadReckoning, between
+from aerotwin_teach_repeat.repeat.pose_tracker import RECKONED_SHARE, DeadReckoning
+from aerotwin_teach_repeat.route_graph import distance_and_angle
 
 from .vehicle import poses
 
@@ -22,7 +23,7 @@ def agrees(reckoning, T, ratio=0.8):
 
 
 def test_distance_and_angle_between_poses():
-    assert between(PLACE, LATER) == pytest.approx((np.hypot(2.0, 0.5), 0.3))
+    assert distance_and_angle(PLACE, LATER) == pytest.approx((np.hypot(2.0, 0.5), 0.3))
 
 
 def test_nothing_agrees_before_a_place_was_sure():

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import make_transform
-from aerotwin_teach_repeat.localization.motion import T_begin_end
+from aerotwin_teach_repeat.localization.odometry import T_begin_end
 
 RANGE_M = 60.0
 LIDAR_M = 1.0

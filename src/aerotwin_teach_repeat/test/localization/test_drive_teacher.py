@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
 from aerotwin_teach_repeat.localization import OdometryParameters, ScanOdometry, SubmapLocalizer
-from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed, twist_between
+from aerotwin_teach_repeat.localization.odometry import T_begin_end, deskewed, twist_between
 from aerotwin_teach_repeat.route_graph import RouteGraph, relative_pose
 from aerotwin_teach_repeat.teaching.drive import DriveTeacher, DriveTeachParameters
 

@@ -17,7 +17,7 @@ from localization_cases import (
 
 from aerotwin_core.frames import invert_transform
 from aerotwin_teach_repeat.localization import SubmapLocalizer
-from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed
+from aerotwin_teach_repeat.localization.odometry import T_begin_end, deskewed
 from aerotwin_teach_repeat.localization.search_kernels import moved_into
 from aerotwin_teach_repeat.route_graph import (
     DamagedSubmapError,

@@ -5,7 +5,7 @@
 import numpy as np
 from localization_cases import cast
 
-from aerotwin_teach_repeat.localization.motion import T_begin_end
+from aerotwin_teach_repeat.localization.odometry import T_begin_end
 
 P_BASE_RADAR = np.array([0.3, -0.2, 1.0])
 N_AZIMUTHS, TURN_S, SHIFT_S, NOISE_M, GHOSTS = 400, 0.25, 0.049, 0.05, 0.1

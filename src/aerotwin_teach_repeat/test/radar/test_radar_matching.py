@@ -9,7 +9,7 @@ from radar_cases import P_BASE_RADAR, SHIFT_S, TURN_S, peaks
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import make_transform
-from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed
+from aerotwin_teach_repeat.localization.odometry import T_begin_end, deskewed
 from aerotwin_teach_repeat.radar import (
     BeamView,
     PlanarMatcher,
