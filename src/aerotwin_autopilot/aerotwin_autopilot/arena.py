@@ -9,8 +9,7 @@ import numpy as np
 from aerotwin_autopilot.control.setpoint import N_INTEGRAL, N_SETPOINT
 from aerotwin_autopilot.estimator import layout
 
-MAXIMUM_ROTORS = 16
-"""Outputs of HIL_ACTUATOR_CONTROLS."""
+MAXIMUM_ROTORS = 16  # outputs of HIL_ACTUATOR_CONTROLS
 
 # Inputs from Python to the compiled step between steps.
 K_STILL, K_HEIGHT_DATUM, K_USES_FIELD, K_ROTORS, N_CONTEXT = 0, 1, 2, 3, 4

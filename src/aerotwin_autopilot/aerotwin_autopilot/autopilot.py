@@ -23,8 +23,7 @@ from aerotwin_core.frames import quat_wxyz_ned_frd_from_map_body
 from aerotwin_px4_bridge.messages import HilGps, HilSensor, ned_from_enu, yaw_ned_from_map
 
 NOMINAL_STEP_S = 0.004
-DECIDE_EVERY = 5
-"""Steps between two decisions of the state machine: 50 Hz at 250 Hz."""
+DECIDE_EVERY = 5  # steps between two decisions of the state machine: 50 Hz at 250 Hz
 FULL_FIX = 3
 RESTART_BEHIND_US = 1_000_000
 """A clock that jumps back further than this was reset; the autopilot resets as well."""

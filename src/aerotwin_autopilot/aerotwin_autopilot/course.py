@@ -21,8 +21,7 @@ from aerotwin_autopilot.settings import Settings
 from aerotwin_core.geodesy import LocalTangentPlane
 
 ARRIVED_M = 0.15
-NEAR_M = 1.0
-"""Nearer than this the vehicle returns at its present height."""
+NEAR_M = 1.0  # nearer than this the vehicle returns at its present height
 
 
 class ReturnFlight:

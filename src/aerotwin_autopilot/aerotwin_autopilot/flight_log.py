@@ -12,8 +12,7 @@ from typing import Any
 from aerotwin_autopilot.px4_modes import Mode
 
 PERIOD_US = 100_000
-LARGEST_BYTES = 32 << 20
-"""A log stops growing here: four hours of flight."""
+LARGEST_BYTES = 32 << 20  # a log stops growing here: four hours of flight
 MAGIC = b"ULog\x01\x12\x35\x01"
 ARMED = 2
 NAVIGATION_STATES = {

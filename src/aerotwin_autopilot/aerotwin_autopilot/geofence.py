@@ -20,8 +20,7 @@ from aerotwin_core.geodesy import LocalTangentPlane
 RETURN_POINT, POLYGON_IN, POLYGON_OUT, CIRCLE_IN, CIRCLE_OUT = 5000, 5001, 5002, 5003, 5004
 """MAV_CMD numbers of the items of a fence."""
 FEWEST_CORNERS = 3
-NO_ACTION, WARN, HOLD, RETURN, TERMINATE, LAND = range(6)
-"""GF_ACTION."""
+NO_ACTION, WARN, HOLD, RETURN, TERMINATE, LAND = range(6)  # GF_ACTION
 ACTIONS = {HOLD: Mode.HOLD, RETURN: Mode.RETURN, LAND: Mode.LAND}
 
 

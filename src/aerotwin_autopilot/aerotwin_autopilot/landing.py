@@ -4,14 +4,11 @@
 
 import math
 
-DESCENT_M_S = 0.25
-"""A desired descent faster than this counts."""
+DESCENT_M_S = 0.25  # a desired descent faster than this counts
 SINKING_M_S = 0.2
 THRUST_SHARE = 0.8
-SMOOTHING_S = 0.3
-"""Climb and thrust are low-passed: a vehicle that comes down sideways hops."""
-CONTACT_S = 0.6
-"""Longer than the drop of the thrust when a descent begins."""
+SMOOTHING_S = 0.3  # climb and thrust are low-passed: a vehicle that comes down sideways hops
+CONTACT_S = 0.6  # longer than the drop of the thrust when a descent begins
 
 
 class GroundContact:

@@ -29,8 +29,7 @@ ROI_AT_LOCATION, ROI_WITHOUT_PLACE = 3.0, (0.0, 1.0, 2.0)
 """MAV_ROI of the older region-of-interest items, by frame."""
 GLOBAL_FRAMES, RELATIVE_FRAMES, MISSION_FRAME = (0, 5), (3, 6), 2
 MAXIMUM_ITEMS = 2000
-LOWEST_M, HIGHEST_M = -1e3, 1e5
-"""Plausible altitudes: from below the Dead Sea to the edge of space."""
+LOWEST_M, HIGHEST_M = -1e3, 1e5  # plausible altitudes: from below the Dead Sea to the edge of space
 
 # MAV_MISSION_RESULT
 (

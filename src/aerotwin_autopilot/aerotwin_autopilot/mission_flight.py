@@ -15,15 +15,13 @@ from aerotwin_autopilot.settings import Settings
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.messages import yaw_map_from_ned
 
-NOSE_AHEAD_M = 1.0
-"""Legs longer than this are flown with the nose ahead (as PX4's MIS_YAWMODE 1)."""
+NOSE_AHEAD_M = 1.0  # legs longer than this are flown with the nose ahead (as PX4's MIS_YAWMODE 1)
 WITH_HEADING = (plan.WAYPOINT, plan.LOITER, plan.LAND)
 """Items whose fourth parameter is the heading (common.xml; a LOITER_TIME's is not)."""
 ROIS = (plan.ROI_LOCATION, plan.ROI_NONE, plan.ROI_OLDER, plan.ROI_OLDEST)
 CLIMB_FIRST = (plan.WAYPOINT, plan.LOITER, plan.LOITER_TIME)
 """Items before which a vehicle on the ground takes off straight up (as PX4)."""
-PER_DECISION = 100
-"""Limit of items without flight in one decision."""
+PER_DECISION = 100  # limit of items without flight in one decision
 
 
 @dataclass(frozen=True, kw_only=True)

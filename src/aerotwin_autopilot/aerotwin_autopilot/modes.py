@@ -24,8 +24,7 @@ from aerotwin_autopilot.parameters import TunableParameters
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 
-LEAVE_GROUND_M_S = 0.3
-"""A desired climb faster than this lifts an armed vehicle off the ground."""
+LEAVE_GROUND_M_S = 0.3  # a desired climb faster than this lifts an armed vehicle off the ground
 LIFTING_THRUST, SINKING_THRUST = 0.6, 0.5
 """External thrust, as part of the weight, that lifts off or enables ground detection."""
 SETTLED_CLIMB_M = 0.2

@@ -18,8 +18,7 @@ FASTEST_M_S, LARGEST_ACCELERATION_M_S2 = 10.0, 2.0
 """Limits of PX4's orbit task: a request beyond them is flown slower, on the same circle."""
 ON_CIRCLE_M = 0.5
 
-TO_CENTRE, INITIAL_HEADING, UNCONTROLLED, TANGENT, BY_STICK = range(5)
-"""ORBIT_YAW_BEHAVIOUR."""
+TO_CENTRE, INITIAL_HEADING, UNCONTROLLED, TANGENT, BY_STICK = range(5)  # ORBIT_YAW_BEHAVIOUR
 
 
 @dataclass(frozen=True, kw_only=True)

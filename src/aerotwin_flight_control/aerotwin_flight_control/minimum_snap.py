@@ -23,8 +23,7 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_flight_control.reference import N_DERIVATIVES, FlatState, at_rest
 
 DEGREE = 7
-YAW_DEGREE = 3
-"""Yaw has least acceleration (k_psi = 2 of the paper): a cubic spline."""
+YAW_DEGREE = 3  # yaw has least acceleration (k_psi = 2 of the paper): a cubic spline
 _CHECKS_PER_SEGMENT = 50
 _N_TIME_ROUNDS = 30
 _CLOSE = 1.001  # tolerated excess over a limit in the search for times

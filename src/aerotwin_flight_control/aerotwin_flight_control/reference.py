@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 FloatArray = np.ndarray
-N_DERIVATIVES = 5
-"""Position, velocity, acceleration, jerk, snap."""
+N_DERIVATIVES = 5  # position, velocity, acceleration, jerk, snap
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,10 +19,8 @@ from numpy.typing import ArrayLike
 from aerotwin_core.frames import FloatArray
 from aerotwin_flight_control.reference import FlatState
 
-AGGRESSIVENESS_S = 0.6
-"""s of eq. 17."""
-MIRROR_Y_M = 4.5
-"""Where the second vehicle's y begins."""
+AGGRESSIVENESS_S = 0.6  # s of eq. 17
+MIRROR_Y_M = 4.5  # where the second vehicle's y begins
 LOWEST_Z_M = 1.0
 FORWARD_M_S = 1.0
 

@@ -13,8 +13,7 @@ from aerotwin_core.rms import rms_length
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_flight_control.relay import RelayReference
 
-WINDOW_S = 2.0
-"""Errors are evaluated from this long before the passing to this long after it."""
+WINDOW_S = 2.0  # errors are evaluated from this long before the passing to this long after it
 PEGASUS_RMSE_M = 0.072
 """RMSE of the second vehicle of Pegasus, in the same window, from the example's recorded results
 (examples/results/statistics_2.npz at bef3c57; the first has 0.0726 m)."""

@@ -22,8 +22,7 @@ _LINE = re.compile(
     r"^commanded by system (\d+) component (\d+) from (\S+): (.+) at (\d+\.\d+) s$", re.MULTILINE
 )
 _UNKNOWN = "an unknown address"
-_NAMED = 3
-"""Number of commands that a text names; the rest is counted."""
+_NAMED = 3  # number of commands that a text names; the rest is counted
 
 
 @dataclass(frozen=True, kw_only=True)

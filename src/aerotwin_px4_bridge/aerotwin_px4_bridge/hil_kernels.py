@@ -28,14 +28,11 @@ N_SAMPLE = 11
 """Specific force [m/s^2], angular velocity [rad/s], magnetic field [T], pressure [Pa] and
 temperature [K] of a sample."""
 
-HAS_FIELD, HAS_PRESSURE = 1, 2
-"""Flags of a sample: its contents besides the IMU."""
+HAS_FIELD, HAS_PRESSURE = 1, 2  # flags of a sample: its contents besides the IMU
 
-MALFORMED = -1
-"""Returned for a value that is not finite or does not fit, and for an invalid frame."""
+MALFORMED = -1  # returned for a value that is not finite or does not fit, and for an invalid frame
 
-FRAME_BYTES = 77
-"""The longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum."""
+FRAME_BYTES = 77  # the longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum
 
 N_CONTROLS = 16
 ANSWER_BYTES = 93

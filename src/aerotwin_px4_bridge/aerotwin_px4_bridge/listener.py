@@ -13,8 +13,7 @@ from aerotwin_px4_bridge.onboard import STREAMS_US, OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
 
 _SECOND_NS = 1_000_000_000
-_AUTO_LOITER = (4, 3)
-"""PX4's main and sub mode."""
+_AUTO_LOITER = (4, 3)  # PX4's main and sub mode
 
 
 class AutopilotListener:

@@ -90,8 +90,7 @@ class MessageLayout:
         return crc16.mcrf4xx(body + self._seed)
 
 
-KNOWN: dict[int, MessageLayout] = {}
-"""The messages that are read, by id; all others are skipped."""
+KNOWN: dict[int, MessageLayout] = {}  # the messages that are read, by id; all others are skipped
 
 
 def _known(name: str) -> int:

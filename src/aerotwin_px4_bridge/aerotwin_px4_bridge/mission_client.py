@@ -25,8 +25,7 @@ MODE_OFFBOARD = (6, 0)
 MODE_HOLD = (4, 3)
 MODE_LAND = (4, 6)
 
-FLYING, HOLDING = "flying", "holding"
-"""Phases in which a mission can be interrupted."""
+FLYING, HOLDING = "flying", "holding"  # phases in which a mission can be interrupted
 _SECOND = 1_000_000_000
 _RESEND_S = 1.0
 _HEARTBEAT_LIMIT_S = 5.0

@@ -18,12 +18,10 @@ from aerotwin_autopilot.control.setpoint import (
 from aerotwin_autopilot.estimator.layout import O_POSITION
 from aerotwin_core.kernel_cache import njit
 
-APPROACH_1_S = 1.0
-"""Slope of speed over distance close to the target."""
+APPROACH_1_S = 1.0  # slope of speed over distance close to the target
 FOLLOW_1_S = 4.0
 """How fast the reference reaches its desired speed; four times the slope damps the arrival."""
-BRAKING_SHARE = 0.7
-"""Part of the acceleration limit that braking plans with; the rest corrects."""
+BRAKING_SHARE = 0.7  # part of the acceleration limit that braking plans with; the rest corrects
 
 VECTOR = types.float64[::1]
 

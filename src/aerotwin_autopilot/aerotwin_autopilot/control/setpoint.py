@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 P_POSITION, P_VELOCITY, P_ACCELERATION, P_YAW, P_YAW_RATE, N_SETPOINT = 0, 3, 6, 9, 10, 11
-I_VELOCITY, I_RATE, N_INTEGRAL = 0, 3, 6
-"""Indices of the integrals of the velocity and rate errors."""
+I_VELOCITY, I_RATE, N_INTEGRAL = 0, 3, 6  # indices of the integrals of the velocity and rate errors
 
 
 @dataclass(slots=True)

@@ -12,8 +12,7 @@ from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint
 
-UNKNOWN_ACCURACY_M = 600.0
-"""HIL_GPS.eph of 65535 (6.55e2 m) says that the receiver does not know."""
+UNKNOWN_ACCURACY_M = 600.0  # HIL_GPS.eph of 65535 (6.55e2 m) says that the receiver does not know
 USUAL_BIAS_M = (0.3, 0.5)
 """Correlated error of a receiver that reports no accuracy: a choice of this project."""
 

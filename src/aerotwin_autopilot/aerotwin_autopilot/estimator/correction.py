@@ -16,10 +16,8 @@ from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.prediction import NOISE_TYPE
 from aerotwin_core.kernel_cache import njit
 
-STREAK_LIMIT = 10
-"""Fixes rejected in a row before the filter accepts them ungated."""
-STILL_VARIANCE = 0.05**2
-"""Velocity of a disarmed vehicle on the ground [m^2/s^2]."""
+STREAK_LIMIT = 10  # fixes rejected in a row before the filter accepts them ungated
+STILL_VARIANCE = 0.05**2  # velocity of a disarmed vehicle on the ground [m^2/s^2]
 MONITOR_WEIGHT = 0.02
 VECTOR = types.float64[::1]
 MATRIX = types.float64[:, ::1]

@@ -32,13 +32,10 @@ MAXIMUM_STEP_S = 0.05
 SETTLING_S = 2.0
 LOST_AFTER_S = 5.0
 """Without a fix or a pose for this long there is no position (as PX4's EKF2_NOAID_TOUT)."""
-VISION_START_S = 3.0
-"""Without any fix for this long vision alone may set the local frame."""
+VISION_START_S = 3.0  # without any fix for this long vision alone may set the local frame
 VISION_POSES = 5
-VISION_GAP_S = 1.0
-"""Vision that returns after a longer gap has a new frame."""
-VISION_STREAK = 20
-"""Poses rejected in a row before the vision frame counts as moved."""
+VISION_GAP_S = 1.0  # vision that returns after a longer gap has a new frame
+VISION_STREAK = 20  # poses rejected in a row before the vision frame counts as moved
 READY_STD = {"position": 1.5, "velocity": 0.5, "tilt": 0.05, "heading": 0.15}
 """Largest standard deviations [m, m/s, rad, rad] with which the vehicle may arm."""
 

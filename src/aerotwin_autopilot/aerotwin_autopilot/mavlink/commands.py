@@ -17,13 +17,11 @@ from aerotwin_px4_bridge.messages import yaw_map_from_ned
 ACCEPTED, REJECTED, DENIED, UNSUPPORTED, FAILED, UNSUPPORTED_FRAME = 0, 1, 2, 3, 4, 8
 """MAV_RESULT; `REJECTED` is temporary: the same command may work later."""
 
-FORCE = 21196
-"""Magic number of COMPONENT_ARM_DISARM: do it although it is dangerous."""
+FORCE = 21196  # magic number of COMPONENT_ARM_DISARM: do it although it is dangerous
 NOT_SET = 0x7FFFFFFF
 RELATIVE_FRAMES = (3, 6)
 FRAMES = (0, 3, 5, 6)
-FARTHEST_M = 1e6
-"""A position further from the local origin is not plausible."""
+FARTHEST_M = 1e6  # a position further from the local origin is not plausible
 SPEED_AS_IT_IS, SPEED_BY_DEFAULT = -1.0, -2.0
 
 

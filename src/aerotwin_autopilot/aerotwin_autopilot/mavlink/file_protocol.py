@@ -16,8 +16,7 @@ from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 _HEADER = struct.Struct("<HBBBBBBI")
 PAYLOAD_BYTES = 251
 DATA_BYTES = PAYLOAD_BYTES - _HEADER.size
-BURST_PACKETS = 20
-"""Packets to one request for a burst; the client asks for the next."""
+BURST_PACKETS = 20  # packets to one request for a burst; the client asks for the next
 
 NONE, TERMINATE, RESET, LIST, OPEN, READ, CREATE, WRITE, REMOVE = range(9)
 MAKE_FOLDER, REMOVE_FOLDER, OPEN_TO_WRITE, TRUNCATE, RENAME, CHECKSUM, BURST = range(9, 16)

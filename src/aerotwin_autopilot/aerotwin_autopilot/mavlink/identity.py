@@ -17,8 +17,7 @@ from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 
 FOLDER = "/etc/extras"
 GENERAL, PARAMETERS = f"{FOLDER}/component_general.json", f"{FOLDER}/parameters.json"
-TYPE_PARAMETERS = 1
-"""COMP_METADATA_TYPE_PARAMETER."""
+TYPE_PARAMETERS = 1  # COMP_METADATA_TYPE_PARAMETER
 
 
 def metadata_files() -> dict[str, bytes]:

@@ -20,8 +20,7 @@ GLOBAL, GLOBAL_RELATIVE, GLOBAL_INT, GLOBAL_RELATIVE_INT = 0, 3, 5, 6
 """MAV_FRAME; old senders say BODY_NED for BODY_FRD."""
 YAW_BIT, YAW_RATE_BIT = 1 << 10, 1 << 11
 FORCE_BIT = 1 << 9
-IGNORE_RATES, IGNORE_THRUST, IGNORE_ATTITUDE = 0b111, 1 << 6, 1 << 7
-"""ATTITUDE_TARGET_TYPEMASK."""
+IGNORE_RATES, IGNORE_THRUST, IGNORE_ATTITUDE = 0b111, 1 << 6, 1 << 7  # ATTITUDE_TARGET_TYPEMASK
 
 OLDEST_S, NEWEST_S = 1.0, 0.02
 """A stamp within these of the present is on this clock; any other belongs to another."""

@@ -9,10 +9,8 @@ from typing import Any
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 
-CHUNK = 90
-"""Bytes in a LOG_DATA."""
-PER_STEP = 10
-"""LOG_DATA per step and link: 225 kB per simulated second."""
+CHUNK = 90  # bytes in a LOG_DATA
+PER_STEP = 10  # LOG_DATA per step and link: 225 kB per simulated second
 
 
 @dataclass

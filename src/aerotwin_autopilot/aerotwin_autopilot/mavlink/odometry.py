@@ -18,8 +18,7 @@ from aerotwin_core.kernel_cache import njit
 HALF = math.sqrt(0.5)
 FRAME_LOCAL_NED, FRAME_BODY_FRD = 1, 12
 ESTIMATOR_AUTOPILOT = 8
-N_VALUES = 55
-"""Position 3, quaternion 4, velocity 3, rates 3, two upper triangles of 21."""
+N_VALUES = 55  # position 3, quaternion 4, velocity 3, rates 3, two upper triangles of 21
 
 
 @njit(types.void(types.float32[::1], types.float64[::1], types.int64[::1]), cache=True)

@@ -16,10 +16,8 @@ from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink.streams import MavlinkChannel
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 
-REAL32, INT32, UINT32 = 9, 6, 5
-"""MAV_PARAM_TYPE."""
-DOES_NOT_EXIST, READ_ONLY = 1, 5
-"""MAV_PARAM_ERROR."""
+REAL32, INT32, UINT32 = 9, 6, 5  # MAV_PARAM_TYPE
+DOES_NOT_EXIST, READ_ONLY = 1, 5  # MAV_PARAM_ERROR
 HASH = "_HASH_CHECK"
 """A checksum of all names and values: a client that has them need not request the rest."""
 NO_INDEX = 0xFFFF

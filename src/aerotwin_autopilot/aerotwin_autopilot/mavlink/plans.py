@@ -10,11 +10,9 @@ from aerotwin_autopilot.geofence import fence_fault, fence_plan_fault
 from aerotwin_autopilot.mission import MissionItem
 from aerotwin_autopilot.modes import FlightModes
 
-MISSION, FENCE, RALLY, ALL = 0, 1, 2, 255
-"""MAV_MISSION_TYPE."""
+MISSION, FENCE, RALLY, ALL = 0, 1, 2, 255  # MAV_MISSION_TYPE
 RALLY_POINT = 5100
-MOST_FENCE_ITEMS, MOST_RALLY_POINTS = 64, 8
-"""As many as PX4 v1.14 stores (dataman.h)."""
+MOST_FENCE_ITEMS, MOST_RALLY_POINTS = 64, 8  # as many as PX4 v1.14 stores (dataman.h)
 
 
 def _rally_fault(item: MissionItem) -> int:

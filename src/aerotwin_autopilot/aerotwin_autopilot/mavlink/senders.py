@@ -18,8 +18,7 @@ ORDERS = frozenset(
     }
 )  # fmt: skip
 """Messages that change actions, estimate or storage of the vehicle, unlike requests."""
-MOST = 100
-"""Limit of recorded commands: a client that invents senders must not fill the log."""
+MOST = 100  # limit of recorded commands: a client that invents senders must not fill the log
 
 
 class Senders:

@@ -22,8 +22,7 @@ CELL_MV, N_CELLS = 4050, 4
 EMPTY_CELL_MV = 3500
 UNKNOWN_U16 = 65535
 UNKNOWN_U32 = 0
-PRESSURE_FIELD = 0x200
-"""Bit of HIL_SENSOR.fields_updated."""
+PRESSURE_FIELD = 0x200  # bit of HIL_SENSOR.fields_updated
 DISARMED_US, IDLE_US, FULL_US = 900, 1000, 2000
 """Pulse widths of PX4's PWM outputs: PWM_MAIN_DIS, _MIN, _MAX."""
 

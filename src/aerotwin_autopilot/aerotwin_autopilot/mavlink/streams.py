@@ -12,8 +12,7 @@ from aerotwin_autopilot.mavlink.telemetry import KNOWN
 
 SECOND_US = 1_000_000
 NEVER = 1 << 62
-LONGEST_US = (1 << 31) - 1
-"""Longest interval that MESSAGE_INTERVAL can report."""
+LONGEST_US = (1 << 31) - 1  # longest interval that MESSAGE_INTERVAL can report
 
 ONBOARD_HZ: dict[str, float] = {
     "HEARTBEAT": 1, "SYS_STATUS": 2, "ATTITUDE": 20, "ATTITUDE_QUATERNION": 20,
@@ -29,8 +28,7 @@ OFFBOARD_HZ: dict[str, float] = {
 """The link of MAVSDK and MAVROS carries what PX4's does."""
 PAYLOAD_HZ: dict[str, float] = {**ONBOARD_HZ, "NAMED_VALUE_FLOAT": 5}
 """The link to a companion computer carries the innovations of the estimator, too."""
-QUIET_HZ: dict[str, float] = {"HEARTBEAT": 1}
-"""Rates of a link without a listener."""
+QUIET_HZ: dict[str, float] = {"HEARTBEAT": 1}  # rates of a link without a listener
 GROUND_HZ: dict[str, float] = {
     "HEARTBEAT": 1, "SYS_STATUS": 1, "ATTITUDE": 10, "ATTITUDE_QUATERNION": 5,
     "LOCAL_POSITION_NED": 5, "GLOBAL_POSITION_INT": 5, "HOME_POSITION": 0.5,

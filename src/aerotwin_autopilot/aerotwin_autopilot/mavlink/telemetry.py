@@ -152,8 +152,7 @@ BUILDERS: dict[str, Builder] = {
 }
 """Message name -> values in wire order, or None while there is no valid value."""
 
-KNOWN = {*BUILDERS, "ODOMETRY"}
-"""Names of all messages that can be requested."""
+KNOWN = {*BUILDERS, "ODOMETRY"}  # names of all messages that can be requested
 
 
 def payloads(name: str, autopilot: Autopilot, navigation: Navigation) -> list[bytes]:

@@ -28,8 +28,7 @@ from aerotwin_px4_bridge.ros.conversions import (
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 
 EMBEDDED_MODULE = "aerotwin_autopilot.embedded_autopilot"
-OK, WARN = 0, 1
-"""Levels of diagnostic_msgs/DiagnosticStatus."""
+OK, WARN = 0, 1  # levels of diagnostic_msgs/DiagnosticStatus
 
 
 @dataclass(slots=True)
