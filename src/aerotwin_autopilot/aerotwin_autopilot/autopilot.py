@@ -10,8 +10,7 @@ import numpy as np
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
-from aerotwin_autopilot.control.controller import CascadeController
-from aerotwin_autopilot.control.kernel import collective_thrust
+from aerotwin_autopilot.control.kernel import CascadeController, collective_thrust
 from aerotwin_autopilot.estimator.filter import MAXIMUM_STEP_S, Estimator
 from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_autopilot.estimator.pose import LevelVisionPose

@@ -12,7 +12,6 @@ from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_autopilot.udp_links import UdpLinks
 from aerotwin_px4_bridge import mavlink2
-from aerotwin_px4_bridge.actuator_controls import pack_hil_actuator_controls
 from aerotwin_px4_bridge.mavlink2 import (
     BATTERY_STATUS,
     CHECKSUM_LENGTH,
@@ -25,7 +24,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     BadMessage,
     FrameReader,
 )
-from aerotwin_px4_bridge.messages import parse_hil_gps
+from aerotwin_px4_bridge.messages import pack_hil_actuator_controls, parse_hil_gps
 
 RECEIVE_BYTES = 65536
 _READ = {

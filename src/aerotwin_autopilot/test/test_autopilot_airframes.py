@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_autopilot import AirframeParameters, parameters_text
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import hold_attitude
-from aerotwin_autopilot.control.controller import gains
+from aerotwin_autopilot.control.kernel import gains
 from aerotwin_autopilot.control.setpoint import N_INTEGRAL
 from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT, O_ATTITUDE
 from aerotwin_autopilot.mavlink import MavlinkServer

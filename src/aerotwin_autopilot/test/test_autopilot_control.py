@@ -18,9 +18,8 @@ from aerotwin_autopilot.control.cascade import (
     wished_rate,
     wished_torque,
 )
-from aerotwin_autopilot.control.controller import CascadeController, gains
 from aerotwin_autopilot.control.guidance import move
-from aerotwin_autopilot.control.kernel import control
+from aerotwin_autopilot.control.kernel import CascadeController, control, gains
 from aerotwin_autopilot.control.setpoint import N_INTEGRAL, SetpointVector
 from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT, O_ATTITUDE, O_RATE, O_VELOCITY
 from aerotwin_autopilot.parameters import load_autopilot_parameters

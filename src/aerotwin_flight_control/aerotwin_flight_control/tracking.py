@@ -57,21 +57,19 @@ class Hold:
 
 
 class Descent:
-    """Straight down from a hover, without end.
-
-    The speed rises as 1 - exp(-t / tau), without a jump.
-    """
+    """Straight down from a hover, without end: the speed rises as 1 - exp(-t / tau)."""
 
     duration = np.inf
+    tau = 0.5
 
-    def __init__(self, above: FlatState, speed: float, *, tau: float = 0.5) -> None:
-        self._above, self._speed, self._tau = above, speed, tau
+    def __init__(self, above: FlatState, speed: float) -> None:
+        self._above, self._speed = above, speed
 
     def at(self, t: float) -> FlatState:
         """Return the state at t [s]."""
-        left = float(np.exp(-t / self._tau))
-        z = [t - self._tau * (1.0 - left), 1.0 - left, left / self._tau]
-        z += [-left / self._tau**2, left / self._tau**3]
+        left = float(np.exp(-t / self.tau))
+        z = [t - self.tau * (1.0 - left), 1.0 - left, left / self.tau]
+        z += [-left / self.tau**2, left / self.tau**3]
         rows = self._above.p_derivatives_map.copy()
         rows[:, 2] -= self._speed * np.array(z)
         return replace(self._above, p_derivatives_map=rows)

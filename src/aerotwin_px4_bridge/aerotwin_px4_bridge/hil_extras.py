@@ -77,15 +77,14 @@ def pack_distance_sensor(
     most_m: float,
     direction_body: Sequence[float],
     std_m: float = 0.0,
-    number: int = 0,
 ) -> bytes:
     """Return a DISTANCE_SENSOR.
 
     `distance_m`, `std_m`: reading and its standard deviation. An infinite reading (nothing in
     range) is sent as `most_m` plus one centimetre with signal quality 1 (invalid). `least_m`,
     `most_m`: measurement range. `direction_body` (3,): direction of the beam in body axes FLU:
-    along one of the six axes. `number`: sensor id. Raises ValueError if the beam is not along an
-    axis, or a value does not fit its field.
+    along one of the six axes. Raises ValueError if the beam is not along an axis, or a value does
+    not fit its field.
     """
     axis = tuple(round(float(value)) for value in direction_body)
     if axis not in _ORIENTATIONS or not np.allclose(axis, direction_body, atol=1e-6):
@@ -96,7 +95,7 @@ def pack_distance_sensor(
     variance_cm2 = min(max(round((100.0 * std_m) ** 2), 1), 254)
     return simulator_frame(
         DISTANCE_SENSOR, time_us // 1000, round(100.0 * least_m), most_cm,
-        min(max(reading_cm, 0), _UINT16), LASER, number, _ORIENTATIONS[axis], variance_cm2,
+        min(max(reading_cm, 0), _UINT16), LASER, 0, _ORIENTATIONS[axis], variance_cm2,
         *[0.0] * 6, 100 if is_there else 1,
     )  # fmt: skip
 

@@ -6,7 +6,6 @@ import socket
 import struct
 from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
 
 from aerotwin_core.errors import UserError
 
@@ -34,33 +33,8 @@ class PeerStuck(Exception):
     """The other side no longer reads."""
 
 
-class Connection(Protocol):
-    """A connection to one autopilot whose calls return within a slice of time."""
-
-    def send(self, data: bytes) -> None:
-        """Send all data, or raise PeerStuck or PeerClosed."""
-
-    def receive_bytes(self, *, wait: bool = True) -> bytes:
-        """Return newly received bytes; nothing when none arrived within a slice, or now."""
-
-    def close(self) -> None:
-        """Close the connection."""
-
-
-class ConnectionListener(Protocol):
-    """Waits for an autopilot to connect; messages call it `name`."""
-
-    name: str
-
-    def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> Connection:
-        """Return the next connection, or raise AutopilotLost after the timeout."""
-
-    def close(self) -> None:
-        """Free the port."""
-
-
 class TcpConnection:
-    """A connected socket."""
+    """A connected socket, whose calls return within a slice of time."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -73,7 +47,7 @@ class TcpConnection:
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit_timeval)
 
     def send(self, data: bytes) -> None:
-        """Send all data."""
+        """Send all data, or raise PeerStuck or PeerClosed."""
         try:
             self._socket.sendall(data)
         except BlockingIOError:

@@ -13,18 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter, sleep
 
-from aerotwin_px4_bridge.actuator_controls import (
-    ActuatorControls,
-    parse_hil_actuator_controls,
-    read_lone_answer,
-)
-from aerotwin_px4_bridge.hil_serial import SerialListener
+from aerotwin_px4_bridge.hil_serial import SerialConnection, SerialListener
 from aerotwin_px4_bridge.hil_socket import (
     AutopilotLost,
-    Connection,
-    ConnectionListener,
     PeerClosed,
     PeerStuck,
+    TcpConnection,
     TcpListener,
 )
 from aerotwin_px4_bridge.mavlink2 import (
@@ -32,6 +26,11 @@ from aerotwin_px4_bridge.mavlink2 import (
     BadMessage,
     FrameReader,
     MavlinkFrame,
+)
+from aerotwin_px4_bridge.messages import (
+    ActuatorControls,
+    parse_hil_actuator_controls,
+    read_lone_answer,
 )
 
 HIL_PORT = 4560
@@ -113,7 +112,7 @@ class HilLink:
         self._is_in_step = not free_run
         self._is_lockstep = True
         self._reader = FrameReader()
-        self._connection: Connection | None = None
+        self._connection: TcpConnection | SerialConnection | None = None
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
@@ -121,7 +120,7 @@ class HilLink:
         self._time_us = 0
         self._send_s = 0.0  # on one core the autopilot computes during send
         self.port: int | None = None
-        self._listener: ConnectionListener
+        self._listener: TcpListener | SerialListener
         if isinstance(port, str):
             self._listener = SerialListener(port)
         else:

@@ -10,15 +10,17 @@ References: MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMav
 bits of `fields_updated`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import atan2, degrees, hypot, isfinite, pi
+from typing import NamedTuple
 
 import numpy as np
 
 from aerotwin_px4_bridge import hil_kernels as kernels
 from aerotwin_px4_bridge.mavlink2 import (
     HEARTBEAT,
+    HIL_ACTUATOR_CONTROLS,
     HIL_GPS,
     HIL_SENSOR,
     KNOWN,
@@ -28,18 +30,23 @@ from aerotwin_px4_bridge.mavlink2 import (
 
 Vector = tuple[float, float, float]
 
+GENERIC, NO_AUTOPILOT, ACTIVE, MAVLINK_VERSION = 0, 8, 4, 3  # MAV_TYPE, _AUTOPILOT, _STATE
 SIMULATOR_SYSTEM_ID = 1
 SIMULATOR_COMPONENT_ID = 200
 
 GAUSS_PER_TESLA = kernels.GAUSS_PER_TESLA
 PASCAL_PER_HPA = kernels.PASCAL_PER_HPA
 KELVIN_OF_0_C = kernels.KELVIN_OF_0_C
-FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = (
-    kernels.FIELDS_IMU,
-    kernels.FIELDS_MAG,
-    kernels.FIELDS_BARO,
-)
+FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = kernels.FIELDS_IMU, kernels.FIELDS_MAG, kernels.FIELDS_BARO
 COURSE_UNKNOWN = 65535
+IS_ARMED = 0x80
+IS_CUSTOM_MODE = 0x01
+IS_LOCKSTEP = 0x01
+N_CONTROLS = kernels.N_CONTROLS
+AUTOPILOT_COMPONENT_ID = 1
+
+_LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
+_SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # byte offsets in the whole frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +104,23 @@ def _wrapped(angle: float) -> float:
     return wrapped + 2.0 * pi if wrapped <= -pi else wrapped
 
 
-def heartbeat_payload(
-    mav_type: int, autopilot: int, system_status: int, base_mode: int = 0, custom_mode: int = 0
-) -> bytes:
-    """Return the payload of a MAVLink 2 HEARTBEAT."""
-    return KNOWN[HEARTBEAT].pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
+def heartbeat_payload(mav_type: int, autopilot: int) -> bytes:
+    """Return the payload of a MAVLink 2 HEARTBEAT of an active component."""
+    return KNOWN[HEARTBEAT].pack(0, mav_type, autopilot, 0, ACTIVE, MAVLINK_VERSION)
 
 
 def pack_heartbeat(
     *,
-    mav_type: int = 0,
-    autopilot: int = 8,
-    base_mode: int = 0,
-    custom_mode: int = 0,
-    system_status: int = 4,
+    mav_type: int = GENERIC,
+    autopilot: int = NO_AUTOPILOT,
     sequence: int = 0,
     system_id: int = SIMULATOR_SYSTEM_ID,
     component_id: int = SIMULATOR_COMPONENT_ID,
 ) -> bytes:
-    """Return a HEARTBEAT; by default that of a simulator (type GENERIC, autopilot INVALID)."""
+    """Return a HEARTBEAT; by default that of a simulator."""
     return pack_frame(
         HEARTBEAT,
-        heartbeat_payload(mav_type, autopilot, system_status, base_mode, custom_mode),
+        heartbeat_payload(mav_type, autopilot),
         sequence=sequence,
         system_id=system_id,
         component_id=component_id,
@@ -196,7 +198,6 @@ def pack_hil_gps(
     epv_m: float = 0.4,
     n_satellites: int = 10,
     fix_type: int = 3,
-    sequence: int = 0,
 ) -> bytes:
     """Return a HIL_GPS.
 
@@ -226,11 +227,11 @@ def pack_hil_gps(
         round(latitude_deg * 1e7), round(longitude_deg * 1e7), round(altitude_m * 1e3),
         min(round(eph_m * 100), 65534), min(round(epv_m * 100), 65534), round(speed * 100),
         round(north * 100), round(east * 100), round(down * 100),
-        course, fix_type, n_satellites, 0, 0, sequence=sequence,
+        course, fix_type, n_satellites, 0, 0,
     )  # fmt: skip
 
 
-def simulator_frame(message_id: int, *values: float, sequence: int = 0) -> bytes:
+def simulator_frame(message_id: int, *values: float) -> bytes:
     """Return a frame of the simulator, from values in wire order.
 
     Raises ValueError if a value is not finite or does not fit its field.
@@ -239,10 +240,7 @@ def simulator_frame(message_id: int, *values: float, sequence: int = 0) -> bytes
     if not isfinite(sum(values)):
         raise ValueError(f"{layout.name} must hold finite values, got {values}")
     return layout.frame(
-        layout.pack(*values),
-        sequence=sequence,
-        system_id=SIMULATOR_SYSTEM_ID,
-        component_id=SIMULATOR_COMPONENT_ID,
+        layout.pack(*values), system_id=SIMULATOR_SYSTEM_ID, component_id=SIMULATOR_COMPONENT_ID
     )
 
 
@@ -281,4 +279,75 @@ def parse_hil_gps(payload: bytes) -> HilGps:
         gps.epv * 0.01,
         gps.fix_type,
         gps.satellites_visible,
+    )
+
+
+class ActuatorControls(NamedTuple):
+    """Commands of an autopilot: 16 outputs in [-1, 1], motors in [0, 1].
+
+    In lockstep it is the answer to the HIL_SENSOR of the same time. An autopilot that does not
+    step with the simulator (hardware in the loop) sends at its own rate, stamped by its own clock.
+    """
+
+    time_us: int
+    controls: tuple[float, ...]
+    is_armed: bool
+    is_lockstep: bool = True
+
+
+def pack_hil_actuator_controls(
+    time_us: int,
+    controls: Sequence[float],
+    *,
+    is_armed: bool,
+    is_lockstep: bool = True,
+    sequence: int = 0,
+    system_id: int = 1,
+) -> bytes:
+    """Return the answer of an autopilot to the HIL_SENSOR of time_us.
+
+    At most 16 outputs in [-1, 1], the rest is 0; `is_armed` is bit 7 of `mode`, `is_lockstep` bit 0
+    of `flags`. Raises ValueError if a value does not fit its field.
+    """
+    padded = (*controls, *(0.0,) * (N_CONTROLS - len(controls)))
+    mode = IS_CUSTOM_MODE | (IS_ARMED if is_armed else 0)
+    return _LAYOUT.frame(
+        _LAYOUT.pack(time_us, IS_LOCKSTEP if is_lockstep else 0, *padded, mode),
+        sequence=sequence,
+        system_id=system_id,
+        component_id=AUTOPILOT_COMPONENT_ID,
+    )
+
+
+def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
+    """Return the controls in a HIL_ACTUATOR_CONTROLS payload of full length.
+
+    Raises BadMessage if a control is not finite or outside [-1, 1].
+    """
+    time_us, flags, *controls, mode = _LAYOUT.wire.unpack(payload)
+    limit = kernels.CONTROL_LIMIT
+    if not all(isfinite(value) and -limit <= value <= limit for value in controls):
+        raise BadMessage(f"HIL_ACTUATOR_CONTROLS at {time_us} us: a control outside [-1, 1]")
+    return ActuatorControls(
+        time_us, tuple(controls), mode & IS_ARMED != 0, flags & IS_LOCKSTEP != 0
+    )
+
+
+def read_lone_answer(data: bytes) -> tuple[int, ActuatorControls] | None:
+    """Return system id and controls when data is exactly one valid HIL_ACTUATOR_CONTROLS frame.
+
+    That is the usual case in lockstep, read here three times as fast; `FrameReader` and
+    `parse_hil_actuator_controls` read all others.
+    """
+    if len(data) != kernels.ANSWER_BYTES:
+        return None
+    controls = np.empty(N_CONTROLS)
+    time_us = kernels.read_answer(np.frombuffer(data, dtype=np.uint8), controls)
+    if time_us < 0:
+        return None
+    return data[_SYSTEM_ID], ActuatorControls(
+        time_us,
+        tuple(controls.tolist()),
+        data[_MODE] & IS_ARMED != 0,
+        data[_FLAGS] & IS_LOCKSTEP != 0,
     )

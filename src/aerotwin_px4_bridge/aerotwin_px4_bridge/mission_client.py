@@ -28,6 +28,7 @@ MODE_LAND = (4, 6)
 FLYING, HOLDING = "flying", "holding"  # phases in which a mission can be interrupted
 _SECOND = 1_000_000_000
 _RESEND_S = 1.0
+_COMMAND_LIMIT_S = 20.0
 _HEARTBEAT_LIMIT_S = 5.0
 _SETPOINT_LEAD_S = 1.0
 _SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m below
@@ -312,12 +313,10 @@ class MissionClient:
             lambda: self.link.state.mode == mode, 5.0, f"it did not change to mode {name}"
         )
 
-    def _command(
-        self, name: str, command: int, *parameters: float, limit_s: float = 20.0
-    ) -> Iterator[None]:
+    def _command(self, name: str, command: int, *parameters: float) -> Iterator[None]:
         """Send a command until it is accepted; a missing stream is no failure."""
         is_stream = command == mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
-        limit_ns = self._now_ns + round(limit_s * _SECOND)
+        limit_ns = self._now_ns + round(_COMMAND_LIMIT_S * _SECOND)
         self.link.acks.pop(command, None)
         due_ns, attempt, answer = self._now_ns, 0, "no answer"
         while True:
@@ -332,7 +331,9 @@ class MissionClient:
                 known = mavlink.enums["MAV_RESULT"].get(result)
                 answer = known.name.removeprefix("MAV_RESULT_") if known else f"result {result}"
             if self._now_ns >= limit_ns:
-                raise _MissionFailed(f"{name} was not accepted within {limit_s:g} s ({answer})")
+                raise _MissionFailed(
+                    f"{name} was not accepted within {_COMMAND_LIMIT_S:g} s ({answer})"
+                )
 
     def _until(self, condition: Callable[[], bool], limit_s: float, failure: str) -> Iterator[None]:
         limit_ns = self._now_ns + round(limit_s * _SECOND)

@@ -26,6 +26,7 @@ from aerotwin_px4_bridge.battery_status import battery_payload
 from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
 from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
+    NO_AUTOPILOT,
     enu_from_ned,
     heartbeat_payload,
     ned_from_enu,
@@ -38,8 +39,6 @@ REMOTE_PORT = 14280
 ONBOARD_COMPONENT_ID = 191
 BATTERY_COMPONENT_ID = 180
 ONBOARD_CONTROLLER = 18
-NO_AUTOPILOT = 8
-ACTIVE = 4
 IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
 IN_AIR = 2
@@ -165,7 +164,7 @@ class OnboardLink:
 
     def send_heartbeat(self) -> None:
         """Send the HEARTBEAT of a companion computer."""
-        payload = heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT, ACTIVE)
+        payload = heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT)
         self.send(mavlink2.HEARTBEAT, payload)
 
     def send_command(self, command: int, *parameters: float, confirmation: int = 0) -> None:

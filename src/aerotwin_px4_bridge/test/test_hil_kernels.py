@@ -9,13 +9,14 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_px4_bridge import hil_kernels as kernels
-from aerotwin_px4_bridge.actuator_controls import (
+from aerotwin_px4_bridge.mavlink2 import FrameReader
+from aerotwin_px4_bridge.messages import (
     pack_hil_actuator_controls,
+    pack_hil_sensor_sample,
     parse_hil_actuator_controls,
+    parse_hil_sensor,
     read_lone_answer,
 )
-from aerotwin_px4_bridge.mavlink2 import FrameReader
-from aerotwin_px4_bridge.messages import pack_hil_sensor_sample, parse_hil_sensor
 
 FLOAT32 = 1.2e-7  # relative rounding of a float32 field, two of them
 ALTITUDE_M = 2e-3  # float32 near 10 km

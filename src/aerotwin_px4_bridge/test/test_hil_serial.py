@@ -13,11 +13,15 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import hil_serial
-from aerotwin_px4_bridge.actuator_controls import pack_hil_actuator_controls
 from aerotwin_px4_bridge.hil_socket import AutopilotLost, PeerClosed, PeerStuck
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts
 from aerotwin_px4_bridge.mavlink2 import HEARTBEAT, HIL_SENSOR, FrameReader, MavlinkFrame
-from aerotwin_px4_bridge.messages import pack_heartbeat, pack_hil_sensor, parse_hil_sensor
+from aerotwin_px4_bridge.messages import (
+    pack_heartbeat,
+    pack_hil_actuator_controls,
+    pack_hil_sensor,
+    parse_hil_sensor,
+)
 
 QUICK = HilTimeouts(answer_s=0.2, first_answer_s=2.0, free_run_pause_s=0.001, consecutive_misses=2)
 HELLO = pack_heartbeat(mav_type=2, autopilot=12, system_id=1, component_id=1)

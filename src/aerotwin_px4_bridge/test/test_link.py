@@ -11,11 +11,15 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
-from aerotwin_px4_bridge.actuator_controls import pack_hil_actuator_controls
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts
 from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, FrameReader
-from aerotwin_px4_bridge.messages import pack_hil_gps, pack_hil_sensor, parse_hil_sensor
+from aerotwin_px4_bridge.messages import (
+    pack_hil_actuator_controls,
+    pack_hil_gps,
+    pack_hil_sensor,
+    parse_hil_sensor,
+)
 
 QUICK = HilTimeouts(answer_s=0.2, first_answer_s=0.5, free_run_pause_s=0.001, consecutive_misses=2)
 Behaviour = Callable[[int, int], bytes | None]

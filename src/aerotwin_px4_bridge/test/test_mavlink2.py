@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_px4_bridge.actuator_controls import (
-    pack_hil_actuator_controls,
-    parse_hil_actuator_controls,
-)
 from aerotwin_px4_bridge.mavlink2 import (
     COMMAND_ACK,
     HIL_ACTUATOR_CONTROLS,
@@ -23,6 +19,10 @@ from aerotwin_px4_bridge.mavlink2 import (
     MessageLayout,
     pack_frame,
     split_datagram,
+)
+from aerotwin_px4_bridge.messages import (
+    pack_hil_actuator_controls,
+    parse_hil_actuator_controls,
 )
 
 

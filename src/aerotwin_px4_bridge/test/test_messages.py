@@ -10,15 +10,13 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_px4_bridge import messages
-from aerotwin_px4_bridge.actuator_controls import (
-    pack_hil_actuator_controls,
-    parse_hil_actuator_controls,
-)
 from aerotwin_px4_bridge.hil_kernels import pressure_altitude
 from aerotwin_px4_bridge.mavlink2 import BadMessage, FrameReader
 from aerotwin_px4_bridge.messages import (
+    pack_hil_actuator_controls,
     pack_hil_gps,
     pack_hil_sensor,
+    parse_hil_actuator_controls,
     parse_hil_gps,
     parse_hil_sensor,
 )

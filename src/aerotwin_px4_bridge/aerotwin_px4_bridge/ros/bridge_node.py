@@ -91,7 +91,7 @@ class BridgeNode(ConfiguredNode):
         )
 
     def _on_magnetic_field(self, message: MagneticField, _: int) -> None:
-        self._flight.on_magnetic_field(convert.field_from_message(message))
+        self._flight.on_magnetic_field(convert.vector_from_message(message.magnetic_field))
 
     def _on_pressure(self, message: FluidPressure, _: int) -> None:
         self._flight.on_pressure(convert.pressure_from_message(message))
@@ -100,11 +100,12 @@ class BridgeNode(ConfiguredNode):
         self._flight.on_gnss_fix(stamp_ns, convert.fix_from_message(message))
 
     def _on_velocity(self, message: TwistStamped, stamp_ns: int) -> None:
-        self._flight.on_velocity(stamp_ns, convert.velocity_from_message(message))
+        self._flight.on_velocity(stamp_ns, convert.vector_from_message(message.twist.linear))
 
     def _on_imu(self, message: Imu, stamp_ns: int) -> None:
         """Exchange a step; it blocks, within the limits of the link: the loop waits for it."""
-        specific_force, angular_velocity = convert.inertial_from_imu(message)
+        specific_force = convert.vector_from_message(message.linear_acceleration)
+        angular_velocity = convert.vector_from_message(message.angular_velocity)
         self._has_input = True
         self._watch.mark_received()
         if self._flight.step(stamp_ns, specific_force, angular_velocity):

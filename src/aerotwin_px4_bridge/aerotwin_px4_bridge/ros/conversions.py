@@ -17,9 +17,8 @@ from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.frames import quaternion_from_yaw, rotation_from_quaternion
 from aerotwin_core.messages import serialize
-from aerotwin_px4_bridge.actuator_controls import ActuatorControls
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
-from aerotwin_px4_bridge.messages import Vector
+from aerotwin_px4_bridge.messages import ActuatorControls, Vector
 from aerotwin_px4_bridge.path import PathSetpoint
 
 AUTOPILOT_FRAME = "base_link_autopilot"
@@ -39,16 +38,6 @@ class GnssFix:
     eph_m: float
     epv_m: float
     fix_type: int
-
-
-def inertial_from_imu(message: Any) -> tuple[Vector, Vector]:
-    """Return specific force [m/s^2] and angular velocity [rad/s] of sensor_msgs/Imu, FLU."""
-    return _vector(message.linear_acceleration), _vector(message.angular_velocity)
-
-
-def field_from_message(message: Any) -> Vector:
-    """Return the field [T] of sensor_msgs/MagneticField, FLU."""
-    return _vector(message.magnetic_field)
 
 
 def pressure_from_message(message: Any) -> float:
@@ -83,12 +72,8 @@ def fix_from_message(message: Any) -> GnssFix:
     )
 
 
-def velocity_from_message(message: Any) -> Vector:
-    """Return the velocity in map axes [m/s] of geometry_msgs/TwistStamped."""
-    return _vector(message.twist.linear)
-
-
-def _vector(message: Any) -> Vector:
+def vector_from_message(message: Any) -> Vector:
+    """Return a finite geometry_msgs/Vector3."""
     values = (float(message.x), float(message.y), float(message.z))
     if not all(map(isfinite, values)):
         raise ValueError(f"a sensor message must hold finite values, got {values}")
