@@ -11,7 +11,6 @@ from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_autopilot.udp_links import UdpLinks
-from aerotwin_px4_bridge import mavlink2
 from aerotwin_px4_bridge.mavlink2 import (
     BATTERY_STATUS,
     CHECKSUM_LENGTH,
@@ -20,22 +19,12 @@ from aerotwin_px4_bridge.mavlink2 import (
     HIL_GPS,
     HIL_SENSOR,
     KNOWN,
-    MAGIC,
     BadMessage,
     FrameReader,
 )
 from aerotwin_px4_bridge.messages import pack_hil_actuator_controls, parse_hil_gps
 
 RECEIVE_BYTES = 65536
-_READ = {
-    number: KNOWN[number]
-    for number in (
-        mavlink2.HEARTBEAT, mavlink2.COMMAND_LONG, HIL_SENSOR, HIL_GPS,
-        mavlink2.HIL_STATE_QUATERNION, BATTERY_STATUS,
-    )
-}  # fmt: skip
-"""Layouts of the messages of a simulator."""
-
 _UNKNOWN_MV = 65535
 _IS_ARMED = 0x80
 
@@ -71,8 +60,7 @@ class Session:
         self.autopilot = Autopilot(parameters, instance)
         self.server = MavlinkServer(self.autopilot)
         self.n_bad = 0
-        self._reader: FrameReader | None = None
-        self._rest = b""
+        self._reader = FrameReader()
         self._answer = Answer(self.server.system_id)
         self._n_rotors = parameters.airframe.n_rotors
         self._sequence = 0
@@ -101,27 +89,8 @@ class Session:
             sys.stdout.flush()
 
     def frames(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Return (message id, full payload) of the frames in data, in order.
-
-        Valid frames are cut here, quickly; from the first invalid byte on, the reader that survives
-        garbage takes over permanently.
-        """
-        found: list[tuple[int, bytes]] = []
-        data, self._rest = self._rest + data, b""
-        start = 0
-        while self._reader is None and start < len(data):
-            end, message_id, payload = _cut(data, start)
-            if end < 0:
-                self._reader = FrameReader()
-                break
-            if end > len(data):
-                self._rest = data[start:]
-                return found
-            found.append((message_id, payload))
-            start = end
-        if self._reader is not None:
-            found += [(f.message_id, f.payload) for f in self._reader.feed_bytes(data[start:])]
-        return found
+        """Return (message id, full payload) of the frames that are complete now, in order."""
+        return [(frame.message_id, frame.payload) for frame in self._reader.feed_bytes(data)]
 
     def on_message(self, message_id: int, payload: bytes) -> None:
         """Process messages other than samples; an impossible one is counted and dropped."""
@@ -157,26 +126,6 @@ class Session:
             is_armed=autopilot.modes.is_armed,
             sequence=self._sequence,
         )
-
-
-def _cut(data: bytes, start: int) -> tuple[int, int, bytes]:
-    """Return the end of the frame at start, its id and its payload; -1 where there is no frame.
-
-    An end beyond the data means that the frame is incomplete.
-    """
-    if len(data) - start < HEADER_LENGTH:
-        return (len(data) + 1 if data[start] == MAGIC else -1), 0, b""
-    length, message_id = data[start + 1], int.from_bytes(data[start + 7 : start + 10], "little")
-    layout = _READ.get(message_id)
-    if data[start] != MAGIC or layout is None or data[start + 2] or not 0 < length <= layout.size:
-        return -1, 0, b""
-    stop = start + HEADER_LENGTH + length
-    end = stop + CHECKSUM_LENGTH
-    if end > len(data):
-        return end, 0, b""
-    if layout.checksum(data[start + 1 : stop]) != int.from_bytes(data[stop:end], "little"):
-        return -1, 0, b""
-    return end, message_id, data[start + HEADER_LENGTH : stop].ljust(layout.size, b"\0")
 
 
 def _receive(link: socket.socket) -> bytes:

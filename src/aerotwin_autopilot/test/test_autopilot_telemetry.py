@@ -21,7 +21,7 @@ from aerotwin_autopilot.mavlink.streams import QUIET_HZ
 from aerotwin_autopilot.parameters import EstimatorParameters, load_autopilot_parameters
 from aerotwin_autopilot.session import Session
 from aerotwin_autopilot.udp_links import UdpLinks, remote_port
-from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, KNOWN, only_frame
+from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, KNOWN, read_frame
 from aerotwin_px4_bridge.messages import pack_heartbeat, pack_hil_sensor
 
 OFFBOARD, ONBOARD, GROUND = 0, 1, 2
@@ -183,12 +183,12 @@ def test_frequent_messages_are_read_as_pymavlink_reads_them(message_id):
     encoder, parser = common.MAVLink(None, srcSystem=9, srcComponent=8), common.MAVLink(None)
     frame = kind(*values).pack(encoder)
     (theirs,) = parser.parse_buffer(frame)
-    ours = layout.record(only_frame(frame).payload)
+    ours = layout.record(read_frame(frame, 0)[1].payload)
     for name in kind.fieldnames:
         assert np.array(getattr(ours, name)) == pytest.approx(np.array(getattr(theirs, name)))
     damaged = bytearray(frame)
     damaged[15] ^= 1
-    assert only_frame(bytes(damaged)) is None
+    assert read_frame(bytes(damaged), 0) == (len(frame), None)
 
 
 def sensor_frames(n: int) -> list[bytes]:

@@ -173,28 +173,22 @@ class FrameReader:
 
     def feed_bytes(self, data: bytes) -> list[MavlinkFrame]:
         """Append data and return the frames that are complete now, in order."""
-        if not self._buffer and (frame := only_frame(data)) is not None:
-            return [frame]
         buffer = self._buffer + data if self._buffer else data
         frames: list[MavlinkFrame] = []
         start = unread_from = 0  # the first byte that may still belong to a frame
         is_open = False  # a plausible but unfinished frame begins at unread_from
         while (start := buffer.find(MAGIC, start)) >= 0:
-            end = _frame_end(buffer, start)
-            if end is None:
-                start += 1
-            elif end > len(buffer):
-                if not is_open:
-                    self.n_skipped_bytes += start - unread_from
-                    unread_from, is_open = start, True
-                start += 1
-            elif (frame := checked_frame(buffer, start)) is not None:
+            end, frame = read_frame(buffer, start)
+            if frame is not None:
                 frames.append(frame)
                 self.n_skipped_bytes += start - unread_from
                 start = unread_from = end
                 is_open = False
-            else:
-                start += 1
+                continue
+            if end > len(buffer) and not is_open:
+                self.n_skipped_bytes += start - unread_from
+                unread_from, is_open = start, True
+            start += 1
         if not is_open:
             self.n_skipped_bytes += len(buffer) - unread_from
             unread_from = len(buffer)
@@ -202,38 +196,26 @@ class FrameReader:
         return frames
 
 
-def only_frame(data: bytes) -> MavlinkFrame | None:
-    """Return the frame when data is exactly one: the usual case in lockstep, faster to check."""
-    if len(data) > HEADER_LENGTH + CHECKSUM_LENGTH and data[0] == MAGIC:
-        end = _frame_end(data, 0)
-        if end == len(data):
-            return checked_frame(data, 0)
-    return None
+def read_frame(buffer: bytes, start: int) -> tuple[int, MavlinkFrame | None]:
+    """Return the end of the frame that begins at start, and the frame if it is whole and intact.
 
-
-def _frame_end(buffer: bytes, start: int) -> int | None:
-    """Return where the frame at start would end, or None when no known frame starts there."""
+    The end is 0 where no known frame begins, and beyond the buffer where the frame is unfinished.
+    Fields that a newer sender appends to those known here are cut.
+    """
     if len(buffer) < start + HEADER_LENGTH:
-        return start + HEADER_LENGTH + CHECKSUM_LENGTH
-    length, incompatible = buffer[start + 1], buffer[start + 2]
-    known = KNOWN.get(int.from_bytes(buffer[start + 7 : start + 10], "little"))
-    if known is None or not 1 <= length <= known.size or incompatible & ~SIGNED:
-        return None
-    signature = SIGNATURE_LENGTH if incompatible & SIGNED else 0
-    return start + HEADER_LENGTH + length + CHECKSUM_LENGTH + signature
-
-
-def checked_frame(buffer: bytes, start: int) -> MavlinkFrame | None:
-    """Return the whole frame of a known message that begins at start when its checksum holds."""
-    length = buffer[start + 1]
-    message_id = int.from_bytes(buffer[start + 7 : start + 10], "little")
+        return start + HEADER_LENGTH + CHECKSUM_LENGTH, None
+    message_id = buffer[start + 7] | buffer[start + 8] << 8 | buffer[start + 9] << 16
+    layout, length, incompatible = KNOWN.get(message_id), buffer[start + 1], buffer[start + 2]
+    if layout is None or length == 0 or incompatible & ~SIGNED:
+        return 0, None
     stop = start + HEADER_LENGTH + length
-    layout = KNOWN[message_id]
-    found = buffer[stop] | buffer[stop + 1] << 8
-    if layout.checksum(buffer[start + 1 : stop]) != found:
-        return None
-    payload = buffer[start + HEADER_LENGTH : stop].ljust(layout.size, b"\0")
-    return MavlinkFrame(
+    end = stop + CHECKSUM_LENGTH + (SIGNATURE_LENGTH if incompatible else 0)
+    if end > len(buffer):
+        return end, None
+    if layout.checksum(buffer[start + 1 : stop]) != buffer[stop] | buffer[stop + 1] << 8:
+        return end, None
+    payload = buffer[start + HEADER_LENGTH : stop][: layout.size].ljust(layout.size, b"\0")
+    return end, MavlinkFrame(
         message_id, buffer[start + 5], buffer[start + 6], buffer[start + 4], payload
     )
 
@@ -242,21 +224,20 @@ def split_datagram(data: bytes) -> list[MavlinkFrame]:
     """Return the frames of a datagram; those of unknown messages have an empty payload.
 
     A known message with a wrong checksum is left out; the datagram ends at the first byte that
-    begins no frame. A newer sender may append fields to those known here.
+    begins no frame.
     """
     frames = []
     start, n = 0, len(data)
     while start + HEADER_LENGTH + CHECKSUM_LENGTH <= n and data[start] == MAGIC:
-        end = start + HEADER_LENGTH + data[start + 1] + CHECKSUM_LENGTH
-        end += SIGNATURE_LENGTH if data[start + 2] & SIGNED else 0
+        end, frame = read_frame(data, start)
+        if end == 0:
+            message_id = int.from_bytes(data[start + 7 : start + 10], "little")
+            frame = MavlinkFrame(message_id, data[start + 5], data[start + 6], data[start + 4], b"")
+            end = start + HEADER_LENGTH + data[start + 1] + CHECKSUM_LENGTH
+            end += SIGNATURE_LENGTH if data[start + 2] & SIGNED else 0
         if end > n:
             break
-        message_id = int.from_bytes(data[start + 7 : start + 10], "little")
-        if message_id not in KNOWN:
-            frames.append(
-                MavlinkFrame(message_id, data[start + 5], data[start + 6], data[start + 4], b"")
-            )
-        elif (frame := checked_frame(data, start)) is not None:
+        if frame is not None:
             frames.append(frame)
         start = end
     return frames

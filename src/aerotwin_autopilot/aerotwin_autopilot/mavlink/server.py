@@ -27,7 +27,7 @@ from aerotwin_autopilot.mavlink.streams import (
     new_parser,
 )
 from aerotwin_autopilot.mavlink.telemetry import Navigation, payloads
-from aerotwin_px4_bridge.mavlink2 import KNOWN, only_frame
+from aerotwin_px4_bridge.mavlink2 import KNOWN, MAGIC, read_frame
 
 LINK_NAMES = ("offboard", "onboard", "ground")
 COMPONENT_ID = 1
@@ -113,8 +113,10 @@ class MavlinkServer:
 
     def _receive_one(self, link: MavlinkChannel, data: bytes) -> bool:
         """Process a datagram that is one frame of a frequent message; False when it is not."""
-        frame = only_frame(data) if not link.parser.buf_len() else None
-        if frame is None or frame.message_id not in FREQUENT:
+        if not data or data[0] != MAGIC or link.parser.buf_len():
+            return False
+        end, frame = read_frame(data, 0)
+        if frame is None or end != len(data) or frame.message_id not in FREQUENT:
             return False
         layout = KNOWN[frame.message_id]
         source = frame.system_id, frame.component_id

@@ -22,8 +22,10 @@ from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_core.kernel_cache import njit
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 
+NAN = math.nan
 HALF = math.sqrt(0.5)
-FRAME_LOCAL_NED, FRAME_BODY_FRD = 1, 12
+IGNORE_NOTHING = 0
+FRAME_GLOBAL, FRAME_LOCAL_NED, FRAME_BODY_FRD = 0, 1, 12
 ESTIMATOR_AUTOPILOT = 8
 N_VALUES = 55  # position 3, quaternion 4, velocity 3, rates 3, two upper triangles of 21
 
@@ -88,10 +90,6 @@ def odometry_payload(autopilot: Autopilot) -> bytes | None:
     return _TIME.pack(autopilot.time_us) + values.tobytes() + tail
 
 
-NAN = math.nan
-HALF = math.sqrt(0.5)
-FRAME_GLOBAL, FRAME_LOCAL_NED = 0, 1
-IGNORE_NOTHING = 0
 UNKNOWN_U16 = 65535
 
 
