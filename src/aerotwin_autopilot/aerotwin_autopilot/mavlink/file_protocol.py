@@ -8,10 +8,12 @@ answered by FileProtected.
 
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from aerotwin_autopilot.mavlink.streams import MavlinkChannel
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.mavlink.identity import metadata_files
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel, MavlinkProtocol
 
 _HEADER = struct.Struct("<HBBBBBBI")
 PAYLOAD_BYTES = 251
@@ -32,23 +34,20 @@ class Refused(Exception):
     """An operation answered by NAK, with its error code."""
 
 
-class FileProtocol:
-    """Serves files by name; one session per link.
+class FileProtocol(MavlinkProtocol):
+    """Serves metadata and flight logs by name; one session per link."""
 
-    `files` returns all files: absolute path -> content; `send` is called with (link, message name,
-    values in wire order).
-    """
-
-    def __init__(
-        self, files: Callable[[], Mapping[str, bytes | bytearray]], send: Callable[..., None]
-    ) -> None:
-        self._files = files
-        self._send = send
+    def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
+        super().__init__(autopilot, send)
+        self._metadata = metadata_files()
         self._open: dict[int, bytes] = {}
         self._last: dict[int, tuple[bytes, list[bytes]]] = {}
-        self.handlers = {"FILE_TRANSFER_PROTOCOL": self._on_request}
 
-    def _on_request(self, link: MavlinkChannel, message: Any) -> None:
+    def _files(self) -> dict[str, bytes | bytearray]:
+        logs = self._autopilot.finished_logs
+        return {**self._metadata, **{f"/log/log_{k}.ulg": log for k, log in enumerate(logs)}}
+
+    def _on_file_transfer_protocol(self, link: MavlinkChannel, message: Any) -> None:
         request = bytes(message.payload)
         if self._last.get(id(link), (b"", []))[0] != request:  # a repeated one gets the same answer
             self._last[id(link)] = request, self._answers(link, request)

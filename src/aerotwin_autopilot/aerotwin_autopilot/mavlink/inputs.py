@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator.pose import NOT_SET, LevelVisionPose
+from aerotwin_autopilot.mavlink.streams import MavlinkProtocol
 from aerotwin_autopilot.mission import HIGHEST_M, LOWEST_M
 from aerotwin_autopilot.offboard import AttitudeTarget, OffboardTarget
 from aerotwin_core.frames import map_body_from_quat_wxyz_ned_frd
@@ -207,35 +207,24 @@ def _rotated(q_wxyz: tuple[float, float, float, float], vector: Triple) -> Tripl
     )
 
 
-class MavlinkInputs:
+class MavlinkInputs(MavlinkProtocol):
     """Passes set-points and poses to the autopilot."""
-
-    def __init__(self, autopilot: Autopilot) -> None:
-        self._autopilot = autopilot
-        self.handlers = {
-            "SET_POSITION_TARGET_LOCAL_NED": self._on_local_target,
-            "SET_POSITION_TARGET_GLOBAL_INT": self._on_global_target,
-            "SET_ATTITUDE_TARGET": self._on_attitude_target,
-            "ODOMETRY": self._on_odometry,
-            "VISION_POSITION_ESTIMATE": self._on_vision,
-            "SET_GPS_GLOBAL_ORIGIN": self._on_origin,
-        }
 
     def _receive(self, target: Any) -> None:
         if target is not None:
             self._autopilot.modes.offboard.on_target(target, self._autopilot.arrival_s)
 
-    def _on_local_target(self, _: Any, message: Any) -> None:
+    def _on_set_position_target_local_ned(self, _: Any, message: Any) -> None:
         modes = self._autopilot.modes
         if self._autopilot.estimator.is_initialised:
             self._receive(target_from_local(message, modes.position, modes.yaw))
 
-    def _on_global_target(self, _: Any, message: Any) -> None:
+    def _on_set_position_target_global_int(self, _: Any, message: Any) -> None:
         plane = self._autopilot.estimator.plane
         if plane is not None:
             self._receive(target_from_global(message, plane, self._autopilot.modes.home))
 
-    def _on_attitude_target(self, _: Any, message: Any) -> None:
+    def _on_set_attitude_target(self, _: Any, message: Any) -> None:
         self._receive(target_from_attitude(message))
 
     def _on_odometry(self, _: Any, message: Any) -> None:
@@ -244,12 +233,12 @@ class MavlinkInputs:
         if pose is not None:
             a.on_external_odometry(pose)
 
-    def _on_vision(self, _: Any, message: Any) -> None:
+    def _on_vision_position_estimate(self, _: Any, message: Any) -> None:
         a = self._autopilot
         delay_s = a.parameters.estimator.vision_delay_s
         a.on_external_odometry(pose_from_vision(message, a.arrival_s, delay_s))
 
-    def _on_origin(self, _: Any, message: Any) -> None:
+    def _on_set_gps_global_origin(self, _: Any, message: Any) -> None:
         """Set the origin on Earth of the vision frame."""
         latitude, longitude = message.latitude * 1e-7, message.longitude * 1e-7
         altitude = message.altitude * 1e-3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mavlink.streams import MavlinkChannel
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel, MavlinkProtocol
 
 CHUNK = 90  # bytes in a LOG_DATA
 PER_STEP = 10  # LOG_DATA per step and link: 225 kB per simulated second
@@ -22,22 +22,12 @@ class Transfer:
     end: int
 
 
-class LogProtocol:
-    """Serves the logs of past flights; the present one is listed when it has ended.
-
-    `send` is called with (link, message name, values in wire order).
-    """
+class LogProtocol(MavlinkProtocol):
+    """Serves the logs of past flights; the present one is listed when it has ended."""
 
     def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
-        self._autopilot = autopilot
-        self._send = send
+        super().__init__(autopilot, send)
         self._transfers: dict[int, tuple[MavlinkChannel, Transfer]] = {}
-        self.handlers = {
-            "LOG_REQUEST_LIST": self._on_list,
-            "LOG_REQUEST_DATA": self._on_data,
-            "LOG_REQUEST_END": self._on_end,
-            "LOG_ERASE": self._on_erase,
-        }
 
     @property
     def is_busy(self) -> bool:
@@ -48,7 +38,7 @@ class LogProtocol:
     def _files(self) -> list[bytearray]:
         return self._autopilot.finished_logs
 
-    def _on_list(self, link: MavlinkChannel, message: Any) -> None:
+    def _on_log_request_list(self, link: MavlinkChannel, message: Any) -> None:
         files = self._files
         requested = range(message.start, min(message.end + 1, len(files)))
         for number in requested:
@@ -58,7 +48,7 @@ class LogProtocol:
         if not requested:
             self._send(link, "LOG_ENTRY", 0, 0, 0, len(files), max(len(files) - 1, 0))
 
-    def _on_data(self, link: MavlinkChannel, message: Any) -> None:
+    def _on_log_request_data(self, link: MavlinkChannel, message: Any) -> None:
         files = self._files
         size = len(files[message.id]) if message.id < len(files) else 0
         if message.ofs >= size:
@@ -67,10 +57,10 @@ class LogProtocol:
         end = min(message.ofs + message.count, size)
         self._transfers[id(link)] = link, Transfer(message.id, message.ofs, end)
 
-    def _on_end(self, link: MavlinkChannel, _: Any) -> None:
+    def _on_log_request_end(self, link: MavlinkChannel, _: Any) -> None:
         self._transfers.pop(id(link), None)
 
-    def _on_erase(self, _: MavlinkChannel, __: Any) -> None:
+    def _on_log_erase(self, _: MavlinkChannel, __: Any) -> None:
         self._transfers.clear()
         self._autopilot.log.erase()
 

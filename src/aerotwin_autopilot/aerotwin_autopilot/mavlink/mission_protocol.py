@@ -15,9 +15,10 @@ from typing import Any
 from aerotwin_autopilot import mission as plan
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.geofence import fence_fault, fence_plan_fault
+from aerotwin_autopilot.mavlink.status import mission_current
+from aerotwin_autopilot.mavlink.streams import MavlinkProtocol
 from aerotwin_autopilot.mission import MISSION_FRAME, MissionItem
 from aerotwin_autopilot.modes import FlightModes
-from aerotwin_autopilot.px4_modes import Mode
 
 MISSION, FENCE, RALLY, ALL = 0, 1, 2, 255  # MAV_MISSION_TYPE
 RALLY_POINT = 5100
@@ -122,27 +123,12 @@ class Upload:
         return self.link is link and self.partner == partner
 
 
-class MissionProtocol:
-    """The autopilot's side of the protocol, on all links; one upload at a time.
-
-    `send` is called with (link, message name, values in wire order).
-    """
+class MissionProtocol(MavlinkProtocol):
+    """The autopilot's side of the protocol; one upload at a time."""
 
     def __init__(self, autopilot: Autopilot, send: Send) -> None:
-        self._autopilot = autopilot
-        self._send = send
+        super().__init__(autopilot, send)
         self._upload: Upload | None = None
-        self.handlers = {
-            "MISSION_REQUEST_LIST": self._on_list,
-            "MISSION_REQUEST_INT": self._on_request,
-            "MISSION_REQUEST": self._on_request,
-            "MISSION_COUNT": self._on_count,
-            "MISSION_ITEM_INT": self._on_item,
-            "MISSION_ITEM": self._on_item,
-            "MISSION_CLEAR_ALL": self._on_clear,
-            "MISSION_SET_CURRENT": self._on_set_current,
-            "MISSION_ACK": self._on_ack,
-        }
 
     @property
     def is_busy(self) -> bool:
@@ -167,7 +153,7 @@ class MissionProtocol:
 
     # --- upload ----------------------------------------------------------------------------
 
-    def _on_count(self, link: Any, message: Any) -> None:
+    def _on_mission_count(self, link: Any, message: Any) -> None:
         partner, kind = _partner(message), message.mission_type
         store, upload = self._stores.get(kind), self._upload
         if store is None:
@@ -183,7 +169,7 @@ class MissionProtocol:
             self._upload = Upload(link, partner, kind, message.count, self._autopilot.time_s)
             self._ask(self._upload, self._autopilot.time_s)
 
-    def _on_item(self, link: Any, message: Any) -> None:
+    def _on_mission_item(self, link: Any, message: Any) -> None:
         upload, partner, kind = self._upload, _partner(message), message.mission_type
         store = self._stores.get(kind)
         if store is None:
@@ -212,6 +198,8 @@ class MissionProtocol:
             store.store(upload.items)
         self._end(upload, fault)
 
+    _on_mission_item_int = _on_mission_item
+
     def _ask(self, upload: Upload, time_s: float) -> None:
         upload.asked_at = time_s
         self._send(
@@ -222,7 +210,7 @@ class MissionProtocol:
         self._upload = None
         self._ack(upload.link, upload.partner, result, upload.kind)
 
-    def _on_clear(self, link: Any, message: Any) -> None:
+    def _on_mission_clear_all(self, link: Any, message: Any) -> None:
         kind, stores = message.mission_type, self._stores
         kinds = tuple(stores) if kind == ALL else (kind,)
         if not set(kinds) <= set(stores):
@@ -236,12 +224,12 @@ class MissionProtocol:
 
     # --- download --------------------------------------------------------------------------
 
-    def _on_list(self, link: Any, message: Any) -> None:
+    def _on_mission_request_list(self, link: Any, message: Any) -> None:
         store = self._stores.get(message.mission_type)
         count = len(store.items()) if store is not None else 0
         self._send(link, "MISSION_COUNT", count, *_partner(message), message.mission_type)
 
-    def _on_request(self, link: Any, message: Any) -> None:
+    def _on_mission_request(self, link: Any, message: Any) -> None:
         partner, kind = _partner(message), message.mission_type
         store = self._stores.get(kind)
         items = store.items() if store is not None else ()
@@ -259,13 +247,15 @@ class MissionProtocol:
             current, int(i.autocontinue), kind,
         )  # fmt: skip
 
-    def _on_ack(self, link: Any, message: Any) -> None:
+    _on_mission_request_int = _on_mission_request
+
+    def _on_mission_ack(self, link: Any, message: Any) -> None:
         """End an upload that its sender cancels; a download needs no action."""
         upload = self._upload
         if upload is not None and upload.is_from(link, _partner(message)):
             self._upload = None
 
-    def _on_set_current(self, link: Any, message: Any) -> None:
+    def _on_mission_set_current(self, link: Any, message: Any) -> None:
         modes = self._autopilot.modes
         if modes.mission.set_current(message.seq):
             modes.restart_mission_item()
@@ -275,20 +265,6 @@ class MissionProtocol:
 
     def _ack(self, link: Any, partner: Partner, result: int, kind: int) -> None:
         self._send(link, "MISSION_ACK", *partner, result, kind)
-
-
-def mission_current(autopilot: Autopilot) -> tuple[int, int, int, int]:
-    """Return the fields of MISSION_CURRENT: item, total, state, whether in mission mode."""
-    modes = autopilot.modes
-    mission, is_flying = modes.mission, modes.mode is Mode.MISSION
-    total = len(mission.items)
-    if total == 0:
-        state = 1  # MISSION_STATE_NO_MISSION
-    elif mission.is_finished:
-        state = 5  # COMPLETE
-    else:
-        state = 3 if is_flying and modes.is_armed else (2 if mission.current == 0 else 4)
-    return min(mission.current, max(total - 1, 0)), total or 65535, state, 1 if is_flying else 2
 
 
 def _partner(message: Any) -> Partner:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mavlink.streams import MavlinkChannel
+from aerotwin_autopilot.mavlink.streams import MavlinkChannel, MavlinkProtocol
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 
 REAL32, INT32, UINT32 = 9, 6, 5  # MAV_PARAM_TYPE
@@ -40,22 +40,13 @@ def _as_float(bits: bytes) -> float:
     return float(struct.unpack("<f", bits)[0])
 
 
-class ParameterProtocol:
-    """The autopilot's side of the protocol, on all links.
+class ParameterProtocol(MavlinkProtocol):
+    """The autopilot's side of the protocol."""
 
-    `system_id` is MAV_SYS_ID; `send` is called with (link, message name, values in wire order).
-    """
-
-    def __init__(self, autopilot: Autopilot, system_id: int, send: Callable[..., None]) -> None:
-        self._autopilot = autopilot
-        self._send = send
-        self._fixed = {**FIXED, "MAV_SYS_ID": system_id}
+    def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
+        super().__init__(autopilot, send)
+        self._fixed = {**FIXED, "MAV_SYS_ID": autopilot.instance + 1}
         self.names = sorted({*PX4_NAMES, *self._fixed})
-        self.handlers = {
-            "PARAM_REQUEST_LIST": self._on_list,
-            "PARAM_REQUEST_READ": self._on_read,
-            "PARAM_SET": self._on_set,
-        }
 
     def send_next(self, link: MavlinkChannel) -> None:
         """Send some of the parameters that a link has requested."""
@@ -63,10 +54,10 @@ class ParameterProtocol:
             index = link.parameters_to_send.popleft()
             self._send_value(link, self.names[index]) if index >= 0 else self._send_hash(link)
 
-    def _on_list(self, link: MavlinkChannel, _: Any) -> None:
+    def _on_param_request_list(self, link: MavlinkChannel, _: Any) -> None:
         link.parameters_to_send = deque(range(-1, len(self.names)))
 
-    def _on_read(self, link: MavlinkChannel, message: Any) -> None:
+    def _on_param_request_read(self, link: MavlinkChannel, message: Any) -> None:
         index, name = message.param_index, parameter_name(message.param_id)
         if 0 <= index < len(self.names):
             self._send_value(link, self.names[index])
@@ -77,7 +68,7 @@ class ParameterProtocol:
         else:
             self._refuse(link, message, index, DOES_NOT_EXIST)
 
-    def _on_set(self, link: MavlinkChannel, message: Any) -> None:
+    def _on_param_set(self, link: MavlinkChannel, message: Any) -> None:
         """Change a setting; the answer is its value, the old one if the new was rejected."""
         name = parameter_name(message.param_id)
         if name == HASH:  # the client has them all

@@ -12,13 +12,13 @@ from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import commands
 from aerotwin_autopilot.mavlink.codec import FREQUENT, LAYOUTS
 from aerotwin_autopilot.mavlink.file_protocol import FileProtocol
-from aerotwin_autopilot.mavlink.identity import metadata_files
 from aerotwin_autopilot.mavlink.inputs import MavlinkInputs
 from aerotwin_autopilot.mavlink.log_protocol import LogProtocol
-from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol, mission_current
+from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol
 from aerotwin_autopilot.mavlink.parameter_protocol import ParameterProtocol
 from aerotwin_autopilot.mavlink.requests import REQUESTS, MessageRequests
 from aerotwin_autopilot.mavlink.senders import Senders
+from aerotwin_autopilot.mavlink.status import mission_current
 from aerotwin_autopilot.mavlink.streams import (
     GROUND_HZ,
     OFFBOARD_HZ,
@@ -63,10 +63,9 @@ class MavlinkServer:
         self._mission_current: tuple[int, ...] = ()
         self._last_time_us = self._next_us = 0
         self._missions = MissionProtocol(autopilot, self._send)
-        self._parameters = ParameterProtocol(autopilot, self.system_id, self._send)
+        self._parameters = ParameterProtocol(autopilot, self._send)
         self._logs = LogProtocol(autopilot, self._send)
         self._requests = MessageRequests(autopilot, self._send, self._send_payload)
-        self._metadata = metadata_files()
         self._handlers: dict[str, Callable[[MavlinkChannel, Any], None]] = {
             "HEARTBEAT": self._on_heartbeat,
             "COMMAND_LONG": self._on_command_long,
@@ -74,17 +73,12 @@ class MavlinkServer:
             "SET_MODE": self._on_set_mode,
             "TIMESYNC": self._on_timesync,
             "PING": self._on_ping,
-            **MavlinkInputs(autopilot).handlers,
+            **MavlinkInputs(autopilot, self._send).handlers,
             **self._missions.handlers,
             **self._parameters.handlers,
             **self._logs.handlers,
-            **FileProtocol(self._files, self._send).handlers,
+            **FileProtocol(autopilot, self._send).handlers,
         }
-
-    def _files(self) -> dict[str, bytes | bytearray]:
-        """Return the files that MAVLink FTP serves."""
-        logs = self.autopilot.finished_logs
-        return {**self._metadata, **{f"/log/log_{k}.ulg": log for k, log in enumerate(logs)}}
 
     # --- in --------------------------------------------------------------------------------
 

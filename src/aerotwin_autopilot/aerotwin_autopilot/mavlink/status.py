@@ -10,7 +10,7 @@ import numpy as np
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.mavlink.codec import clipped
-from aerotwin_autopilot.mavlink.mission_protocol import mission_current
+from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_px4_bridge.messages import ned_from_enu
 
 NAN = math.nan
@@ -36,20 +36,15 @@ PRESENT = (
 """Bits of MAV_SYS_STATUS_SENSOR."""
 
 
-def heartbeat_values(autopilot: Autopilot) -> tuple[Any, ...]:
-    """Return the fields of HEARTBEAT in wire order."""
-    modes = autopilot.modes
+def _heartbeat(a: Autopilot, _: Any) -> tuple[Any, ...]:
+    modes = a.modes
     armed = 128 if modes.is_armed else 0
     state = STATE_ACTIVE if modes.is_armed else STATE_STANDBY
-    kind = TYPES.get(autopilot.parameters.airframe.n_rotors, TYPE_QUADROTOR)
+    kind = TYPES.get(a.parameters.airframe.n_rotors, TYPE_QUADROTOR)
     return (
         modes.mode.custom_mode, kind, AUTOPILOT_PX4, modes.mode.base_mode | armed,
         state, MAVLINK_VERSION,
     )  # fmt: skip
-
-
-def _heartbeat(a: Autopilot, _: Any) -> tuple[Any, ...]:
-    return heartbeat_values(a)
 
 
 def _sys_status(a: Autopilot, _: Any) -> tuple[Any, ...]:
@@ -169,8 +164,18 @@ def _innovations(a: Autopilot, _: Any) -> list[tuple[Any, ...]]:
     ]
 
 
-def _mission_current(a: Autopilot, _: Any) -> tuple[Any, ...]:
-    return mission_current(a)
+def mission_current(autopilot: Autopilot) -> tuple[int, int, int, int]:
+    """Return the fields of MISSION_CURRENT: item, total, state, whether in mission mode."""
+    modes = autopilot.modes
+    mission, is_flying = modes.mission, modes.mode is Mode.MISSION
+    total = len(mission.items)
+    if total == 0:
+        state = 1  # MISSION_STATE_NO_MISSION
+    elif mission.is_finished:
+        state = 5  # COMPLETE
+    else:
+        state = 3 if is_flying and modes.is_armed else (2 if mission.current == 0 else 4)
+    return min(mission.current, max(total - 1, 0)), total or 65535, state, 1 if is_flying else 2
 
 
 def _highres_imu(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
@@ -211,6 +216,6 @@ STATUS_BUILDERS = {
     "HIGHRES_IMU": _highres_imu,
     "SCALED_PRESSURE": _scaled_pressure,
     "SERVO_OUTPUT_RAW": _servo_output,
-    "MISSION_CURRENT": _mission_current,
+    "MISSION_CURRENT": lambda a, _: mission_current(a),
     "NAMED_VALUE_FLOAT": _innovations,
 }

@@ -3,10 +3,13 @@
 """MAVLink channels: the messages of each and their rates, in simulated time."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pymavlink.dialects.v20 import common
 
+from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink.codec import NAME_OF_ID
 from aerotwin_autopilot.mavlink.telemetry import KNOWN
 
@@ -138,3 +141,19 @@ def new_parser() -> common.MAVLink:
     parser = common.MAVLink(None)
     parser.robust_parsing = True
     return parser
+
+
+class MavlinkProtocol:
+    """Handles messages for one autopilot on all links: method `_on_param_set` handles PARAM_SET.
+
+    `send` is called with (link, message name, values in wire order).
+    """
+
+    def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
+        self._autopilot = autopilot
+        self._send = send
+        self.handlers: dict[str, Callable[[MavlinkChannel, Any], None]] = {
+            name.removeprefix("_on_").upper(): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("_on_")
+        }
