@@ -240,7 +240,7 @@ class TunableParameters:
     )
     battery_time_s: float = parameter(
         1800.0,
-        text="armed time from full to half charge where nobody reports a battery (SIM_BAT_DRAIN)",
+        text="armed time from full to half charge without battery reports (SIM_BAT_DRAIN)",
         unit="s",
         minimum=1.0,
     )

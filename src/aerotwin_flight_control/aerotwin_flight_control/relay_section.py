@@ -20,8 +20,8 @@ _TEXT = (
     "seconds, pass at 1.17 m, and part: eq. 17 of Pegasus (Jacinto et al. 2024) with s = 0.6, at "
     "up to 2.6 m/s and 6.6 m/s² with 42° of tilt. Both are flown in one simulation by a geometric "
     "controller that is fed truth, so the errors are those of control alone. Errors are true minus "
-    "wanted position; their root mean square is over two seconds before and after the passing.\n\n"
-    "No number of these flights is random: the seed changes only sensors that nobody uses here. "
+    "desired position; their root mean square is over two seconds before and after the passing.\n\n"
+    "No number of these flights is random: the seed changes only sensors that are not used here. "
     "Pegasus' 7.2 cm are from the recorded results of its own example, another simulator: they "
     "show the order of size, not a contest on equal terms."
 )
@@ -40,7 +40,7 @@ def relay_section(results: Sequence[RelayResult]) -> Section:
                 title="Position error over time",
                 caption=(
                     "As Fig. 6 of Pegasus: the size of each vehicle's error, t = 0 at the passing. "
-                    "Solid is the first vehicle, dashed the second; shaded is the judged window; "
+                    "Solid is the first vehicle, dashed the second, shaded the evaluated window; "
                     "the vertical axis is logarithmic."
                 ),
                 svg=_errors(results),
@@ -62,7 +62,7 @@ def relay_section(results: Sequence[RelayResult]) -> Section:
         ),
         tables=(_cases(results), _axes(results), _meanings(results)),
         metrics={result.name: result.metrics() for result in results},
-        warnings=tuple(f"{title}: the bars are missed." for title in missed),
+        warnings=tuple(f"{title}: the thresholds are missed." for title in missed),
     )
 
 

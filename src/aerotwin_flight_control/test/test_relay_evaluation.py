@@ -70,7 +70,7 @@ def test_the_chapter_names_every_case_and_says_what_missed():
     good = _result(bar_rmse_m=0.02, bar_separation_m=1.12)
     chapter = relay_section([good, _result(first=(0.1, 0.0, 0.0), bar_rmse_m=0.05)])
     assert [tile.status for tile in chapter.headline] == ["good", "bad"]
-    assert chapter.warnings == ("A: the bars are missed.",)
+    assert chapter.warnings == ("A: the thresholds are missed.",)
     assert all("<svg" in (figure.svg or "") for figure in chapter.figures)
     assert chapter.tables[0].rows[0][2] == "0.17"  # the second is 1 ms of 1.7 m/s ahead
     assert "1.12 m" in chapter.tables[0].caption

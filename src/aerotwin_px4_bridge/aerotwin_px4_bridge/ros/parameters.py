@@ -14,7 +14,7 @@ class BridgeParameters:
 
     autopilot: str = parameter(
         "embedded",
-        text="who flies; external = one that somebody else starts and that connects by itself",
+        text="flight controller; external = started by another program, it connects to this node",
         choices=("embedded", "px4", "external"),
     )
     instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
@@ -24,7 +24,7 @@ class BridgeParameters:
         "", text="YAML file of PX4 parameters by name, set at its start; empty = none"
     )
     gnss_delay_s: float = parameter(
-        0.11, text="age of a GNSS reading when it comes, which PX4 is told", unit="s", minimum=0.0
+        0.11, text="age of a GNSS reading on arrival, set in PX4, too", unit="s", minimum=0.0
     )
     mission: str = parameter(
         "none", text="path of a mission file; none = wait for an outside client on UDP 14540 + i"
