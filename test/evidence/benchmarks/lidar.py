@@ -30,7 +30,7 @@ def lidar_scan() -> list[Benchmark]:
     scan_ms, cast_ms = [], []
     for place in PLACES_M:
         motion = _motion(place)
-        bare = embree_cast(queries, lidar.rays(motion, 0).copy())
+        bare = embree_cast(queries, lidar.turn.cast(motion, 0).copy())
         for k in range(N_WARM + N_TURNS):
             times = (wall_ms(lambda m=motion: lidar.scan(queries.beams, m, 0)), wall_ms(bare))
             if k >= N_WARM:
