@@ -4,6 +4,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 from aerotwin_autopilot.parameters import TunableParameters
 
@@ -41,6 +42,6 @@ class Settings:
             return False
         if not (minimum is None or value >= minimum) or not (maximum is None or value <= maximum):
             return False
-        whole_or_value = round(value) if name in INTEGERS else value
-        self.values = dataclasses.replace(self.values, **{field: whole_or_value})
+        change: dict[str, Any] = {field: round(value) if name in INTEGERS else value}
+        self.values = dataclasses.replace(self.values, **change)
         return True
