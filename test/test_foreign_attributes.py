@@ -40,9 +40,10 @@ OPEN_RECORDS = {
     "aerotwin_autopilot/autopilot.py": {"estimator.now_s"},
     "aerotwin_autopilot/mavlink/commands.py": {"a.modes.mission.roi"},
     "aerotwin_autopilot/mavlink/log_protocol.py": {"transfer.offset"},
-    "aerotwin_autopilot/mavlink/mission_protocol.py": {"upload.asked_at", "upload.n_retries"},
+    "aerotwin_autopilot/mavlink/mission_protocol.py": {
+        "modes.course.haven.rally", "upload.asked_at", "upload.n_retries",
+    },
     "aerotwin_autopilot/mavlink/parameter_protocol.py": {"link.parameters_to_send"},
-    "aerotwin_autopilot/mavlink/plans.py": {"modes.course.haven.rally"},
     "aerotwin_autopilot/mavlink/server.py": {
         "link.parser", "link.sequence", "self.autopilot.modes.is_urgent",
     },
