@@ -60,7 +60,7 @@ _SIDE = _object(
     source=_TEXT,
     settings={"type": "object"},
     sensing=_object(
-        field_of_view_deg=_MAYBE, width=_MAYBE, height=_MAYBE, rate_hz=_MAYBE, n_frames=_MAYBE
+        **dict.fromkeys(("field_of_view_deg", "width", "height", "rate_hz", "n_frames"), _MAYBE)
     ),
     path_m=_MAYBE,
     map={"type": "object"},
@@ -79,23 +79,13 @@ TWIN_SCHEMA = _object(
 )
 """`map` of a side is what `aerotwin_map_evaluation` writes."""
 
-_CELL = _object(
-    method=_TEXT,
-    sequence=_TEXT,
-    quantity=_TEXT,
-    unit=_TEXT,
-    n_runs=_COUNT,
-    n_failed=_COUNT,
-    n_values=_COUNT,
-    median=_MAYBE,
-    mean=_MAYBE,
-    std=_MAYBE,
-    q25=_MAYBE,
-    q75=_MAYBE,
-    low=_MAYBE,
-    high=_MAYBE,
+CELL = _object(
+    **dict.fromkeys(("method", "sequence", "quantity", "unit"), _TEXT),
+    **dict.fromkeys(("n_runs", "n_failed", "n_values"), _COUNT),
+    **dict.fromkeys(("median", "mean", "std", "q25", "q75", "low", "high"), _MAYBE),
 )
-_METHOD_COMPARISON = _object(
+"""As `Cell.plain`; low and high end the interval of the centre."""
+METHOD_COMPARISON = _object(
     quantity=_TEXT,
     a=_TEXT,
     b=_TEXT,
@@ -110,6 +100,7 @@ _METHOD_COMPARISON = _object(
     smallest_p_value=_SHARE,
     winner={"type": ["string", "null"]},
 )
+"""As `MethodComparison.plain`."""
 _RUN = {
     "type": "object",
     "required": ["method", "sequence", "seed", "failure"],
@@ -122,8 +113,8 @@ STUDY_SCHEMA = _object(
     methods=_list(_TEXT),
     sequences=_list(_TEXT),
     runs=_list(_RUN),
-    cells=_list(_CELL),
-    comparisons=_list(_METHOD_COMPARISON),
+    cells=_list(CELL),
+    comparisons=_list(METHOD_COMPARISON),
     overall={
         "type": "object",
         "additionalProperties": {"type": "object", "additionalProperties": _MAYBE},

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Read, score, compare, print."""
     from aerotwin_comparison.study import evaluate_study
     from aerotwin_comparison.study.section import study_tables, verdict
-    from aerotwin_report.plain_tables import table_text
+    from aerotwin_report.tables import table_text
 
     check_gate_names(args.fail_if, ALIASES)
     name, runs = _runs(args)

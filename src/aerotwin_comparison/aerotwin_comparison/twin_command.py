@@ -97,9 +97,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, register, compare, print."""
-    from aerotwin_comparison.model import load_model
     from aerotwin_comparison.twin import compare_twins, load_twin_protocol
     from aerotwin_comparison.twin.comparison import STEPS
+    from aerotwin_comparison.twin.sides import load_model
     from aerotwin_core.protocol import Protocol
     from aerotwin_map_evaluation.evaluation import STEPS as MAP_STEPS
     from aerotwin_map_evaluation.protocol import PRESETS, load_map_protocol

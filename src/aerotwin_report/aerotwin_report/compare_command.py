@@ -35,9 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, compare, write."""
     from aerotwin_report.comparison import comparison_section, write_comparison
-    from aerotwin_report.plain_tables import table_text
-    from aerotwin_report.runs import load_runs
-    from aerotwin_report.split import split_run
+    from aerotwin_report.runs import load_runs, split_run
+    from aerotwin_report.tables import table_text
 
     refuse_inputs_as_output(args.output, *args.runs)
     runs = [part for run in load_runs(args.runs, args.name) for part in split_run(run)]

@@ -14,10 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from aerotwin_core.section import Headline, Section, Table
-from aerotwin_report.hints import hint, hinted
 from aerotwin_report.pictures import colour_scale, render_figure, render_scene
 from aerotwin_report.scene_data import ShownLayer, thinned_scenes
-from aerotwin_report.tables import render_table, render_tables
+from aerotwin_report.tables import hint, hinted, render_table, render_tables
 
 _TILES_PER_ROW = 6
 _SCRIPTS = (

@@ -4,6 +4,8 @@
 
 import base64
 import json
+import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from html import escape
 
@@ -11,7 +13,38 @@ from aerotwin_core.plots import colour_table
 from aerotwin_core.section import Figure, ReportScene
 from aerotwin_report.scene_data import ShownLayer, scene_document
 from aerotwin_report.still import still_picture
-from aerotwin_report.svg_check import checked_svg
+
+_REFUSED = {"script", "foreignObject", "iframe", "object", "embed", "set", "animate", "handler"}
+_SAFE_LINK = re.compile(r"(#|data:image/(png|jpeg);base64,)")
+_LOADING_STYLE = re.compile(r"@import|url\(\s*['\"]?(?!#)", re.IGNORECASE)
+
+
+def checked_svg(svg: str, title: str) -> str:
+    """Return the SVG element, or raise ValueError if it contains more than a drawing."""
+    if "<!" in svg.replace("<!--", ""):
+        raise ValueError(
+            f"figure {title!r}: the SVG has a declaration; give the <svg> element only"
+        )
+    try:
+        root = ElementTree.fromstring(svg)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"figure {title!r}: the SVG is not well-formed: {error}") from error
+    if root.tag.rpartition("}")[2] != "svg":
+        raise ValueError(f"figure {title!r}: the SVG starts with <{root.tag}>")
+    for element in root.iter():
+        tag = str(element.tag).rpartition("}")[2]
+        if tag in _REFUSED:
+            raise ValueError(f"figure {title!r}: <{tag}> is not allowed in a picture")
+        if tag == "style" and _LOADING_STYLE.search(element.text or ""):
+            raise ValueError(f"figure {title!r}: its style loads something")
+        for key, value in element.attrib.items():
+            name = key.rpartition("}")[2].lower()
+            is_link = name in ("href", "src") and not _SAFE_LINK.match(value.strip())
+            loads = _LOADING_STYLE.search(value) is not None and name != "href"
+            if name.startswith("on") or is_link or loads:
+                raise ValueError(f"figure {title!r}: attribute {name} is not allowed")
+    return svg
+
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _N_STOPS = 16
@@ -20,10 +53,7 @@ _N_STOPS = 16
 def render_figure(figure: Figure) -> str:
     """Return the card of a figure.
 
-    Raises
-    ------
-    ValueError
-        If the picture is no PNG, or an SVG that contains more than a drawing.
+    Raises ValueError if the picture is no PNG, or an SVG that contains more than a drawing.
     """
     if figure.svg is not None:
         picture = checked_svg(figure.svg, figure.title)

@@ -3,7 +3,7 @@
 """Saved results: read, checked, and summarised for a terminal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +93,7 @@ def load_runs(paths: Sequence[str | Path], names: Sequence[str] | None = None) -
 def read_document(file: Path) -> dict[str, Any]:
     """Return the contents of a `metrics.json`, checked only to be one JSON object.
 
-    Raises
-    ------
-    UserError
-        If it is missing, too large, or no JSON object.
+    Raises UserError if it is missing, too large, or no JSON object.
     """
     try:
         document = read_json(file, max_bytes=MAX_BYTES, takes_nan=False)
@@ -145,3 +142,42 @@ def summary_lines(run: Run) -> list[str]:
             for tile in tiles
         ]
     return lines
+
+
+_BY_SECTION = ("sections", "section_titles", "section_warnings", "section_schemas", "verdicts")
+
+
+def split_run(run: Run) -> list[Run]:
+    """Return one run for each section of a kind that has several; else the run itself.
+
+    In each the section has the name of its kind, so that it is compared with those of other runs;
+    sections without a kind, which cover all subjects, are left out.
+    """
+    kinds: Mapping[str, str] = run.document.get("section_kinds", {})
+    several = [name for name, kind in kinds.items() if list(kinds.values()).count(kind) > 1]
+    if not several:
+        return [run]
+    titles = run.document["section_titles"]
+    return [
+        replace(
+            run,
+            name=f"{run.name}/{titles[name]}",
+            document=_of_section(run.document, name, kinds[name]),
+        )
+        for name in several
+    ]
+
+
+def _of_section(document: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
+    """Return the document of one section, under the name of its kind."""
+    title = document["section_titles"][name]
+    parts = {
+        part: {kind: document[part][name]} if name in document[part] else {} for part in _BY_SECTION
+    }
+    tiles = [
+        {**tile, "section": kind, "label": tile["label"].removeprefix(f"{title}: ")}
+        for tile in document["headline"]
+        if tile["section"] == name
+    ]
+    parts["section_titles"] = {kind: kind.capitalize()}
+    return {**document, **parts, "section_kinds": {}, "headline": tiles, "title": title}

@@ -177,14 +177,8 @@ def _joined(where: str, name: str) -> str:
 class Measure:
     """A finite number of a document that its schema declares comparable.
 
-    Attributes
-    ----------
-    path : str
-        Names joined by dots.
-    label : str
-        Its title and those of its parents.
-    unit, better : str
-        Unit of the value, and ``lower`` or ``higher``.
+    `path` is names joined by dots, `label` its title and those of its parents, `better` is
+    ``lower`` or ``higher``.
     """
 
     path: str

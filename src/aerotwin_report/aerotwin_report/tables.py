@@ -1,13 +1,35 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as HTML."""
+"""Tables and hints of the page as HTML, and tables as plain text for a terminal."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 from html import escape
 
 from aerotwin_core.section import Cell, Table
-from aerotwin_report.hints import hint, hinted
+
+
+def hint(text: str, *, about: str, name: str) -> str:
+    """Return the button and the text of a hint, or "" without a text.
+
+    `about` is the explained subject, for screen readers; `name` is unique on the page, of letters,
+    digits and dashes.
+    """
+    if not text:
+        return ""
+    return (
+        f'<button type="button" class="hint" aria-label="how {escape(about)} is computed" '
+        f'aria-expanded="false" aria-describedby="{name}">?</button>'
+        f'<span class="hint-text" role="tooltip" id="{name}">{escape(text)}</span>'
+    )
+
+
+def hinted(text: str, *classes: str) -> str:
+    """Return the class attribute of an element that may hold a hint, or ""."""
+    named = [name for name in (*classes, "hinted" if text else "") if name]
+    return f' class="{" ".join(named)}"' if named else ""
+
 
 _NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?( ± [0-9.]+)?|–")
 LONG_TABLE = 25  # a table of more rows scrolls in its card, below its head
@@ -98,3 +120,43 @@ def shown(cell: Cell) -> str:
     if cell is None:
         return "–"
     return f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+_COLUMN_GAP = "  "
+_BEST = " *"
+_CAPTION_COLUMNS = 100
+
+
+def table_text(table: Table) -> str:
+    """Return a table as text: title, caption, columns; the best cells carry a star.
+
+    Examples
+    --------
+    >>> print(table_text(Table(title="APE", columns=("method", "m"), rows=(("orb", "0.10"),))))
+    APE
+    method     m
+    orb     0.10
+    """
+    numeric = [is_numeric(table, column) for column in range(len(table.columns))]
+    rows = [[" ".join(str(text).split()) for text in table.columns]]
+    for r, row in enumerate(table.rows):
+        rows.append([_cell(table, r, c) for c in range(len(row))])
+    widths = [max(len(row[c]) for row in rows) for c in range(len(table.columns))]
+    lines = [_line(row, widths, numeric) for row in rows]
+    caption = textwrap.wrap(table.caption, _CAPTION_COLUMNS)
+    star = ["* best"] if table.best else []
+    return "\n".join([table.title, *caption, *lines, *star])
+
+
+def _cell(table: Table, row: int, column: int) -> str:
+    text = " ".join(shown(table.rows[row][column]).split())
+    if not any(at == column for _, at in table.best):
+        return text
+    return text + (_BEST if (row, column) in table.best else " " * len(_BEST))
+
+
+def _line(cells: list[str], widths: list[int], numeric: list[bool]) -> str:
+    return _COLUMN_GAP.join(
+        cell.rjust(width) if is_number else cell.ljust(width)
+        for cell, width, is_number in zip(cells, widths, numeric)
+    ).rstrip()

@@ -19,8 +19,8 @@ from aerotwin_report import (
     write_comparison,
     write_report,
 )
-from aerotwin_report.plain_tables import table_text
-from aerotwin_report.split import split_run
+from aerotwin_report.runs import split_run
+from aerotwin_report.tables import table_text
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 OWN_SCHEMA = {

@@ -15,16 +15,20 @@ from matplotlib.image import imread
 from aerotwin_report import PathLayer, PointLayer, ReportScene, Section, write_report
 from aerotwin_report.scene_data import (
     FINEST_M,
+    LATTICE,
     MAX_PATH_POINTS,
     NOT_JUDGED,
     VALUE_STEPS,
+    lattice_of,
+    morton_codes,
     pack,
     scene_document,
+    shares,
+    thin,
     thinned_scenes,
     value_codes,
 )
 from aerotwin_report.still import HEIGHT_PX, WIDTH_PX, still_picture
-from aerotwin_report.thinning import LATTICE, lattice_of, morton_codes, shares, thin
 
 ROUNDING = 1e-9
 # Five standard deviations of the mean of n uniform numbers of width 1.

@@ -14,7 +14,7 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_core.tum import write_tum
-    from aerotwin_trajectory_evaluation.alignment import align_trajectories
+    from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
     from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
     from aerotwin_trajectory_evaluation.calibration import Calibration, find_calibration
     from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, innovation_nis, pose_nees
@@ -45,6 +45,5 @@ if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.resource_chapter import resource_section
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
     from aerotwin_trajectory_evaluation.sections import section
-    from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -23,7 +23,6 @@ from aerotwin_trajectory_evaluation.displacements import (
     Samples,
     fit_displacements,
 )
-from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
 from aerotwin_trajectory_evaluation.time_offset_estimates import (
     DISPUTED,
     LEAST_SHARE,
@@ -35,7 +34,7 @@ from aerotwin_trajectory_evaluation.time_offset_estimates import (
     OffsetEstimate,
     decide,
 )
-from aerotwin_trajectory_evaluation.turn_offset import offset_of_turns
+from aerotwin_trajectory_evaluation.turn_offset import coarse_time_offset_s, offset_of_turns
 
 _LEAST_ARM_M = 1e-4
 """Below there is nothing but rounding: positions of four decimals [m]."""

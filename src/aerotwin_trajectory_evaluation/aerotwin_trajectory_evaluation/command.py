@@ -25,24 +25,37 @@ Examples
 """
 
 import argparse
+import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from aerotwin_core.cli import write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
-from aerotwin_trajectory_evaluation.protocol import MODES, PRESETS
+from aerotwin_core.parameters import load_parameters, to_mapping
+from aerotwin_core.protocol import Protocol
+from aerotwin_trajectory_evaluation.bound import StereoCamera
+from aerotwin_trajectory_evaluation.protocol import (
+    PRESETS,
+    TrajectoryProtocol,
+    load_trajectory_protocol,
+)
 
 if TYPE_CHECKING:
-    from aerotwin_trajectory_evaluation.bound import StereoCamera
     from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
     from aerotwin_trajectory_evaluation.inputs import TrajectoryRequest
     from aerotwin_trajectory_evaluation.judged_trajectories import JudgedTrajectories
 
 EXIT_NOT_DETERMINED = 1
-# Options of the command that override the protocol's choice of the same name.
-_CHOICES = ("align", "n_to_align", "association", "max_gap_s", "duplicates", "rpe_m", "rpe_frames")
-_SWITCHES = ("rpe_all_pairs", "apply_time_offset", "apply_lever_arm")
+# Options that override the protocol's choice of the same name.
+_CHOICES = (
+    *("align", "n_to_align", "association", "max_gap_s", "duplicates", "rpe_m", "rpe_frames"),
+    *("rpe_all_pairs", "apply_time_offset", "apply_lever_arm"),
+)
+_CAMERA = ("baseline_m", "focal_px", "distance_m", "pixel_noise_px")
+# Options that are not named as the field they fill.
+_OPTIONS = {"baseline_m": "camera_baseline_m"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +81,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"every choice at once: {', '.join(PRESETS)}, or a YAML file (default: evo's choices)",
     )
     _configure_part(parser)
-    _configure_choices(parser)
-    _configure_camera(parser)
+    choices = parser.add_argument_group("choices", "each takes the place of the protocol's")
+    _add_options(choices, TrajectoryProtocol, _CHOICES)
+    camera = parser.add_argument_group("stereo camera", "the bound that its noise sets")
+    _add_options(camera, StereoCamera, _CAMERA)
     parser.add_argument(
         "--check-with-evo",
         action="store_true",
@@ -103,7 +118,7 @@ def _configure_part(parser: argparse.ArgumentParser) -> None:
 
 
 def _nanoseconds(text: str) -> int:
-    from aerotwin_trajectory_evaluation.window import nanoseconds
+    from aerotwin_trajectory_evaluation.inputs import nanoseconds
 
     try:
         return nanoseconds(text)
@@ -111,29 +126,28 @@ def _nanoseconds(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _configure_choices(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("choices", "each takes the place of the protocol's")
-    group.add_argument("--align", choices=MODES)
-    group.add_argument("--n-to-align", type=int, metavar="N", help="fit the first N pairs only")
-    group.add_argument("--association", choices=("nearest", "interpolate"))
-    group.add_argument("--max-gap-s", type=float, metavar="S", help="farthest paired stamps [s]")
-    group.add_argument("--duplicates", choices=("keep", "first", "refuse"), help="equal stamps")
-    group.add_argument("--rpe-m", type=float, metavar="M", help="path of an RPE pair [m]")
-    group.add_argument("--rpe-frames", type=int, metavar="N", help="frames of an RPE pair")
-    for name, text in (
-        ("rpe-all-pairs", "RPE pairs from every pose on"),
-        ("apply-time-offset", "add the time offset that was found to the estimate's stamps"),
-        ("apply-lever-arm", "move the reference by the lever arm that was found"),
-    ):
-        group.add_argument(f"--{name}", action="store_true", default=None, help=text)
+def _add_options(group: argparse._ArgumentGroup, cls: type, names: Iterable[str]) -> None:
+    """Add an option for each named field of a class of parameters; None where it is not given."""
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    types = get_type_hints(cls)
+    for name in names:
+        about = fields[name].metadata
+        flag = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+        text = f"{about['text']} [{about['unit']}]" if about["unit"] else about["text"]
+        text = text.replace("%", "%%")
+        if types[name] is bool:
+            group.add_argument(flag, action="store_true", default=None, help=text)
+        elif about["choices"]:
+            group.add_argument(flag, choices=about["choices"], help=text)
+        else:
+            metavar = about["unit"].upper() or "N"
+            group.add_argument(flag, type=types[name], metavar=metavar, help=text)
 
 
-def _configure_camera(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("stereo camera", "the bound that its noise sets")
-    group.add_argument("--camera-baseline-m", type=float, metavar="M")
-    group.add_argument("--focal-px", type=float, metavar="PX")
-    group.add_argument("--distance-m", type=float, metavar="M", help="usual distance of the scene")
-    group.add_argument("--pixel-noise-px", type=float, metavar="PX", help="of a feature (0.2)")
+def _requested(args: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of the options of these fields that are on the command line."""
+    values = {name: getattr(args, _OPTIONS.get(name, name)) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -161,8 +175,7 @@ def run(args: argparse.Namespace) -> int:
 
 def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
     """Return the request of the command line; `UserError` if it contradicts itself."""
-    from aerotwin_trajectory_evaluation.inputs import TrajectoryRequest
-    from aerotwin_trajectory_evaluation.window import TimeWindow
+    from aerotwin_trajectory_evaluation.inputs import TimeWindow, TrajectoryRequest
 
     camera, protocol = _camera(args), _protocol(args)
     if args.common_stamps and len(args.estimates) < 2:
@@ -181,40 +194,19 @@ def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
     )
 
 
-def _protocol(args: argparse.Namespace):
+def _protocol(args: argparse.Namespace) -> Protocol[TrajectoryProtocol]:
     """Return the protocol with the options applied; its name then says that it changed."""
-    import dataclasses
-
-    from aerotwin_core.parameters import load_parameters, to_mapping
-    from aerotwin_trajectory_evaluation.protocol import (
-        TrajectoryProtocol,
-        load_trajectory_protocol,
-    )
-
     named = load_trajectory_protocol(args.protocol)
-    options = {name: getattr(args, name) for name in (*_CHOICES, *_SWITCHES)}
-    asked = {name: value for name, value in options.items() if value is not None}
-    mapping = to_mapping(named.choices) | asked
+    mapping = to_mapping(named.choices) | _requested(args, _CHOICES)
     choices = load_parameters(TrajectoryProtocol, mapping, where="options")
     if choices == named.choices:
         return named
     return dataclasses.replace(named, name=f"{named.name} (changed)", choices=choices)
 
 
-def _camera(args: argparse.Namespace) -> "StereoCamera | None":
-    options = {
-        "baseline_m": args.camera_baseline_m,
-        "focal_px": args.focal_px,
-        "distance_m": args.distance_m,
-        "pixel_noise_px": args.pixel_noise_px,
-    }
-    if all(value is None for value in options.values()):
-        return None
-    from aerotwin_core.parameters import load_parameters
-    from aerotwin_trajectory_evaluation.bound import StereoCamera
-
-    asked = {name: value for name, value in options.items() if value is not None}
-    return load_parameters(StereoCamera, asked, where="stereo camera")
+def _camera(args: argparse.Namespace) -> StereoCamera | None:
+    options = _requested(args, _CAMERA)
+    return load_parameters(StereoCamera, options, where="stereo camera") if options else None
 
 
 def _sources(args: argparse.Namespace) -> dict[str, object]:
@@ -239,7 +231,7 @@ def _print(judged: "JudgedTrajectories") -> None:
         print(f"note: {note}")
 
 
-def _print_scores(evaluation: "TrajectoryEvaluation", camera: "StereoCamera | None") -> None:
+def _print_scores(evaluation: "TrajectoryEvaluation", camera: StereoCamera | None) -> None:
     from aerotwin_trajectory_evaluation.summary import score_rows
 
     for row in score_rows(evaluation, camera):
@@ -248,8 +240,7 @@ def _print_scores(evaluation: "TrajectoryEvaluation", camera: "StereoCamera | No
 
 
 def _print_verdict(evaluation: "TrajectoryEvaluation", name: str = "") -> None:
-    from aerotwin_trajectory_evaluation.cautions import cautions
-    from aerotwin_trajectory_evaluation.summary import verdict
+    from aerotwin_trajectory_evaluation.summary import cautions, verdict
 
     print(f"\n{name}: {verdict(evaluation)}" if name else verdict(evaluation))
     for warning in cautions(evaluation):
@@ -259,7 +250,7 @@ def _print_verdict(evaluation: "TrajectoryEvaluation", name: str = "") -> None:
 
 
 def _print_side_by_side(judged: "JudgedTrajectories") -> None:
-    from aerotwin_report.plain_tables import table_text
+    from aerotwin_report.tables import table_text
     from aerotwin_trajectory_evaluation.comparison import comparison_verdict, score_table
 
     print(table_text(score_table(judged.evaluations, judged.camera, judged.own_coverage)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.association import LOST_PERIODS, is_pause
-from aerotwin_trajectory_evaluation.pairs import travelled
+from aerotwin_trajectory_evaluation.metrics import travelled
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 KINDS = ("late start", "early end", "gap", "lost", "jump")
@@ -58,20 +58,12 @@ class Incident:
 class Completeness:
     """Share of the reference that the scores represent.
 
-    Attributes
-    ----------
-    tracked_path, not_lost : float
-        Share of the true path along which there is an estimate that is not lost, and share of the
-        pairs that are not lost.
-    n_without_reference : int
-        Poses of the estimate without a pose of the reference to compare with.
-    auc : float
-        Area under the curve of the share of time covered with an error below a limit, over limits
-        from 0 to `auc_m`, normalised to 1.
-    lost_above_m : float
-        Error above which a pose is lost [m].
-    incidents, n_incidents : tuple of Incident, dict
-        In order of time, at most 100; and the number of all by kind.
+    `tracked_path` is the share of the true path along which there is an estimate that is not lost,
+    `not_lost` the share of the pairs that are not lost; lost is an error above `lost_above_m` [m].
+    `n_without_reference` poses of the estimate have no pose of the reference to compare with. `auc`
+    is the area under the curve of the share of time covered with an error below a limit, over
+    limits from 0 to `auc_m`, normalised to 1. `incidents` are in order of time, at most 100;
+    `n_incidents` is the number of all by kind.
     """
 
     tracked_path: float
@@ -108,16 +100,10 @@ def judge_completeness(
 ) -> Completeness:
     """Return how complete an estimate is.
 
-    Parameters
-    ----------
-    reference, estimate : Trajectory
-        Before pairing, on one clock.
-    paired, index : Trajectory, (n,) integer array
-        The reference at the pairs, and the indices of the paired poses in the estimate.
-    errors_m, step_errors_m : (n,), (n - 1,) arrays
-        Aligned error of each pair, and error of the motion from each pair to the next [m].
-    coverage : float
-        Share of the frames or of the time with a pose.
+    `reference` and `estimate` are on one clock, before pairing; `paired` is the reference at the
+    pairs, `index` (n,) the paired poses of the estimate. `errors_m` (n,) are the aligned errors of
+    the pairs, `step_errors_m` (n - 1,) those of the motion from each pair to the next [m];
+    `coverage` is the share of the frames or of the time with a pose.
     """
     limit_m = max(
         protocol.lost_m, protocol.lost_percent / 100.0 * float(travelled(reference.p_ref_body)[-1])

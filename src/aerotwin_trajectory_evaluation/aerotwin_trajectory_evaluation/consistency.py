@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.alignment import align_trajectories
-from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
+from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
 
 PROBABILITY = 0.95
 _LEAST_SAMPLES = 10

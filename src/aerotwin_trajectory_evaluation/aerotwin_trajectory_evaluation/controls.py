@@ -9,11 +9,10 @@ import numpy as np
 
 from aerotwin_core.rms import rms, rms_length
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.alignment import align_trajectories
+from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
 from aerotwin_trajectory_evaluation.association import pair
 from aerotwin_trajectory_evaluation.metrics import absolute_errors
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
-from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
 
 NOISE_M = 0.2
 SCALE = 1.01

@@ -15,10 +15,13 @@ import numpy as np
 from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_core.rms import rms_length
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.alignment import align_umeyama
 from aerotwin_trajectory_evaluation.association import is_enclosed
-from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
-from aerotwin_trajectory_evaluation.time_offset_estimates import NO_OFFSET_ESTIMATE, OffsetEstimate
-from aerotwin_trajectory_evaluation.umeyama import align_umeyama
+from aerotwin_trajectory_evaluation.time_offset_estimates import (
+    NO_OFFSET_ESTIMATE,
+    ClusteredFit,
+    OffsetEstimate,
+)
 
 DISPLACEMENT_S = 1.0
 """Displacements, and turns, are taken over this time."""
@@ -42,16 +45,9 @@ _LEAST_EXPLAINED_M = 1e-6
 class Samples:
     """Thinned poses of the estimate, and the pairs of them that make displacements.
 
-    Attributes
-    ----------
-    max_offset_s : float
-        Search limit of the offset [s]; samples keep this distance from the reference's ends.
-    stamps_ns, p_estimate : (n,), (n, 3) arrays
-        Of the poses.
-    first, second : (m,) integer arrays
-        The two poses of each sample.
-    blocks : (m,) integer array
-        Index of the stretch of time to which each sample belongs.
+    Samples keep the search limit `max_offset_s` [s] from the reference's ends. `stamps_ns` and
+    `p_estimate` are of the n poses; of the m samples, `first` and `second` are the two poses, and
+    `blocks` the stretch of time to which each belongs.
     """
 
     reference: Trajectory

@@ -14,7 +14,7 @@ from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.rms import rms
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.alignment import align_trajectories
+from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
 from aerotwin_trajectory_evaluation.association import (
     coverage_of_frames,
     coverage_of_time,
@@ -44,7 +44,6 @@ from aerotwin_trajectory_evaluation.protocol import (
     TrajectoryProtocol,
     load_trajectory_protocol,
 )
-from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
 
 _HASH_DIGITS = 16
 AS_GIVEN, JOINED, PLACED = "as given", "first poses joined", "placed by the known pose of its frame"

@@ -31,7 +31,7 @@ from aerotwin_core.plots import (
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.consistency import ChiSquareTest
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-from aerotwin_trajectory_evaluation.pairs import travelled
+from aerotwin_trajectory_evaluation.metrics import travelled
 
 # An estimate farther off than this share of the path's extent would shrink the picture to a dot.
 _SHOWN_SHARE = 0.5

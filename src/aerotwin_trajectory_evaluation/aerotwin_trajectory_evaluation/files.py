@@ -142,7 +142,7 @@ def _from_euroc(rows: Rows, duplicates: str) -> TrajectoryFile:
 
 
 def _from_csv(rows: Rows, duplicates: str) -> TrajectoryFile:
-    from aerotwin_trajectory_evaluation.named_columns import read_named_columns
+    from aerotwin_trajectory_evaluation.rows import read_named_columns
 
     stamps, positions, quaternions, notes = read_named_columns(rows)
     found = from_columns(rows, stamps, positions, quaternions, "csv", duplicates)

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of `aerotwin evaluate trajectory`: one reference and named estimates in a time window."""
+"""Inputs of `aerotwin evaluate trajectory`: one reference and named estimates in a time window.
+
+Several estimates are comparable only at moments at which all have a pose: one that stops early has
+left out the hard part.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +14,141 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.protocol import Protocol
-from aerotwin_trajectory_evaluation.association import coverage_of_time
+from aerotwin_core.time import stamp_of_text
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.association import associate, coverage_of_time, pair
 from aerotwin_trajectory_evaluation.bound import StereoCamera
-from aerotwin_trajectory_evaluation.common_stamps import common_poses
 from aerotwin_trajectory_evaluation.files import TrajectoryFile, load_trajectory
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
-from aerotwin_trajectory_evaluation.window import TimeWindow
+
+_NS = 10**9
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeWindow:
+    """A closed interval of time [ns]; None = from the beginning, to the end.
+
+    Stamps are those of the files if `is_absolute`, else counted from the reference's first pose.
+    Raises UserError if it ends before it starts.
+    """
+
+    start_ns: int | None = None
+    end_ns: int | None = None
+    is_absolute: bool = False
+
+    def __post_init__(self) -> None:
+        if self.start_ns is None or self.end_ns is None:
+            return
+        if self.start_ns > self.end_ns:
+            raise UserError(
+                "--t-start must be before --t-end, got "
+                f"{self.start_ns / _NS:g} s and {self.end_ns / _NS:g} s"
+            )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it excludes nothing."""
+        return self.start_ns is None and self.end_ns is None
+
+    def of_reference(self, reference: Trajectory) -> Trajectory:
+        """Return the poses of the reference within the window.
+
+        Raises UserError if fewer than two are left.
+        """
+        inside = reference.select(self._inside(reference, reference, 0))
+        if len(inside) < 2:
+            raise UserError(self._nothing(reference, len(inside)))
+        return inside
+
+    def of_estimate(
+        self, reference: Trajectory, estimate: Trajectory, *, margin_s: float
+    ) -> np.ndarray:
+        """Return which poses of an estimate are in the window, or may be paired with its ends.
+
+        `reference` is the whole one: times are counted from its first pose. A pose may lie
+        `margin_s` from its pair [s].
+        """
+        return self._inside(reference, estimate, round(margin_s * _NS))
+
+    def words(self, n_left: int, n_whole: int) -> str:
+        """Describe the window, and how much of the reference it leaves."""
+        start = "its beginning" if self.start_ns is None else f"{self.start_ns / _NS:.3f} s"
+        end = "its end" if self.end_ns is None else f"{self.end_ns / _NS:.3f} s"
+        since = "as stamps" if self.is_absolute else "since its first pose"
+        left = "all" if n_left == n_whole else f"{n_left} of {n_whole}"
+        return f"judged from {start} to {end} of the reference ({since}): {left} of its poses"
+
+    def _inside(self, reference: Trajectory, which: Trajectory, margin_ns: int) -> np.ndarray:
+        zero = 0 if self.is_absolute or not len(reference) else int(reference.stamps_ns[0])
+        is_in = np.ones(len(which), dtype=bool)
+        if self.start_ns is not None:
+            is_in &= which.stamps_ns >= self.start_ns + zero - margin_ns
+        if self.end_ns is not None:
+            is_in &= which.stamps_ns <= self.end_ns + zero + margin_ns
+        return np.flatnonzero(is_in)
+
+    def _nothing(self, reference: Trajectory, n: int) -> str:
+        first, last = (int(stamp) for stamp in reference.stamps_ns[[0, -1]])
+        asked = [ns for ns in (self.start_ns, self.end_ns) if ns is not None]
+        way_out = "choose times within"
+        if not self.is_absolute and any(first <= ns <= last for ns in asked):
+            way_out = "stamps as in the files need --t-absolute"
+        elif self.is_absolute and all(ns <= last - first for ns in asked):
+            way_out = "leave out --t-absolute to count from its first pose"
+        return (
+            f"--t-start, --t-end: {n} poses of the reference are left, two are needed; it lasts "
+            f"from 0 to {(last - first) / _NS:.3f} s (stamps {first / _NS:.3f} to "
+            f"{last / _NS:.3f} s); {way_out}"
+        )
+
+
+def nanoseconds(text: str) -> int:
+    """Return seconds written as decimals as whole nanoseconds: a double would round a stamp.
+
+    Examples
+    --------
+    >>> nanoseconds("1403715524.907143")
+    1403715524907143000
+    """
+    try:
+        return stamp_of_text(text)
+    except ValueError as error:
+        raise ValueError(f"expected seconds, got {text!r}") from error
+
+
+def common_poses(
+    reference: Trajectory, estimates: Sequence[Trajectory], choices: TrajectoryProtocol
+) -> list[np.ndarray]:
+    """Return for each estimate the indices (m,) of its poses at the common moments.
+
+    The moments are those of the estimate with the fewest pairs; every other one is represented by
+    its nearest pose, at most `max_gap_s` away. Poses without a pair in the reference are left out,
+    and a pose is used for one moment only. Raises UserError if the estimates share fewer than two
+    moments.
+    """
+    paired = [pair(reference, estimate, choices)[2] for estimate in estimates]
+    fewest = min(range(len(paired)), key=lambda k: len(paired[k]))
+    base = estimates[fewest].select(paired[fewest])
+    chosen = [
+        _at(base, estimate, own, choices.max_gap_s) for estimate, own in zip(estimates, paired)
+    ]
+    is_common = np.all([index >= 0 for index in chosen], axis=0)
+    n_common = int(is_common.sum())
+    if n_common < 2:
+        raise UserError(
+            f"--common-stamps: the estimates share {n_common} stamps to {choices.max_gap_s:g} s, "
+            "two are needed; raise --max-gap-s, or compare them without"
+        )
+    return [index[is_common] for index in chosen]
+
+
+def _at(base: Trajectory, estimate: Trajectory, own: np.ndarray, max_gap_s: float) -> np.ndarray:
+    """Return which pose of the estimate (among its own) matches each of base; -1 for none."""
+    found = np.full(len(base), -1)
+    of_base, of_own = associate(base, estimate.select(own), max_gap_s=max_gap_s)
+    _, first = np.unique(of_own, return_index=True)
+    found[of_base[first]] = own[of_own[first]]
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +230,8 @@ class TrajectoryInputs:
 def read_inputs(request: TrajectoryRequest) -> TrajectoryInputs:
     """Read a reference and its estimates, reduced to the window and stamps to score.
 
-    Raises
-    ------
-    UserError
-        If a file is missing or damaged, names are too few or not unique, or nothing is left.
+    Raises UserError if a file is missing or damaged, names are too few or not unique, or nothing is
+    left.
     """
     choices = request.protocol.choices
 
@@ -136,10 +267,7 @@ def _refuse_mixed(reference: TrajectoryFile, estimates: Mapping[str, TrajectoryF
 def name_estimates(specs: Sequence[str], labels: Sequence[str] | None = None) -> dict[str, str]:
     """Return the estimates by name: labels, the NAME of NAME=FILE, or short names of their files.
 
-    Raises
-    ------
-    UserError
-        If there is not one label for each, a name is empty, or two are the same.
+    Raises UserError if there is not one label for each, a name is empty, or two are the same.
 
     Examples
     --------

@@ -48,10 +48,7 @@ class JudgedTrajectories:
 def judge_trajectories(request: TrajectoryRequest) -> JudgedTrajectories:
     """Read the files and score each estimate.
 
-    Raises
-    ------
-    UserError
-        If a file cannot be read, or an estimate cannot be scored.
+    Raises UserError if a file cannot be read, or an estimate cannot be scored.
     """
     inputs = read_inputs(request)
     evaluations = {name: _evaluate(inputs, name, request) for name in inputs.estimates}

@@ -52,10 +52,7 @@ def write_live_report(
 def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]) -> list[Section]:
     """Return the chapters; the estimate is joined to truth at its first pose.
 
-    Raises
-    ------
-    UserError
-        If there is nothing to score yet.
+    Raises UserError if there is nothing to score yet.
     """
     truth, estimate = snapshot.truth, snapshot.estimate
     if min(len(truth), len(estimate)) < 2:

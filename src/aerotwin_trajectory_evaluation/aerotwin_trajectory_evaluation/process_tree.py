@@ -26,16 +26,10 @@ _LOOK_S = 0.02
 class TreeSample:
     """Resource use of a process tree at one moment.
 
-    Attributes
-    ----------
-    cpu_s : float
-        CPU time since the tree is watched, or since a process that already ran was first found;
-        includes processes that have ended [s].
-    rss_bytes, pss_bytes : int, float
-        Resident memory, and proportional set size, in which a shared page is split among its users.
-        The latter is read less often and held in between; NaN where the kernel does not report it.
-    read_bytes, write_bytes : float
-        From and to storage, since the same time as `cpu_s`; NaN where not reported.
+    CPU time and storage traffic count from the moment the tree is watched, or a process that
+    already ran was first found, and include processes that have ended. In `pss_bytes` a shared page
+    is split among its users; it is read less often and held in between. What the kernel does not
+    report is NaN.
     """
 
     cpu_s: float

@@ -147,12 +147,8 @@ def make_track(
 def check_recording(recording: FlightRecording, options: TrackOptions) -> None:
     """Check a recording as far as possible before a world is loaded.
 
-    The position of a recording with GNSS, and so its height, depends on the world.
-
-    Raises
-    ------
-    UserError
-        As `make_track`.
+    The position of a recording with GNSS, and so its height, depends on the world. Raises UserError
+    as `make_track`.
     """
     t, position, yaw = _cut_times(recording, options)
     _refuse_local(recording, options)

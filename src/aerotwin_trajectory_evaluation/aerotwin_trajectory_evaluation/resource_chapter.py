@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.charts import say, thinned
 from aerotwin_core.metric import score_table
 from aerotwin_core.plots import (
     ACCENT,
@@ -127,7 +128,7 @@ def _over_time(usage: ResourceUsage, error: tuple[np.ndarray, np.ndarray] | None
     with style():
         rows = figure.subplots(n_rows, 1, sharex=True)
         if error is not None:
-            which = _thin(len(error[0]))
+            which = thinned(len(error[0]), _MAX_POINTS)
             since = (error[0][which] - usage.frame_stamps_ns[0]) * 1e-9
             rows[0].plot(since, error[1][which], color=TRUTH, lw=1.2)
             rows[0].set(ylabel="error [m]")
@@ -143,7 +144,7 @@ def _over_time(usage: ResourceUsage, error: tuple[np.ndarray, np.ndarray] | None
 
 
 def _draw_cores(axes, seconds: np.ndarray, usage: ResourceUsage) -> None:
-    which = _thin(len(seconds))
+    which = thinned(len(seconds), _MAX_POINTS)
     busy = np.diff(usage.cpu_s[which]) / np.maximum(np.diff(usage.time_s[which]), 1e-6)
     axes.fill_between(seconds[which][1:], busy, step="pre", color=ALIGNED, alpha=0.3, lw=0)
     axes.step(seconds[which][1:], busy, where="pre", color=ALIGNED, lw=1.2)
@@ -151,7 +152,7 @@ def _draw_cores(axes, seconds: np.ndarray, usage: ResourceUsage) -> None:
 
 
 def _draw_memory(axes, seconds: np.ndarray, usage: ResourceUsage) -> None:
-    which = _thin(len(seconds))
+    which = thinned(len(seconds), _MAX_POINTS)
     is_known = bool(np.isfinite(usage.pss_bytes).any())
     memory = usage.pss_bytes if is_known else usage.rss_bytes
     axes.plot(seconds[which], memory[which] * 1e-6, color=ACCENT)
@@ -161,10 +162,9 @@ def _draw_memory(axes, seconds: np.ndarray, usage: ResourceUsage) -> None:
 def _draw_latency(axes, frame_seconds: np.ndarray, usage: ResourceUsage) -> None:
     axes.set(ylabel="latency [ms]")
     if len(usage.latency_s) == 0:
-        text = "no latency was measured"
-        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", alpha=0.7)
+        say(axes, "no latency was measured")
         return
-    which = _thin(len(frame_seconds))
+    which = thinned(len(frame_seconds), _MAX_POINTS)
     axes.plot(
         frame_seconds[which],
         usage.latency_s[which] * 1e3,
@@ -173,8 +173,3 @@ def _draw_latency(axes, frame_seconds: np.ndarray, usage: ResourceUsage) -> None
         color=ESTIMATE,
         rasterized=len(which) > 500,
     )
-
-
-def _thin(n: int) -> np.ndarray:
-    """Return at most _MAX_POINTS indices, including the last one."""
-    return np.unique(np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(np.int64))

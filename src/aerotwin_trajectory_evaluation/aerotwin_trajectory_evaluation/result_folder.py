@@ -24,11 +24,7 @@ def write_result(
 
     Without `folder` only the figures are written. `sources` tell what was read and how: the
     report's configuration. `figures` is a folder for every figure of the report as PDF and SVG.
-
-    Raises
-    ------
-    UserError
-        If a folder cannot be created.
+    Raises UserError if a folder cannot be created.
     """
     from aerotwin_core.plots import keeping_figures
 

@@ -10,7 +10,6 @@ from aerotwin_core.scene import PathLayer, ReportScene
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
-from aerotwin_trajectory_evaluation.cautions import MIN_COVERAGE, cautions
 from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.declared_metrics import (
     AS_GIVEN_SCHEMA,
@@ -20,8 +19,10 @@ from aerotwin_trajectory_evaluation.declared_metrics import (
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.summary import (
+    MIN_COVERAGE,
     MODE_TEXT,
     before_text,
+    cautions,
     context_of,
     mode_text,
     score_rows,

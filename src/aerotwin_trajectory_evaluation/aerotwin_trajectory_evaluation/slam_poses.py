@@ -40,12 +40,8 @@ def read_poses(bag: BagReader, source: str, *, duplicates: str = "keep") -> Pose
     Lost is a position variance above 1000 m^2, or one that is not a number; other omissions and
     repairs are listed in the result's `problems`. `source` is a topic of the bag,
     TOPIC:PARENT.CHILD or a file. `duplicates` is that of `load_trajectory` for a file; of a topic
-    the first pose of each stamp is used.
-
-    Raises
-    ------
-    UserError
-        If there are no such poses (the message lists the available ones), or stamps are refused.
+    the first pose of each stamp is used. Raises UserError if there are no such poses (the message
+    lists the available ones), or stamps are refused.
     """
     topic = source.partition(":")[0]
     if topic not in bag.topics:
@@ -73,10 +69,7 @@ def select_poses(found: PoseTopic, retained: np.ndarray) -> PoseTopic:
 def require_poses(bag: BagReader, source: str) -> None:
     """Check that a source exists, before a long replay.
 
-    Raises
-    ------
-    UserError
-        Listing the available ones.
+    Raises UserError listing the available ones.
     """
     if source.partition(":")[0] not in bag.topics and not Path(source).exists():
         topics = listed(bag.trajectory_topics()) or "none"
@@ -91,10 +84,7 @@ def start_pose(
 ) -> np.ndarray:
     """Return T_map_odom (4, 4) from the true pose at the first stamp of the estimate.
 
-    Raises
-    ------
-    UserError
-        If truth does not cover that stamp; the message uses the source names.
+    Raises UserError if truth does not cover that stamp; the message uses the source names.
     """
     if len(truth) < 2 or len(estimate) == 0:
         raise UserError(f"{source} holds {len(estimate)} poses that were tracked")
@@ -129,12 +119,8 @@ def place_estimate(
     An estimate whose headers name the truth's frame is already there and is scored unchanged: an
     offset is its error. Any other begins in its own frame, which the true pose at its first stamp
     places. So does one in `odom`, whatever the truth's frame is called: that name says nothing of
-    where its origin is (REP-105).
-
-    Raises
-    ------
-    UserError
-        If truth does not cover the stamps of an estimate to place; it uses the source names.
+    where its origin is (REP-105). Raises UserError if truth does not cover the stamps of an
+    estimate to place; it uses the source names.
     """
     frame, of_truth = (found.frame.lstrip("/") for found in (estimate, truth))
     if frame and frame == of_truth and frame.rpartition("/")[2] != _BEGINS_ANYWHERE:
@@ -153,10 +139,7 @@ def place_estimate(
 def header_stamp_ns(cdr: bytes) -> int:
     """Return the stamp of a serialised message that begins with a header [ns].
 
-    Raises
-    ------
-    ValueError
-        If the message is too short.
+    Raises ValueError if the message is too short.
     """
     if len(cdr) < _ENCAPSULATION_BYTES + _LITTLE.size:
         raise ValueError(f"a message with a header has 12 bytes at least, got {len(cdr)}")

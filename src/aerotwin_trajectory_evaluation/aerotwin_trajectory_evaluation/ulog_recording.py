@@ -25,10 +25,7 @@ Topics = dict[str, dict[str, np.ndarray]]
 def read_ulog_recording(path: Path) -> dict[str, Any]:
     """Return kind, t, position, is_geodetic, yaw and notes of a log, for `FlightRecording`.
 
-    Raises
-    ------
-    UserError
-        If the file is damaged, or holds no valid position; says what it holds instead.
+    Raises UserError if the file is damaged, or holds no valid position; says what it holds instead.
     """
     topics = _topics(path)
     refused: list[str] = []

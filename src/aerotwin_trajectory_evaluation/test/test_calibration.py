@@ -15,7 +15,7 @@ from aerotwin_trajectory_evaluation import (
     find_calibration,
     read_trajectory,
 )
-from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
+from aerotwin_trajectory_evaluation.turn_offset import coarse_time_offset_s
 
 ARM_M = np.array([0.12, -0.05, 0.2])
 OFFSET_S = 0.137

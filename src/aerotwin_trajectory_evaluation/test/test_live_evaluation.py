@@ -10,10 +10,9 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import evaluate_trajectory
-from aerotwin_trajectory_evaluation.live import LiveEvaluation, StampedPose
+from aerotwin_trajectory_evaluation.live import LiveEvaluation, RunningErrors, StampedPose
 from aerotwin_trajectory_evaluation.live_report import write_live_report
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol, load_trajectory_protocol
-from aerotwin_trajectory_evaluation.running_errors import RunningErrors
 
 ROUNDING = 1e-9
 PERIOD_NS = 50_000_000

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_trajectory_evaluation.robust_alignment import align_robustly
-from aerotwin_trajectory_evaluation.umeyama import align_umeyama
+from aerotwin_trajectory_evaluation.alignment import align_robustly, align_umeyama
 
 NOISE_M = 0.02
 N = 600

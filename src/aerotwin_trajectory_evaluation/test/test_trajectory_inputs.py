@@ -18,11 +18,14 @@ from aerotwin_trajectory_evaluation import (
     write_tum,
 )
 from aerotwin_trajectory_evaluation.association import coverage_of_time, is_covered
-from aerotwin_trajectory_evaluation.common_stamps import common_poses
 from aerotwin_trajectory_evaluation.figures import top_down
-from aerotwin_trajectory_evaluation.inputs import name_estimates, short_names
+from aerotwin_trajectory_evaluation.inputs import (
+    common_poses,
+    name_estimates,
+    nanoseconds,
+    short_names,
+)
 from aerotwin_trajectory_evaluation.judged_trajectories import judge_trajectories
-from aerotwin_trajectory_evaluation.window import nanoseconds
 
 START_NS = 1_403_715_524_907_143_000
 EVO = 1e-6

@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
-from aerotwin_trajectory_evaluation.metrics import segment_drift
-from aerotwin_trajectory_evaluation.pairs import pairs_by_path, segments, travelled
+from aerotwin_trajectory_evaluation.metrics import pairs_by_path, segment_drift, segments, travelled
 
 
 def flight(n=400, seed=1000):

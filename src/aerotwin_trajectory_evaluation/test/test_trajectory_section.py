@@ -19,11 +19,10 @@ from aerotwin_trajectory_evaluation import (
     evaluate_trajectory,
     section,
 )
-from aerotwin_trajectory_evaluation.cautions import cautions
 from aerotwin_trajectory_evaluation.comparison import are_alike, comparison_section
 from aerotwin_trajectory_evaluation.figures import _paths, is_unaligned_shown, plane_of
 from aerotwin_trajectory_evaluation.sections import scene
-from aerotwin_trajectory_evaluation.summary import score_rows, verdict
+from aerotwin_trajectory_evaluation.summary import cautions, score_rows, verdict
 
 NOISE_M = 0.02
 

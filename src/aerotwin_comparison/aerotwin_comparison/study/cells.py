@@ -21,16 +21,9 @@ _BEHIND = 1e3
 class Cell:
     """The runs of one method on one sequence (`ALL_SEQUENCES`: on all), by one score.
 
-    Attributes
-    ----------
-    values : (n,) array
-        One for each run that has it; infinite for one without it because it failed.
-    n_failed, n_runs : int
-        Runs that failed, whatever the score, and all runs.
-    low, high : float
-        Bootstrap interval of the centre over runs; NaN for fewer than two runs.
-    centre_name : str
-        "median" or "mean".
+    `values` (n,) has one number for each run that has it, infinite for one without it because it
+    failed. `n_failed` counts failed runs, whatever the score. `low` and `high` end the bootstrap
+    interval of the centre over runs, NaN for fewer than two; `centre_name` is median or mean.
     """
 
     method: str

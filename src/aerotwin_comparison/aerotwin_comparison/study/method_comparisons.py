@@ -22,18 +22,10 @@ _FEWEST_RUNS = 2
 class MethodComparison:
     """Comparison of two methods by one score.
 
-    Attributes
-    ----------
-    is_paired : bool
-        Whether runs of the same sequence and seed were compared.
-    comparison : Comparison
-        Result of the test; differences are b minus a.
-    typical : float or None
-        Its typical difference, in the unit of the score; None where failed runs decide it.
-    p_adjusted : float
-        By Holm, over all pairs of methods of this score.
-    winner : str
-        The better method where p_adjusted is below the level, else "".
+    `is_paired` where runs of the same sequence and seed were compared; differences are b minus a.
+    `typical` is the difference in the unit of the score, None where failed runs decide it;
+    `p_adjusted` is by Holm, over all pairs of methods of this score; `winner` is the better method
+    where it is below the level, else empty.
     """
 
     quantity: Quantity

@@ -209,12 +209,9 @@ def _paths(
 def map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, float]:
     """Return the scores of the map of a run.
 
-    Raises
-    ------
-    UserError
-        If it cannot be read or aligned, or lies beyond the cut.
+    Raises UserError if it cannot be read or aligned, or lies beyond the cut.
     """
-    from aerotwin_comparison.model import load_model
+    from aerotwin_comparison.twin.sides import load_model
     from aerotwin_map_evaluation import evaluate_map
     from aerotwin_map_evaluation.inputs import points_of
     from aerotwin_voxel_cloud import load_map

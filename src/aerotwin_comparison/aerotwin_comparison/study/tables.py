@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_comparison.schemas import CELL, METHOD_COMPARISON
 from aerotwin_comparison.study.cells import ALL_SEQUENCES, Cell
 from aerotwin_comparison.study.results import Study
 from aerotwin_comparison.study.scores import BY_KEY, FAILS, QUANTITIES, Quantity
@@ -24,16 +25,6 @@ XTDRONE_ROWS = (
     ("Memory (MB)", "memory_mb"),
 )
 """Tables III and IV of Xiao et al. (2020); memory there is a share of 16 GB."""
-SUMMARY_COLUMNS = (
-    *("method", "sequence", "quantity", "unit", "n_runs", "n_failed", "n_values"),
-    *("median", "mean", "std", "q25", "q75", "low", "high"),
-)
-"""Of `summary.csv`, as `Cell.plain` names them; low and high end the interval of the centre."""
-METHOD_COMPARISON_COLUMNS = (
-    *("quantity", "a", "b", "test", "is_paired", "n_a", "n_b", "median_difference", "effect"),
-    *("p_value", "p_adjusted", "smallest_p_value", "winner"),
-)
-"""Of `duels.csv`, as `MethodComparison.plain` names them."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -288,12 +279,12 @@ def csv_of_summary(study: Study) -> str:
 
     A number is empty where failed runs decide it, or runs are too few; `n_failed` says which.
     """
-    return _csv_of(SUMMARY_COLUMNS, [cell.plain() for cell in study.cells])
+    return _csv_of(CELL["required"], [cell.plain() for cell in study.cells])
 
 
 def csv_of_method_comparisons(study: Study) -> str:
     """Return one line for each pair of methods and score; differences are b minus a."""
-    return _csv_of(METHOD_COMPARISON_COLUMNS, [duel.plain() for duel in study.duels])
+    return _csv_of(METHOD_COMPARISON["required"], [duel.plain() for duel in study.duels])
 
 
 def _csv_of(columns: Sequence[str], found: Sequence[dict[str, Any]]) -> str:

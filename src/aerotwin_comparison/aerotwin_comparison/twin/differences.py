@@ -28,12 +28,9 @@ FEWEST_BLOCKS = 10
 class Distances:
     """Distances of one map's points to the model.
 
-    Attributes
-    ----------
-    points_map, values : (n, 3), (n,) arrays
-        All points where they were measured, and their distances; infinite beyond the search [m].
-    is_retained, is_within : (n,) bool arrays
-        Which count for mean and deviation, and which lie within the protocol's cut.
+    `points_map` (n, 3) are all points where they were measured, `values` (n,) their distances,
+    infinite beyond the search [m]. Those of `is_retained` count for mean and deviation, those of
+    `is_within` lie within the protocol's cut.
     """
 
     points_map: np.ndarray
@@ -51,17 +48,9 @@ class Distances:
 class Differences:
     """Map B minus map A by one kind of distance.
 
-    Attributes
-    ----------
-    kind, what : str
-        Short name and description of what the distances were measured to.
-    block : BlockSize
-        The cubes that were resampled.
-    mean, std, share : Equivalence
-        Of means and standard deviations [m] of the retained distances, and of the share of points
-        within the cut.
-    sight : tuple of (float, bool)
-        Noise [m] that was added to map A, and whether the margins detect it.
+    `kind` and `what` name and describe what the distances were measured to; the cubes of `block`
+    were resampled. `mean` and `std` [m] are of the retained distances, `share` of the points within
+    the cut. `sight` lists noise [m] that was added to map A, and whether the margins detect it.
     """
 
     kind: str
@@ -117,12 +106,8 @@ def differences(
     """Compare the distances of two maps in one frame.
 
     `kind` and `what` are a short name and a description for the reader; the protocol has margins,
-    blocks and draws; `sight` is from `noticed_noise`.
-
-    Raises
-    ------
-    UserError
-        If the retained points of a map lie in a single cube, or there are none.
+    blocks and draws; `sight` is from `noticed_noise`. Raises UserError if the retained points of a
+    map lie in a single cube, or there are none.
     """
     block = _block(a, b, protocol)
     replicates = {

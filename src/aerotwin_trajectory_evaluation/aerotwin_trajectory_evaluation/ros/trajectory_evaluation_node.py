@@ -78,10 +78,7 @@ class TrajectoryEvaluationParameters:
 def parse_conditions(text: str) -> tuple[Condition, ...]:
     """Return the conditions of the parameter fail_if.
 
-    Raises
-    ------
-    ParameterError
-        If one is not *name, comparison, number*.
+    Raises ParameterError if one is not *name, comparison, number*.
     """
     try:
         return tuple(parse_condition(part) for part in text.split(";") if part.strip())
