@@ -23,7 +23,9 @@ Examples
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from aerotwin_core.cli import progress, write_json, write_text_atomically
 from aerotwin_core.errors import UserError
@@ -108,21 +110,15 @@ def _protocols(args: argparse.Namespace):
 
     names = [*MAP_PRESETS, *TRAJECTORY_PRESETS]
     study = load_study_protocol(args.protocol, dict.fromkeys(names))
-    names = [*names, study.name]
+
+    def part(cls: type, name: str, presets: Mapping[str, Any]):
+        known = {preset: presets.get(preset, {}) for preset in [*names, study.name]}
+        return load_protocol(cls, name, args.protocol, known)
+
     return {
         "protocol": study,
-        "trajectory": load_protocol(
-            TrajectoryProtocol,
-            "trajectory",
-            args.protocol,
-            {name: TRAJECTORY_PRESETS.get(name, {}) for name in names},
-        ),
-        "maps": load_protocol(
-            MapProtocol,
-            "map",
-            args.protocol,
-            {name: MAP_PRESETS.get(name, {}) for name in names},
-        ),
+        "trajectory": part(TrajectoryProtocol, "trajectory", TRAJECTORY_PRESETS),
+        "maps": part(MapProtocol, "map", MAP_PRESETS),
     }
 
 

@@ -44,8 +44,10 @@ from aerotwin_trajectory_evaluation.protocol import (
 
 if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-    from aerotwin_trajectory_evaluation.inputs import TrajectoryRequest
-    from aerotwin_trajectory_evaluation.judged_trajectories import JudgedTrajectories
+    from aerotwin_trajectory_evaluation.judged_trajectories import (
+        JudgedTrajectories,
+        TrajectoryRequest,
+    )
 
 EXIT_NOT_DETERMINED = 1
 # Options that override the protocol's choice of the same name.
@@ -118,7 +120,7 @@ def _configure_part(parser: argparse.ArgumentParser) -> None:
 
 
 def _nanoseconds(text: str) -> int:
-    from aerotwin_trajectory_evaluation.inputs import nanoseconds
+    from aerotwin_trajectory_evaluation.judged_trajectories import nanoseconds
 
     try:
         return nanoseconds(text)
@@ -175,7 +177,7 @@ def run(args: argparse.Namespace) -> int:
 
 def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
     """Return the request of the command line; `UserError` if it contradicts itself."""
-    from aerotwin_trajectory_evaluation.inputs import TimeWindow, TrajectoryRequest
+    from aerotwin_trajectory_evaluation.judged_trajectories import TimeWindow, TrajectoryRequest
 
     camera, protocol = _camera(args), _protocol(args)
     if args.common_stamps and len(args.estimates) < 2:

@@ -5,7 +5,7 @@
 An estimate is lost by its distance to truth, never by the method's own report.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,7 @@ class Incident:
 
     def plain(self) -> dict[str, Any]:
         """Return a mapping for JSON."""
-        return {
-            "kind": self.kind,
-            "from_s": self.from_s,
-            "to_s": self.to_s,
-            "size": self.size,
-            "text": self.text,
-        }
+        return {**asdict(self), "text": self.text}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,15 +70,7 @@ class Completeness:
 
     def plain(self) -> dict[str, Any]:
         """Return a mapping for JSON."""
-        return {
-            "tracked_path": self.tracked_path,
-            "not_lost": self.not_lost,
-            "n_without_reference": self.n_without_reference,
-            "auc": self.auc,
-            "lost_above_m": self.lost_above_m,
-            "n_incidents": self.n_incidents,
-            "incidents": [incident.plain() for incident in self.incidents],
-        }
+        return asdict(self) | {"incidents": [incident.plain() for incident in self.incidents]}
 
 
 def judge_completeness(

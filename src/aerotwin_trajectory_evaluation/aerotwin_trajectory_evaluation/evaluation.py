@@ -4,6 +4,7 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,17 +115,17 @@ class TrajectoryEvaluation:
     @property
     def drift_percent(self) -> float | None:
         """Median drift over all segments [% of the length]; None when the path is too short."""
-        return self._median([d.trans_percent for d in self.drift])
+        return self._over_segments("trans_percent", np.median)
 
     @property
     def drift_deg_m(self) -> float | None:
         """Median rotation error over all segments [deg/m]."""
-        return self._median([d.rot_deg_m for d in self.drift])
+        return self._over_segments("rot_deg_m", np.median)
 
-    @staticmethod
-    def _median(parts: list[np.ndarray]) -> float | None:
-        joined = np.concatenate(parts) if parts else np.empty(0)
-        return float(np.median(joined)) if len(joined) else None
+    def _over_segments(self, name: str, summary: Callable[[np.ndarray], Any]) -> float | None:
+        """Return a summary of one drift over all segments of all lengths; None without any."""
+        values = np.concatenate([np.empty(0), *(getattr(part, name) for part in self.drift)])
+        return float(summary(values)) if len(values) else None
 
     @property
     def as_given_rmse_m(self) -> float:
@@ -168,20 +169,14 @@ class TrajectoryEvaluation:
 
     def _segments(self) -> dict[str, Any]:
         """Return the drift: medians, and means over all segments of all lengths as KITTI prints."""
-        percent = [d.trans_percent for d in self.drift]
-        turn = self._mean([d.rot_deg_m for d in self.drift])
+        turn = self._over_segments("rot_deg_m", np.mean)
         return {
             "median_percent": self.drift_percent,
             "median_deg_m": self.drift_deg_m,
-            "mean_percent": self._mean(percent),
+            "mean_percent": self._over_segments("trans_percent", np.mean),
             "mean_deg_per_100m": None if turn is None else turn * 100.0,
             "lengths": [_plain_drift(drift) for drift in self.drift],
         }
-
-    @staticmethod
-    def _mean(parts: list[np.ndarray]) -> float | None:
-        joined = np.concatenate(parts) if parts else np.empty(0)
-        return float(joined.mean()) if len(joined) else None
 
 
 def _plain_drift(drift: SegmentDrift) -> dict[str, Any]:

@@ -73,28 +73,16 @@ class _Path:
 
 def _paths(evaluation: TrajectoryEvaluation) -> list[_Path]:
     """Return the paths to draw: all of truth first, then the estimate."""
-    truth = evaluation.truth.p_ref_body
-    which, along_m = thinned(len(truth)), travelled(truth)
-    paths = [
-        _Path(
-            p=truth[which],
-            along_m=along_m[which],
-            colour=TRUTH,
-            label="truth",
-            width=_WIDTHS["truth"],
-        )
-    ]
-    which, along_m = thinned(len(evaluation.reference)), path_of(evaluation)
+    truth = evaluation.truth
+    drawn = [(truth, travelled(truth.p_ref_body), TRUTH, "truth", _WIDTHS["truth"])]
+    along_m = path_of(evaluation)
     for trajectory, colour, label in _shown_estimates(evaluation):
-        paths.append(
-            _Path(
-                p=trajectory.p_ref_body[which],
-                along_m=along_m[which],
-                colour=colour,
-                label=label,
-                width=_WIDTHS["estimate"],
-            )
-        )
+        drawn.append((trajectory, along_m, colour, label, _WIDTHS["estimate"]))
+    paths = []
+    for trajectory, along, colour, label, width in drawn:
+        which = thinned(len(trajectory))
+        p = trajectory.p_ref_body[which]
+        paths.append(_Path(p=p, along_m=along[which], colour=colour, label=label, width=width))
     return paths
 
 

@@ -124,7 +124,7 @@ class Statistics:
 
     def plain(self) -> dict[str, float | int]:
         """Return a mapping for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return dataclasses.asdict(self)
 
 
 def summarise(errors: np.ndarray) -> Statistics | None:

@@ -31,6 +31,7 @@ from aerotwin_trajectory_evaluation.summary import (
 )
 
 _MAX_INCIDENT_ROWS = 20
+_WIDE_FIGURES = ("top", "side", "coloured", "time")
 KIND = "trajectory"
 """What the section is: that of one estimate of several has another name, and this kind."""
 
@@ -178,55 +179,36 @@ def _drift_tile(
 
 
 def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
+    aligned = "" if evaluation.alignment.mode == "none" else "aligned "
+    rows = (
+        ("top", figures.top_down, "Seen from above and along the path",
+         "Truth and the estimate in the plane of the motion; below, the third axis over the path. "
+         "What lies far off before anything is fitted is not drawn."),
+        ("side", figures.side, "Seen from the sides", "Equal scales; tilt shows here."),
+        ("coloured", figures.coloured_path, "Where the error is",
+         f"The true path where it was judged, coloured by the {aligned}error."),
+        ("time", figures.error_along_path, "Error over time",
+         "Distance to truth and the angle between attitudes. Marked: where the estimate is lost, "
+         "jumps, or is not there."),
+        ("cumulative", figures.cumulative, "Cumulative error",
+         "Share of the pairs that are at most so far from truth."),
+        ("histogram", figures.histogram, "Histogram of the error",
+         "How often each distance occurs."),
+        ("rpe", figures.relative_error,
+         f"Error of the motion over {evaluation.protocol.choices.rpe_m:g} m",
+         "RPE along the path; a peak is a place that was hard."),
+        ("drift", figures.drift, "Drift by length",
+         "All segments of each length: box from quarter to quarter with the median, whiskers from "
+         "5 % to 95 %."),
+    )  # fmt: skip
     drawn = [
         Figure(
-            title="Seen from above and along the path",
-            caption="Truth and the estimate in the plane of the motion; below, the third axis over "
-            "the path. What lies far off before anything is fitted is not drawn.",
-            svg=figures.top_down(evaluation, f"{name}-top"),
-            is_wide=True,
-        ),
-        Figure(
-            title="Seen from the sides",
-            caption="Equal scales; tilt shows here.",
-            svg=figures.side(evaluation, f"{name}-side"),
-            is_wide=True,
-        ),
-        Figure(
-            title="Where the error is",
-            caption=f"The true path where it was judged, coloured by the "
-            f"{'' if evaluation.alignment.mode == 'none' else 'aligned '}error.",
-            svg=figures.coloured_path(evaluation, f"{name}-coloured"),
-            is_wide=True,
-        ),
-        Figure(
-            title="Error over time",
-            caption="Distance to truth and the angle between attitudes. Marked: where the "
-            "estimate is lost, jumps, or is not there.",
-            svg=figures.error_along_path(evaluation, f"{name}-time"),
-            is_wide=True,
-        ),
-        Figure(
-            title="Cumulative error",
-            caption="Share of the pairs that are at most so far from truth.",
-            svg=figures.cumulative(evaluation, f"{name}-cumulative"),
-        ),
-        Figure(
-            title="Histogram of the error",
-            caption="How often each distance occurs.",
-            svg=figures.histogram(evaluation, f"{name}-histogram"),
-        ),
-        Figure(
-            title=f"Error of the motion over {evaluation.protocol.choices.rpe_m:g} m",
-            caption="RPE along the path; a peak is a place that was hard.",
-            svg=figures.relative_error(evaluation, f"{name}-rpe"),
-        ),
-        Figure(
-            title="Drift by length",
-            caption="All segments of each length: box from quarter to quarter with the median, "
-            "whiskers from 5 % to 95 %.",
-            svg=figures.drift(evaluation, f"{name}-drift"),
-        ),
+            title=title,
+            caption=caption,
+            svg=draw(evaluation, f"{name}-{key}"),
+            is_wide=key in _WIDE_FIGURES,
+        )
+        for key, draw, title, caption in rows
     ]
     for part, test in evaluation.consistency.items():
         drawn.append(

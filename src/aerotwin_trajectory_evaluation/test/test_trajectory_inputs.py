@@ -19,13 +19,13 @@ from aerotwin_trajectory_evaluation import (
 )
 from aerotwin_trajectory_evaluation.association import coverage_of_time, is_covered
 from aerotwin_trajectory_evaluation.figures import top_down
-from aerotwin_trajectory_evaluation.inputs import (
+from aerotwin_trajectory_evaluation.judged_trajectories import (
     common_poses,
+    judge_trajectories,
     name_estimates,
     nanoseconds,
     short_names,
 )
-from aerotwin_trajectory_evaluation.judged_trajectories import judge_trajectories
 
 START_NS = 1_403_715_524_907_143_000
 EVO = 1e-6

@@ -3,7 +3,7 @@
 """The two sides of a twin: a SLAM's map, its path, and its camera."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +68,7 @@ class SensingConditions:
 
     def plain(self) -> dict[str, float | int | None]:
         """Return the numbers for JSON."""
-        return {
-            "field_of_view_deg": self.field_of_view_deg,
-            "width": self.width,
-            "height": self.height,
-            "rate_hz": self.rate_hz,
-            "n_frames": self.n_frames,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
