@@ -315,7 +315,9 @@ def _calibrated(
     reference: Trajectory, estimate: Trajectory, choices: TrajectoryProtocol
 ) -> tuple[Trajectory, Trajectory, Calibration]:
     if choices.max_time_offset_s <= 0.0 or min(len(reference), len(estimate)) < 2:
-        return reference, estimate, Calibration(reason=_why_not_estimated(choices))
+        is_off = choices.max_time_offset_s <= 0.0
+        reason = "max_time_offset_s is 0: nothing is sought" if is_off else "fewer than two poses"
+        return reference, estimate, Calibration(reason=reason)
     found = find_calibration(reference, estimate, max_offset_s=choices.max_time_offset_s)
     return apply_calibration(
         reference,
@@ -324,11 +326,6 @@ def _calibrated(
         time_offset=choices.apply_time_offset,
         lever_arm=choices.apply_lever_arm,
     )
-
-
-def _why_not_estimated(choices: TrajectoryProtocol) -> str:
-    is_off = choices.max_time_offset_s <= 0.0
-    return "max_time_offset_s is 0: nothing is sought" if is_off else "fewer than two poses"
 
 
 def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:

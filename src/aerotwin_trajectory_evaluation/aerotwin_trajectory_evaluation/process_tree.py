@@ -166,11 +166,6 @@ def _is_alive(process: _Process) -> bool:
     return stat is not None and stat.start_ticks == process.start_ticks
 
 
-def exists(pid: int) -> bool:
-    """Return whether a process with this PID is alive."""
-    return _read_stat(pid) is not None
-
-
 @dataclass(frozen=True)
 class _Stat:
     parent: int

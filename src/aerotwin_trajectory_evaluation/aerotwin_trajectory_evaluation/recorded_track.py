@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_trajectory_evaluation.recordings import FlightRecording
 
@@ -242,17 +242,13 @@ def _from_start(
 ) -> np.ndarray:
     """Return the positions with the first at the world's start."""
     if recording.is_geodetic:
-        own = LocalTangentPlane(_point(position[0]))
+        latitude_deg, longitude_deg, altitude_m = map(float, position[0])
+        first = GeodeticPoint(
+            latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude_m=altitude_m
+        )
+        own = LocalTangentPlane(first)
         position = np.array([own.from_geodetic(*row) for row in position])
     return position - position[0] + start_p_map
-
-
-def _point(row: np.ndarray):
-    from aerotwin_core.geodesy import GeodeticPoint
-
-    return GeodeticPoint(
-        latitude_deg=float(row[0]), longitude_deg=float(row[1]), altitude_m=float(row[2])
-    )
 
 
 def _distance(metres: float) -> str:

@@ -60,7 +60,8 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_trajectory_evaluation.resource_chapter import resource_section
 
     _check(args)
-    usage, code = _record(args)
+    with _ended_by_exceptions():
+        usage, code = _record(args)
     if not usage.n_processes.any():
         if args.command:
             print(f"{args.command[0]} ended with code {code} before it could be sampled")
@@ -106,11 +107,6 @@ def _requested_process(args: argparse.Namespace) -> str:
 
 def _record(args: argparse.Namespace) -> tuple[Any, int]:
     """Return the usage, and the exit code of the program when it was started here."""
-    with _ended_by_exceptions():
-        return _watch(args)
-
-
-def _watch(args: argparse.Namespace) -> tuple[Any, int]:
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder
 
     child = _start(args.command) if args.command else None

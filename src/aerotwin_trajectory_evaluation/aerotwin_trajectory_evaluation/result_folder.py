@@ -28,8 +28,13 @@ def write_result(
     """
     from aerotwin_core.plots import keeping_figures
 
-    for made in (folder, figures):
-        _make(made)
+    for made in filter(None, (folder, figures)):
+        try:
+            made.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"{made}: no folder can be made here ({error.strerror}); name another"
+            ) from error
     with keeping_figures(figures):
         sections = _sections(judged)
     if folder is None:
@@ -46,17 +51,6 @@ def write_result(
         sections=sections,
         configuration={**sources, "protocol": protocol.plain()},
     )
-
-
-def _make(folder: Path | None) -> None:
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"{folder}: no folder can be made here ({error.strerror}); name another"
-        ) from error
 
 
 def _sections(judged: JudgedTrajectories) -> list[Section]:

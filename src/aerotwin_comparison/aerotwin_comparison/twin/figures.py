@@ -32,11 +32,7 @@ def clouds_from_above(twin: TwinComparison, name: str) -> str:
 
     def draw(axes: Any) -> None:
         axes.grid(False)
-        model = _shown(twin.map_a.voxels_map, low, high, _MAX_MODEL_POINTS)
-        axes.scatter(
-            *model[:, :2].T, s=4.0, marker="s", lw=0, color=COLOUR_MODEL, alpha=0.3,
-            rasterized=True, label="model",
-        )  # fmt: skip
+        _draw_model(axes, twin, low, high, alpha=0.3, label="model")
         # Shuffled together, so that neither map covers the other.
         owner = np.repeat([0, 1], [len(points) for points in clouds])
         which = sampled(len(both), 50_000)
@@ -62,11 +58,7 @@ def paths_from_above(twin: TwinComparison, name: str) -> str | None:
 
     def draw(axes: Any) -> None:
         axes.grid(False)
-        model = _shown(twin.map_a.voxels_map, low, high, _MAX_MODEL_POINTS)
-        axes.scatter(
-            *model[:, :2].T, s=4.0, marker="s", lw=0, color=COLOUR_MODEL, alpha=0.25,
-            rasterized=True,
-        )  # fmt: skip
+        _draw_model(axes, twin, low, high, alpha=0.25)
         looks = {"a": (twin.a, COLOUR_A, "-"), "b": (twin.b, COLOUR_B, "--")}
         for which, (side, colour, dash) in looks.items():
             path = paths[which]
@@ -158,10 +150,14 @@ def scene(twin: TwinComparison) -> ReportScene:
     )
 
 
-def _shown(points: np.ndarray, low: np.ndarray, high: np.ndarray, maximum: int) -> np.ndarray:
+def _draw_model(
+    axes: Any, twin: TwinComparison, low: np.ndarray, high: np.ndarray, **look: Any
+) -> None:
+    points = twin.map_a.voxels_map
     inside = ((points[:, :2] >= low[:2]) & (points[:, :2] <= high[:2])).all(axis=1)
     points = points[inside]
-    return points[sampled(len(points), maximum)]
+    x, y = points[sampled(len(points), _MAX_MODEL_POINTS), :2].T
+    axes.scatter(x, y, s=4.0, marker="s", lw=0, color=COLOUR_MODEL, rasterized=True, **look)
 
 
 def _frame(axes: Any, low: np.ndarray, high: np.ndarray) -> None:

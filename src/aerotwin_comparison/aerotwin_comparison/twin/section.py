@@ -8,6 +8,7 @@ from aerotwin_comparison.schemas import TWIN_SCHEMA
 from aerotwin_comparison.twin import figures
 from aerotwin_comparison.twin.comparison import ONE_FLIGHT_EACH, TwinComparison, as_text
 from aerotwin_comparison.twin.differences import DIFFERENT, EQUIVALENT, Differences
+from aerotwin_core.metric import value_at
 from aerotwin_core.section import Cell, Figure, Headline, Section, Table
 
 _STATUS = {EQUIVALENT: "good", DIFFERENT: "bad"}
@@ -170,29 +171,24 @@ def _known(rows: list[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
 def _map_rows(twin: TwinComparison) -> list[tuple[Cell, ...]]:
     numbers = [m.metrics() for m in (twin.map_a, twin.map_b)]
 
-    def row(label: str, *keys: str, pattern: str = "{:.4f}") -> tuple[Cell, ...]:
-        cells: list[Cell] = []
-        for tree in numbers:
-            value: Any = tree
-            for key in keys:
-                value = None if value is None else value.get(key)
-            cells.append("–" if value is None else pattern.format(value))
-        return (label, *cells)
+    def row(label: str, path: str, pattern: str = "{:.4f}") -> tuple[Cell, ...]:
+        values = [value_at(tree, path) for tree in numbers]
+        return (label, *("–" if v is None else pattern.format(v) for v in values))
 
     rows = [
-        row("map points", "n_points", pattern="{:,}"),
-        row("correspondences", "correspondences", "n", pattern="{:,}"),
-        row("share within the cut", "correspondences", "share"),
-        row("mean error [m]", "correspondences", "mean_m"),
-        row("standard deviation [m]", "correspondences", "std_m"),
-        row("mean of a perfect map [m]", "floor", "mean_m"),
-        row("its standard deviation [m]", "floor", "std_m"),
-        row("mean to the true surface [m]", "surface", "aligned", "mean_m"),
-        row("its standard deviation [m]", "surface", "aligned", "std_m"),
-        row("scale removed [%]", "alignment", "removed", "scale_percent", pattern="{:.3f}"),
-        row("yaw removed [deg]", "alignment", "removed", "yaw_deg", pattern="{:.3f}"),
-        row("tilt removed [deg]", "alignment", "removed", "tilt_deg", pattern="{:.3f}"),
-        row("offset removed [m]", "alignment", "removed", "offset_m", pattern="{:.3f}"),
+        row("map points", "n_points", "{:,}"),
+        row("correspondences", "correspondences.n", "{:,}"),
+        row("share within the cut", "correspondences.share"),
+        row("mean error [m]", "correspondences.mean_m"),
+        row("standard deviation [m]", "correspondences.std_m"),
+        row("mean of a perfect map [m]", "floor.mean_m"),
+        row("its standard deviation [m]", "floor.std_m"),
+        row("mean to the true surface [m]", "surface.aligned.mean_m"),
+        row("its standard deviation [m]", "surface.aligned.std_m"),
+        row("scale removed [%]", "alignment.removed.scale_percent", "{:.3f}"),
+        row("yaw removed [deg]", "alignment.removed.yaw_deg", "{:.3f}"),
+        row("tilt removed [deg]", "alignment.removed.tilt_deg", "{:.3f}"),
+        row("offset removed [m]", "alignment.removed.offset_m", "{:.3f}"),
     ]
     return _known(rows)
 
