@@ -2,16 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Landmarks of the local map: points with the image patch that identifies each of them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 PATCH_MARGIN_PX = 6  # a key patch is this much wider on each side, so that it can be warped
 
 
+class Columns:
+    """A dataclass of arrays of equal length."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def select(self, rows) -> Self:
+        """Return the rows of a mask or of row numbers."""
+        return type(self)(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    @classmethod
+    def joined(cls, tables) -> Self:
+        """Return the rows of tables, of which there is at least one."""
+        names = [f.name for f in fields(cls)]
+        return cls(**{name: np.concatenate([getattr(t, name) for t in tables]) for name in names})
+
+
 @dataclass(kw_only=True)
-class Landmarks:
-    """Columns of equal length, one row per landmark, in order of creation."""
+class Landmarks(Columns):
+    """One row per landmark, in order of creation."""
 
     ident: np.ndarray  # (n,) int64 identifiers, ascending
     # points and information: position in odom [m], and its information for fixed poses [1/m^2]
@@ -27,19 +44,6 @@ class Landmarks:
 
     def __len__(self):
         return len(self.ident)
-
-    def select(self, rows) -> "Landmarks":
-        """Return the landmarks of a mask or of row numbers."""
-        return Landmarks(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
-
-    def joined(self, other: "Landmarks") -> "Landmarks":
-        """Return these landmarks followed by others."""
-        return Landmarks(
-            **{
-                f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])
-                for f in fields(self)
-            }
-        )
 
     def rows_of(self, ident) -> np.ndarray:
         """Return the row of each identifier, -1 where it was removed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.voxels import voxel_keys
-from aerotwin_stereo_odometry.landmarks import Landmarks
+from aerotwin_stereo_odometry.landmarks import Columns, Landmarks
 from aerotwin_stereo_odometry.matching import in_camera
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.semi_dense import semi_dense_depths
@@ -20,30 +20,17 @@ MIN_SEEN = 3  # keyframes that must have seen an exported landmark
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointCloud:
+class PointCloud(Columns):
     """Points (n, 3) [m] with brightness [DN]; `std` is that of the worst direction [m]."""
 
     points: np.ndarray
     std: np.ndarray
     intensity: np.ndarray
 
-    def select(self, rows) -> "PointCloud":
-        """Return the points of a mask or of row numbers."""
-        return PointCloud(
-            points=self.points[rows], std=self.std[rows], intensity=self.intensity[rows]
-        )
 
-
-def joined(clouds) -> PointCloud:
-    """Return all clouds as one."""
-    clouds = list(clouds)
-    if not clouds:
-        return PointCloud(points=np.empty((0, 3)), std=np.empty(0), intensity=np.empty(0))
-    return PointCloud(
-        points=np.concatenate([c.points for c in clouds]),
-        std=np.concatenate([c.std for c in clouds]),
-        intensity=np.concatenate([c.intensity for c in clouds]),
-    )
+NO_POINTS = PointCloud(
+    points=np.empty((0, 3)), std=np.empty(0), intensity=np.empty(0, dtype=np.float32)
+)
 
 
 def thinned(cloud: PointCloud, voxel_m: float) -> PointCloud:
@@ -110,12 +97,12 @@ class PointMapBuilder:
     def points(self, landmarks: Landmarks) -> PointCloud:
         """Return the whole map in odom; `landmarks` are those of the local map."""
         voxel_m = self._parameters.map_voxel_m
-        self._final = [thinned(joined(self._final), voxel_m)]
-        self._landmarks = [thinned(joined(self._landmarks), voxel_m)]
+        self._final = [thinned(PointCloud.joined([NO_POINTS, *self._final]), voxel_m)]
+        self._landmarks = [thinned(PointCloud.joined([NO_POINTS, *self._landmarks]), voxel_m)]
         moving = [_in_odom(keyframe, cloud) for keyframe, cloud in self._moving]
-        dense = supported(joined([*self._final, *moving]), SUPPORT_VOXELS * voxel_m)
+        dense = supported(PointCloud.joined([*self._final, *moving]), SUPPORT_VOXELS * voxel_m)
         local = [self._precise(cloud_of_landmarks(landmarks))] if len(landmarks) else []
-        return thinned(joined([dense, *self._landmarks, *local]), voxel_m)
+        return thinned(PointCloud.joined([dense, *self._landmarks, *local]), voxel_m)
 
     def _settle(self, count):
         self._final += [_in_odom(keyframe, cloud) for keyframe, cloud in self._moving[:count]]

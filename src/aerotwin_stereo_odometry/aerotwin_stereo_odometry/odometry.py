@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.camera import StereoRig
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
 from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
+from aerotwin_stereo_odometry.landmarks import Landmarks
 from aerotwin_stereo_odometry.map_builder import PointMapBuilder
 from aerotwin_stereo_odometry.matching import LandmarkMatch, LandmarkMatcher, in_camera, project
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
@@ -225,7 +226,7 @@ class StereoOdometry:
             self._next_ident, self._T_cam_odom, left, right, occupied_uv=seen.measured[:, :2]
         )
         self._next_ident += len(born)
-        self._window.landmarks = self._window.landmarks.joined(born)
+        self._window.landmarks = Landmarks.joined([self._window.landmarks, born])
         self._window.add(
             OdometryKeyframe(
                 stamp_ns=stamp_ns,

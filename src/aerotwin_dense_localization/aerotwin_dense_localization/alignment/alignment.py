@@ -136,7 +136,6 @@ class DirectAlignment:
 
     def __init__(self, view: DepthImage, parameters: AlignmentParameters | None = None) -> None:
         self.parameters = p = AlignmentParameters() if parameters is None else parameters
-        self.view = view
         variance = np.zeros(view.grey.shape, np.float32) if view.variance is None else view.variance
         cameras = camera_levels(view.camera, p.n_levels)
         pyramids = (

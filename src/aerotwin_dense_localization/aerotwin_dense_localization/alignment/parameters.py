@@ -25,11 +25,7 @@ class AlignmentParameters:
         0.01, text="A level ends at steps shorter than this.", unit="px", minimum=1e-5, maximum=1.0
     )
     stop_sigmas: float = parameter(
-        0.1,
-        text="Or when one moves the answer by less than so many standard deviations: along what "
-        "hardly shows in the image, steps stay long.",
-        minimum=0.0,
-        maximum=10.0,
+        0.1, text="Or at steps of fewer standard deviations.", minimum=0.0, maximum=10.0
     )
     degrees_of_freedom: float = parameter(
         5.0, text="Of Student's t of the residuals (Kerl et al. 2013).", minimum=1.0, maximum=100.0
@@ -45,11 +41,7 @@ class AlignmentParameters:
         5.0, text="Largest accepted factor of brightness, either way.", minimum=1.0, maximum=100.0
     )
     min_overlap: float = parameter(
-        0.15,
-        text="Share of the view that must lie in the image: one from nearer shows less of it, 0.44 "
-        "from two thirds of the distance.",
-        minimum=0.0,
-        maximum=1.0,
+        0.15, text="Least share of the view that lies in the image.", minimum=0.0, maximum=1.0
     )
     min_correlation: float = parameter(
         0.5, text="Least accepted correlation at the finest level.", minimum=0.0, maximum=1.0

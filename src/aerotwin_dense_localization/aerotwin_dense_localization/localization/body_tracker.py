@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A body localised by its camera, image by image, with an optional IMU in between."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from aerotwin_core.frames import FloatArray, invert_transform
@@ -55,7 +53,7 @@ class BodyTracker:
             return found, seen
         if refusal := self._inertial.correct(stamp_ns, T_map_base, covariance):
             self.n_refused += 1
-            return _unbelieved(found, refusal), None
+            return ImageLocalization(status=Status.LOST, reason=refusal), None
         return found, self._inertial.estimate(stamp_ns) or seen
 
 
@@ -67,10 +65,3 @@ def body_covariance(
     `covariance_cam` (6, 6) is that of translation and rotation of its camera, in map axes [m, rad].
     """
     return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], 0.0)
-
-
-def _unbelieved(found: ImageLocalization, reason: str) -> ImageLocalization:
-    return replace(
-        found, status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
-        reason=reason,
-    )  # fmt: skip

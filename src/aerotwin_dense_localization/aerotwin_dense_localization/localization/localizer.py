@@ -58,11 +58,11 @@ class ImageLocalization:
     """
 
     status: Status
-    T_map_cam: FloatArray | None
-    covariance: FloatArray | None
-    correlation: float
-    overlap: float
-    reason: str
+    T_map_cam: FloatArray | None = None
+    covariance: FloatArray | None = None
+    correlation: float = 0.0
+    overlap: float = 0.0
+    reason: str = ""
 
     @property
     def is_localized(self) -> bool:
@@ -126,10 +126,7 @@ class ImageLocalizer:
             return self._taken(Status.RELOCALIZED, *places[0])
         self._before = None  # the next one is expected where the last one was seen
         self._is_sure = False
-        return ImageLocalization(
-            status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
-            reason=reason,
-        )  # fmt: skip
+        return ImageLocalization(status=Status.LOST, reason=reason)
 
     def _sought(
         self, grey: np.ndarray, reason: str
@@ -221,7 +218,6 @@ class ImageLocalizer:
             covariance=_covariance_map(found.covariance, view.T_map_view, T_map_cam),
             correlation=found.correlation,
             overlap=found.overlap,
-            reason="",
         )
 
 

@@ -41,11 +41,7 @@ class InertialParameters:
         0.05, text="The same of their turns.", unit="deg", minimum=0.0, maximum=30.0
     )
     gate_probability: float = parameter(
-        0.9999,
-        text="A pose is refused that is farther from where the IMU leads than so great a share of "
-        "sound ones (chi-square of 6 degrees of freedom).",
-        minimum=0.5,
-        maximum=1.0,
+        0.9999, text="Share of sound poses that pass (chi-square).", minimum=0.5, maximum=1.0
     )
     max_refused: int = parameter(
         5, text="After so many refused poses in a row it begins anew.", minimum=0, maximum=1000
@@ -75,42 +71,22 @@ class LocalizationParameters:
         12, text="Prepared views that are kept; 10 MB each.", minimum=1, maximum=1000
     )
     turn_m_per_rad: float = parameter(
-        3.0,
-        text="What a turn counts beside a shift when the closest virtual key-frame is chosen.",
-        unit="m/rad",
-        minimum=0.0,
-        maximum=100.0,
+        3.0, text="Weight of a turn beside a shift.", unit="m/rad", minimum=0.0, maximum=100.0
     )
     max_step_m: float = parameter(
-        0.75,
-        text="A pose farther from where it was expected is not believed.",
-        unit="m",
-        minimum=0.01,
-        maximum=100.0,
+        0.75, text="Largest jump from the expected pose.", unit="m", minimum=0.01, maximum=100.0
     )
     max_step_deg: float = parameter(
         10.0, text="Nor one turned by more.", unit="deg", minimum=0.1, maximum=180.0
     )
     n_refinements: int = parameter(
-        0,
-        text=(
-            "An image that was placed is aligned again to so many views rendered where it was "
-            "found: for single images, that begin far from any view."
-        ),
-        minimum=0,
-        maximum=10,
+        0, text="Views at the found pose that an image is aligned to again.", minimum=0, maximum=10
     )
     n_candidates: int = parameter(
         3, text="When lost: number of most similar places that are tried.", minimum=1, maximum=100
     )
     min_relocalized_correlation: float = parameter(
-        0.7,
-        text=(
-            "A place found without an expectation is believed if a view rendered there correlates "
-            "by as much."
-        ),
-        minimum=0.0,
-        maximum=1.0,
+        0.7, text="Least correlation of a pose without expectation.", minimum=0.0, maximum=1.0
     )
     alignment: AlignmentParameters = field(default_factory=AlignmentParameters)
     splats: SplatParameters = field(default_factory=SplatParameters)

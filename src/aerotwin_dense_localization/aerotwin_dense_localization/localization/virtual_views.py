@@ -117,10 +117,9 @@ def _middle(image: np.ndarray, share: float) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VirtualView:
-    """A view of the map from the optical frame's pose `T_map_view`, and its aligner."""
+    """The aligner to a view of the map from the optical frame's pose `T_map_view`."""
 
     T_map_view: FloatArray
-    view: DepthImage
     aligner: DirectAlignment
 
 
@@ -167,7 +166,7 @@ class VirtualViews:
             grey=seen.grey, depth=seen.depth, variance=seen.variance, camera=self.camera
         )
         aligner = DirectAlignment(view, self.parameters.alignment)
-        return VirtualView(T_map_view=T_map_view, view=view, aligner=aligner)
+        return VirtualView(T_map_view=T_map_view, aligner=aligner)
 
     def get(self, k: int) -> VirtualView:
         """Return a virtual key-frame, rendered now if it is not cached."""

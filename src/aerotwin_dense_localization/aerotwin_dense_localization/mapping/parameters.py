@@ -18,14 +18,7 @@ class MapParameters:
         0.004, text="Plus this share of the depth (interpolation).", minimum=0.0, maximum=0.1
     )
     alike_dn: float = parameter(
-        12.0,
-        text=(
-            "Of a depth that contradicts the map: with a colour this near to the map's it is "
-            "spurious, with another one a thing is newly seen."
-        ),
-        unit="DN",
-        minimum=0.0,
-        maximum=255.0,
+        12.0, text="Colour difference of the same object.", unit="DN", minimum=0.0, maximum=255.0
     )
     finer: float = parameter(
         0.7, text="Pixels below this share of the map's replace them.", minimum=0.0, maximum=1.0
@@ -40,14 +33,7 @@ class MapParameters:
         0.01, text="Weight of splats at which a pixel is known.", minimum=1e-6, maximum=10.0
     )
     reach_m: float = parameter(
-        1e6,
-        text=(
-            "Key-frames share points with the surfaces that stand this near to them, and a view "
-            "shows those near it: on a long way, poses that drift put one thing in many places."
-        ),
-        unit="m",
-        minimum=0.1,
-        maximum=1e6,
+        1e6, text="Distance of surfaces that share points.", unit="m", minimum=0.1, maximum=1e6
     )
     new_distance_m: float = parameter(
         3.0, text="Distance from all surfaces of a new one.", unit="m", minimum=0.0, maximum=1e6

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A body localised by its camera, with an optional IMU or odometry between images."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from aerotwin_core.frames import FloatArray, invert_transform
@@ -16,14 +14,6 @@ from aerotwin_dense_localization.localization import (
     VirtualViews,
 )
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MapOdom:
-    """Pose of the odometry frame in the map, as of one image."""
-
-    stamp_ns: int
-    T_map_odom: FloatArray
 
 
 class BodyLocalizer:
@@ -71,8 +61,8 @@ class BodyLocalizer:
             self._placed = (stamp_ns, seen.T_map_base)
         return found, seen
 
-    def new_map_odom(self) -> MapOdom | None:
-        """Return the correction of the last localised image, once odometry has passed it."""
+    def new_map_odom(self) -> tuple[int, FloatArray] | None:
+        """Return stamp [ns] and T_map_odom of the last localised image, once odometry passed it."""
         if self._placed is None or not self._odometry.has_passed(self._placed[0]):
             return None
         (stamp_ns, T_map_base), self._placed = self._placed, None
@@ -80,7 +70,7 @@ class BodyLocalizer:
         if T_odom_base is None:
             return None
         self._T_map_odom = T_map_base @ invert_transform(T_odom_base)
-        return MapOdom(stamp_ns=stamp_ns, T_map_odom=self._T_map_odom)
+        return stamp_ns, self._T_map_odom
 
     def _led_by_odometry(self, stamp_ns: int) -> FloatArray | None:
         T_odom_base = self._odometry.near(stamp_ns)

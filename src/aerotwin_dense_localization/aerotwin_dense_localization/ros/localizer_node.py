@@ -151,7 +151,7 @@ class LocalizerNode(ConfiguredNode):
         p = self._settings
         if correction is not None and p.tf == "odom":
             frames = (p.map_frame, p.odom_frame)
-            self._publish_tf(edge_message(correction.stamp_ns, correction.T_map_odom, frames))
+            self._publish_tf(edge_message(*correction, frames))
 
     def _on_odom(self, message: Odometry) -> None:
         try:

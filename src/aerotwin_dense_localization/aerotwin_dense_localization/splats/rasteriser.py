@@ -39,13 +39,7 @@ class SplatParameters:
     """How splats become an image."""
 
     decay: float = parameter(
-        1.5,
-        text=(
-            "Weight is exp(-decay r) of the radial distance r = d^T Q d of eq. (2). 0.5 is the "
-            "Gaussian; more keeps the middle of a splat its own where others reach over it."
-        ),
-        minimum=0.05,
-        maximum=10.0,
+        1.5, text="Weight is exp(-decay r), r = d^T Q d; 0.5: Gaussian.", minimum=0.05, maximum=10.0
     )
     cutoff: float = parameter(
         9.0, text="Squared reach of a splat in standard deviations.", minimum=1.0, maximum=36.0
@@ -63,14 +57,7 @@ class SplatParameters:
         0.1, text="Nearer than this nothing is drawn.", unit="m", minimum=1e-3, maximum=100.0
     )
     max_depth_sigma: float = parameter(
-        0.15,
-        text=(
-            "Splats that extend along the view by more than this share of their depth are not "
-            "drawn: a projection that is linear about their centre would smear them over views "
-            "that they are not in."
-        ),
-        minimum=0.001,
-        maximum=1.0,
+        0.15, text="Largest extent along the view, as a share of depth.", minimum=0.001, maximum=1.0
     )
     min_weight: float = parameter(
         1e-6, text="Sum of weights of a pixel with a surface.", minimum=0.0, maximum=1.0

@@ -16,12 +16,7 @@ class DegradationParameters:
     """Defects of a reconstruction; none by default."""
 
     displacement_rms_m: float = parameter(
-        0.0,
-        text="Bending: root mean square length of the displacement, three components together, "
-        "over all seeds.",
-        unit="m",
-        minimum=0.0,
-        maximum=5.0,
+        0.0, text="RMS length of the displacement.", unit="m", minimum=0.0, maximum=5.0
     )
     correlation_m: float = parameter(
         100.0, text="Distance of a correlation of 1/e.", unit="m", minimum=1.0, maximum=1e5

@@ -58,11 +58,7 @@ class DenseParameters:
         1, text="Least number of points of a cell.", minimum=1, maximum=1000
     )
     least_share: float = parameter(
-        0.15,
-        text="Points that make a cell count, as a share of those in the fullest cell around it: "
-        "less is what floats over a surface by mistake.",
-        minimum=0.0,
-        maximum=1.0,
+        0.15, text="Points of a cell by those of the fullest around it.", minimum=0.0, maximum=1.0
     )
     normal_neighbours: int = parameter(
         16, text="Points that a normal is fitted to.", minimum=4, maximum=200

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from aerotwin_core.frames import make_transform
 from aerotwin_registration.icp.diagnosis import Iterate, failure, judged
 from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.result import Registration
@@ -78,11 +79,10 @@ def align(
             f"{len(source)} source and {len(target)} target points are too few: "
             f"{protocol.min_correspondences} are needed",
         )
-    to_source, to_target = _shift(source.origin), _shift(target.origin)
-    S_start = _shift(-target.origin) @ S_initial @ to_source
+    S_start = _shift(-target.origin) @ S_initial @ _shift(source.origin)
     last = _iterate(source, target, S_start, protocol, on_iteration)
     judgement = judged(source, target, S_start, last, protocol)
-    T, scale = split_scale(to_target @ last.S @ _shift(-source.origin))
+    T, scale = split_scale(_shift(target.origin) @ last.S @ _shift(-source.origin))
     return Registration(T_target_source=T, scale=scale, **judgement)
 
 
@@ -109,9 +109,7 @@ def _start(T: np.ndarray | None, scale: float) -> np.ndarray:
 
 
 def _shift(vector: np.ndarray) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = vector
-    return T
+    return make_transform(np.eye(3), vector)
 
 
 def _iterate(
