@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-from painted_wall import CAMERA, Wall, pose, waves
 from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 
@@ -15,6 +14,7 @@ from aerotwin_dense_localization.alignment import AlignmentParameters, DepthImag
 from aerotwin_dense_localization.alignment.equations import Equations, image_shifts, lengthened
 from aerotwin_dense_localization.alignment.kernels import select_pixels
 from aerotwin_dense_localization.alignment.pyramid import depth_levels, grey_levels
+from support.painted_wall import CAMERA, Wall, pose, waves
 
 ZOOM = PinholeCamera(width=400, height=300, fx=330.0, fy=330.0, cx=199.5, cy=149.5)
 NORMAL, OFFSET = np.array(Wall().normal), Wall().offset_m

@@ -3,7 +3,6 @@
 """A camera on a body that hovers: its IMU says that nothing moves."""
 
 import numpy as np
-from painted_wall import pose
 
 from aerotwin_dense_localization.localization import (
     BodyTracker,
@@ -11,6 +10,7 @@ from aerotwin_dense_localization.localization import (
     InertialFilter,
     Status,
 )
+from support.painted_wall import pose
 
 T_MAP_BASE = pose([0.0, 0.0, 0.7], [4.0, 5.0, 6.0])
 T_BASE_CAM = pose([0.4, 1.2, -0.3], [0.2, 0.1, -0.1])

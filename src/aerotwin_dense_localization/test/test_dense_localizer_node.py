@@ -4,7 +4,8 @@
 
 import numpy as np
 import pytest
-from painted_wall import Wall, pose, waves
+
+from support.painted_wall import Wall, pose, waves
 
 pytestmark = pytest.mark.ros
 rclpy = pytest.importorskip("rclpy")

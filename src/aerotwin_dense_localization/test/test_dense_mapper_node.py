@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from painted_wall import Wall, pose
+
+from support.painted_wall import Wall, pose
 
 pytestmark = pytest.mark.ros
 rclpy = pytest.importorskip("rclpy")

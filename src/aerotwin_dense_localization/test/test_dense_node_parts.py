@@ -4,8 +4,9 @@
 
 import numpy as np
 import pytest
-from painted_wall import CAMERA, Wall, pose
 from scipy.spatial.transform import Rotation
+
+from support.painted_wall import CAMERA, Wall, pose
 
 pytestmark = pytest.mark.ros
 pytest.importorskip("rclpy")

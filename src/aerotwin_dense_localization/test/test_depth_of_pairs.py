@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from painted_wall import Wall, waves
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
+from support.painted_wall import Wall, waves
 
 CAMERA = PinholeCamera(width=480, height=300, fx=420.0, fy=420.0, cx=239.5, cy=149.5)
 BASELINE_M = 0.2

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from painted_wall import pose
 from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 
@@ -23,6 +22,7 @@ from aerotwin_dense_localization.localization.inertial import (
     stepped,
     transition,
 )
+from support.painted_wall import pose
 
 S = 1_000_000_000
 DT_NS, DT = 4_000_000, 0.004

@@ -8,7 +8,6 @@ import re
 import cv2
 import numpy as np
 import pytest
-from painted_wall import Wall, pose, waves
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
@@ -27,6 +26,7 @@ from aerotwin_dense_localization.localization import localizer as localizer_modu
 from aerotwin_dense_localization.localization.localizer import _covariance_map
 from aerotwin_dense_localization.localization.witness import halves, witnessed
 from aerotwin_dense_localization.mapping import SplatMapBuilder
+from support.painted_wall import Wall, pose, waves
 
 SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)
 WALL = Wall(normal=(0.0, 0.0, 1.0), offset_m=3.0, paint=lambda x, y: waves(2.0 * x, 2.0 * y))

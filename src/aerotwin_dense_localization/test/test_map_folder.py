@@ -5,11 +5,11 @@
 import json
 
 import pytest
-from painted_wall import Wall, pose
 
 from aerotwin_dense_localization.mapping import DenseMapError, SplatMapBuilder, load_map, save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST, export_ply
 from aerotwin_registration.ply import read_ply
+from support.painted_wall import Wall, pose
 
 
 @pytest.fixture(scope="module")

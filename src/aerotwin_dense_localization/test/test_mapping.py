@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from painted_wall import CAMERA, Wall, pose
 from scipy.ndimage import gaussian_filter, map_coordinates, uniform_filter
 
 from aerotwin_core.camera import PinholeCamera
@@ -25,6 +24,7 @@ from aerotwin_dense_localization.mapping.map_builder import _salience
 from aerotwin_dense_localization.mapping.surface import from_lab, to_lab
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_dense_localization.splats.cloud import UPPER
+from support.painted_wall import CAMERA, Wall, pose
 
 SIGMA_M = 0.03
 LONG = PinholeCamera(width=320, height=240, fx=500.0, fy=500.0, cx=159.5, cy=119.5)

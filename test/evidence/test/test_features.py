@@ -4,13 +4,13 @@
 
 import numpy as np
 import pytest
-from painted_wall import CAMERA, Wall, pose, waves
 from scipy.spatial import KDTree
 
 from aerotwin_core.frames import invert_transform, transform_points
 from evidence.dense_study.baselines import Detector, FeatureMap, Reference
 from evidence.dense_study.baselines.camera_pose import camera_pose
 from evidence.dense_study.baselines.feature_map import MIN_INLIERS, _between, _near
+from support.painted_wall import CAMERA, Wall, pose, waves
 
 WALL = Wall()
 THERE = pose([0.02, -0.03, 0.05], [0.4, 0.05, 0.3])
