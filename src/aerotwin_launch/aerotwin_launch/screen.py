@@ -63,7 +63,7 @@ class Screen:
         try:
             while data:
                 data = data[os.write(descriptor, data) :]
-        except OSError:  # nobody reads any more: the processes go on, their logs are kept
+        except OSError:  # no reader any more: the processes go on, their logs are saved
             self._broken.add(descriptor)
 
     def _live_line(self) -> bytes:

@@ -230,8 +230,7 @@ def _bar(study: "RepeatStudy", route: "TaughtRouteTruth") -> "Iterator[OnStep]":
     with progress(study.n_repeats * length, "repeat", unit="m") as bar:
 
         def on_step(number: int, step: "RepeatStep") -> None:
-            bar.n = round(number * length + step.s_m, 1)
             bar.set_postfix_str(f"repeat {number + 1}: {step.state}", refresh=False)
-            bar.update(0)
+            bar.update(round(number * length + step.s_m, 1) - bar.n)
 
         yield on_step

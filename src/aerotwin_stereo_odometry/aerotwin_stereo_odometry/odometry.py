@@ -20,7 +20,7 @@ from aerotwin_stereo_odometry.window import KeyframeWindow, OdometryKeyframe
 
 LOST_STD_M_S = 3.0  # growth of the position's standard deviation while nothing is seen
 LOST_STD_RAD_S = 0.5
-LOST_DECAY = 0.9  # of the velocity per lost frame: nobody flies blind for long
+LOST_DECAY = 0.9  # of the velocity per lost frame: no vehicle flies blind for long
 MIN_VARIANCE = 1e-10  # keeps covariances invertible at the first frame
 UNKNOWN_STD = 1e3  # of a twist that nothing is known about [m/s, rad/s]
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 20
-NOT_IN_TILES = "the tiles name nobody"
+NOT_IN_TILES = "none in the tiles"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,7 @@ SHIPPED, OF_LIDAR = "stereo_odometry", "kiss_icp"
 class SitlFlightParameters(FlightNodeParameters):
     """A flight with a SLAM under test and a report."""
 
-    slam: str = parameter(SHIPPED, text="SLAM under test; none = nobody is waited for or judged")
+    slam: str = parameter(SHIPPED, text="SLAM under test; none = no SLAM is waited for or judged")
     slam_name: str = parameter("", text="name of the method in reports and studies; empty = slam")
     slam_process: str = parameter(
         "", text="part of the SLAM's command line, to measure its cost; empty = slam"

@@ -68,7 +68,7 @@ class LocalizerNodeParameters(MountedCameraParameters, LocalizationParameters):
     tf: str = parameter(
         "odom",
         text="What is published on /tf: map -> odom_frame where odometry comes, map -> "
-        "base_frame where nobody else tells it, or nothing.",
+        "base_frame where no other node publishes it, or nothing.",
         choices=TF_EDGES,
     )
     map_sigma_m: float = parameter(

@@ -100,7 +100,7 @@ def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles
 def are_of_one_source(topics: Iterable[str], poses: str, cloud: str) -> bool:
     """Tell whether poses and a map may be of one SLAM: topics of a bag in one first namespace.
 
-    Poses of a file, or of transforms, are of nobody who is known.
+    Poses of a file, or of transforms, are of an unknown source.
 
     Examples
     --------

@@ -26,8 +26,8 @@ def configure_recording(parser: argparse.ArgumentParser) -> None:
     add(
         "--poses-of",
         choices=("base", "optical"),
-        help="of what poses are whose frame nobody tells: of base_link (of a KITTI folder the left "
-        "camera), or of the camera's optical frame, z ahead and x right (base)",
+        help="frame of poses whose frame is not stated: base_link (of a KITTI folder the left "
+        "camera), or the camera's optical frame, z ahead and x right (base)",
     )
     add("--mounting", type=float, nargs=7, metavar=POSE,
         help="of the optical frame in base_link, where /tf_static does not say it")  # fmt: skip
