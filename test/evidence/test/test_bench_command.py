@@ -21,13 +21,15 @@ def test_a_launched_flight_ends_with_it_and_one_line_says_so(number, code):
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
+        shown = ""
         for line in process.stdout:
+            shown += line
             if "waiting until it can arm" in line:
                 break
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
         output, _ = process.communicate(timeout=60.0)
-    assert process.returncode == code, output
+    assert process.returncode == code, shown + output
     word = "interrupted" if number == signal.SIGINT else "terminated"
     assert output.splitlines()[-1] == f"evidence bench: {word}"
     assert "Traceback" not in output
