@@ -62,7 +62,8 @@ def pytest_collection_modifyitems(
 def _add_group(item: pytest.Item) -> None:
     is_of_workspace = item.path.parent == _ROOT / "test"
     is_scenario = is_of_workspace and item.get_closest_marker("ros") is not None
-    if is_scenario or _FLYING_PACKAGES & {*item.path.parts}:
+    has_ports = hasattr(getattr(item, "module", None), "INSTANCE")  # of a vehicle
+    if is_scenario or has_ports or _FLYING_PACKAGES & {*item.path.parts}:
         item.add_marker(pytest.mark.xdist_group("flying"))
     elif is_of_workspace and item.get_closest_marker("xdist_group") is None:
         # What a module makes once, such as wheels, is not made by both processes.
