@@ -16,7 +16,7 @@ release = version = version_line().split()[1].rstrip(",")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "code_reference"]
 # Generated pages that another page includes; a working document that goes.
-exclude_patterns = ["restructuring", "extensions", "reference/generated/included"]
+exclude_patterns = ["extensions", "reference/generated/included"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 # A single backtick in a docstring is a name: a link where the name is documented here.

@@ -36,7 +36,7 @@ PAGES = [
     *sorted(
         path
         for path in DOCS.rglob("*.md")
-        if not {"generated", "restructuring"} & {*path.relative_to(DOCS).parts}
+        if "generated" not in path.relative_to(DOCS).parts
     ),
 ]
 NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
@@ -146,6 +146,8 @@ def check_verb(words: list[str]) -> None:
 
 def check_launch(words: list[str]) -> None:
     """Let the runner work out what it would start, which refuses what does not exist."""
+    # Parameter files of the reader's own are read even so; the snippets that run have them.
+    words = [word for word in words if not word.partition(":=")[0].endswith("_parameters")]
     show = [] if "--show-args" in words else ["--print-commands"]
     code = cli.main(["launch", *words, *show])
     assert code == 0, f"aerotwin launch {' '.join(words)}: refused, see above"
