@@ -33,11 +33,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "CONTRIBUTING.md",
-    *sorted(
-        path
-        for path in DOCS.rglob("*.md")
-        if "generated" not in path.relative_to(DOCS).parts
-    ),
+    *sorted(path for path in DOCS.rglob("*.md") if "generated" not in path.relative_to(DOCS).parts),
 ]
 NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
 FENCE = re.compile(
