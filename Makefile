@@ -99,14 +99,19 @@ COLCON_TEST = AEROTWIN_TESTS=one-of-each-file colcon test --base-paths src --ret
 # Their tests open ports that are fixed: never two at once.
 FLYING = aerotwin_autopilot aerotwin_px4_bridge aerotwin_simulator
 
-# All tests once; then one of each file by `colcon test`, each package in the environment that its
-# manifest gives it: its tests are found there, import only what it declares, and pass. What colcon
-# would run again of the others shows nothing new.
+# All tests; those that failed once more, without a neighbour. Then one of each file by `colcon
+# test`, each package in the environment that its manifest gives it: its tests are found there,
+# import only what it declares, and pass. What colcon would run again of the others shows nothing
+# new.
 # What killed processes left in shared memory is removed at the end; what lives is not touched.
 test: setup-dev
 	@$(ENVIRONMENT)
 	trap 'fastdds shm clean >/dev/null' EXIT
-	python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST)
+	python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST) || {
+	    test $$? -eq 1
+	    echo "Once more what failed, alone on the machine: what passes now is flaky, please report it."
+	    python -m pytest -p no:xdist -x --last-failed --last-failed-no-failures none $(PYTEST)
+	}
 	$(COLCON_TEST) --packages-skip $(FLYING) --parallel-workers $(WORKERS) >build/setup/colcon-test.log 2>&1 \
 	    || { colcon test-result --verbose; exit 1; }
 	$(COLCON_TEST) --packages-select $(FLYING) --executor sequential >>build/setup/colcon-test.log 2>&1 \

@@ -2,26 +2,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of every test: real data where it is present, one ROS domain for each worker."""
 
+import fcntl
 import os
 import pty
 import select
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 _ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(_ROOT / "test"))  # for `evidence` and `support`
 # DDS takes the UDP ports from 7400 + 250 x domain: from domain 26 on they are those of MAVLink.
-_N_DOMAINS = 24
+_DOMAINS = range(1, 25)
 _CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
 
-# Of the process, so that neither two workers nor two runs of the tests hear each other.
-os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % _N_DOMAINS)
+
+def _claim_domain() -> int:
+    """Claim a ROS domain for this process: no two workers or runs of the tests hear each other."""
+    first = os.getpid() % len(_DOMAINS)
+    for domain in [*_DOMAINS[first:], *_DOMAINS[:first]]:
+        path = Path(tempfile.gettempdir()) / f"aerotwin-test-domain-{domain}.lock"
+        try:
+            lock = path.open("w")
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # another process holds it, or the file is another user's
+            continue
+        _locks.append(lock)
+        return domain
+    raise RuntimeError(f"all {len(_DOMAINS)} ROS domains of tests are claimed: end other test runs")
+
+
+_locks: list[IO[str]] = []  # open until the process ends, which frees the domain
+os.environ["ROS_DOMAIN_ID"] = str(_claim_domain())
 os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
