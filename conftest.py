@@ -13,7 +13,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -30,16 +29,18 @@ def _claim_domain() -> int:
     for domain in [*_DOMAINS[first:], *_DOMAINS[:first]]:
         path = Path(tempfile.gettempdir()) / f"aerotwin-test-domain-{domain}.lock"
         try:
-            lock = path.open("w")
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # another process holds it, or the file is another user's
+            lock = os.open(path, os.O_CREAT | os.O_WRONLY)  # until the process ends
+        except OSError:  # another user's
             continue
-        _locks.append(lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # another process has this domain
+            os.close(lock)
+            continue
         return domain
     raise RuntimeError(f"all {len(_DOMAINS)} ROS domains of tests are claimed: end other test runs")
 
 
-_locks: list[IO[str]] = []  # open until the process ends, which frees the domain
 os.environ["ROS_DOMAIN_ID"] = str(_claim_domain())
 os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
