@@ -18,10 +18,9 @@ when an argument is wrong; else that of the replay.
 """
 
 import argparse
-import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aerotwin_core.cli import progress, say, say_fatal, write_json
 from aerotwin_core.errors import UserError
@@ -31,6 +30,7 @@ from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of
 if TYPE_CHECKING:
     from aerotwin_core.bag import BagReader
     from aerotwin_run_evaluation.bag.roles import BagRoles
+    from aerotwin_run_evaluation.run_judgement import RunRecord
 
 AUTO, NONE, EXTERNAL = "auto", "none", "external"
 EXIT_NOT_JUDGED = 1
@@ -127,17 +127,17 @@ def run(arguments: argparse.Namespace) -> int:
     folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
     folder.mkdir(parents=True, exist_ok=True)
     if slam == NONE:
-        code = _judge_recorded(arguments, bag, roles, folder, world)
+        code = _evaluate_recorded(arguments, bag, roles, folder, world)
     else:
         body = body_frame(bag, _sensor(arguments, slam, roles))
         code = _replay(arguments, slam, folder, body, world)
-    metrics = _metrics(folder)
-    if metrics is None or code not in (0, EXIT_NOT_JUDGED):
+    if code not in (0, EXIT_NOT_JUDGED) or not (folder / "metrics.json").is_file():
         return code
+    result = load_run(folder)
     if arguments.json != "-":
-        say("\n".join(summary_lines(load_run(folder))))
-    write_json(arguments.json, metrics)
-    return exit_code_of_gates(arguments.fail_if, metrics["sections"], aliases()) or code
+        say("\n".join(summary_lines(result)))
+    write_json(arguments.json, result.document)
+    return exit_code_of_gates(arguments.fail_if, result.document["sections"], aliases()) or code
 
 
 def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
@@ -182,11 +182,6 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
     elif len(arguments.estimate) > 1:
         raise UserError(f"--estimate {arguments.estimate[1]}: a SLAM that is replayed has one "
                         "estimate; several are judged with --recorded")  # fmt: skip
-
-
-def _metrics(folder: Path) -> dict[str, Any] | None:
-    path = folder / "metrics.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
@@ -269,72 +264,81 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, w
     return launch_scenario("aerotwin_bringup", "evaluate_bag.launch.yaml", provided)
 
 
-def _span(
-    arguments: argparse.Namespace, bag: "BagReader", sources: "tuple[str, ...]"
-) -> tuple[int, int] | None:
-    """Return first and last header stamp of the requested part, None for all of it."""
-    from aerotwin_run_evaluation.bag.poses import on_header_clock
-
-    if arguments.start_s <= 0.0 and arguments.duration_s <= 0.0:
-        return None
-    start_ns = bag.start_ns + round(arguments.start_s * 1e9)
-    duration_ns = round(arguments.duration_s * 1e9)
-    end_ns = start_ns + duration_ns if duration_ns > 0 else bag.end_ns
-    return on_header_clock((start_ns, end_ns), ((bag, source) for source in sources))
-
-
-def _judge_recorded(
+def _evaluate_recorded(
     arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path, world: str
 ) -> int:
+    """Evaluate what a bag holds, write the report, and return the exit code."""
     from aerotwin_core.run_folder import software_versions
-    from aerotwin_run_evaluation.bag.run_topics import recorded_topics
-    from aerotwin_run_evaluation.report.run_report import is_judged, write_run_report
-    from aerotwin_run_evaluation.run_judgement import RunRecord
+    from aerotwin_run_evaluation.report.run_report import write_run_report
+    from aerotwin_run_evaluation.run_judgement import judge_run
 
-    surface, n_of_maps = None, 0
-    if world:  # only then a map is judged
+    record = _record(arguments, bag, roles, world)
+    topics, is_quiet = record.topics, arguments.json == "-"
+    n_steps = 2 + len(topics.estimates)
+    if record.world is not None:
         from aerotwin_map_evaluation.evaluation import STEPS
-        from aerotwin_worlds import load_world
 
-        surface, n_of_maps = load_world(world), 2 * len(STEPS)
-    topics = recorded_topics(arguments, bag, roles)
-    record = RunRecord(
-        folder=folder,
-        title=f"Evaluation of {bag.path.resolve().name}",
-        truth_bag=bag,
-        slam_bag=bag,
-        world=surface,
-        configuration={
-            "bag": str(bag.path),
-            "world": world,
-            "truth": topics.truth,
-            "estimates": list(topics.estimates),
-            "map": topics.map,
-            "versions": software_versions(),
-        },
-        topics=topics,
-        protocol=arguments.protocol,
-        span_ns=_span(arguments, bag, (topics.truth, *topics.estimates, *topics.frames)),
-        duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
-    )
-    quiet = arguments.json == "-"
-    if not quiet:
+        n_steps += 2 * len(STEPS)
+    if not is_quiet:
         say(f"judges {', '.join(topics.estimates)} against {topics.truth or 'no truth'}")
-    with progress(2 + len(topics.estimates) + n_of_maps, "evaluate bag") as bar:
+    with progress(n_steps, "evaluate bag") as bar:
 
         def next_step(text: str) -> None:
             bar.set_postfix_str(text)
             bar.update(1)
 
-        path = write_run_report(record, on_step=next_step)
-    if not quiet:
-        say(f"report: {path}")
-    metrics = _metrics(folder)
-    assert metrics is not None
-    if is_judged(metrics):
+        evaluation = judge_run(record, next_step)
+        next_step("report")
+        page = write_run_report(
+            folder,
+            evaluation,
+            title=f"Evaluation of {bag.path.resolve().name}",
+            configuration={
+                "bag": str(bag.path),
+                "world": world,
+                "truth": topics.truth,
+                "estimates": list(topics.estimates),
+                "map": topics.map,
+                "versions": software_versions(),
+            },
+        )
+    if not is_quiet:
+        say(f"report: {page}")
+    if evaluation.is_judged:
         return 0
-    say_fatal(UserError("; ".join(["nothing was judged", *metrics["warnings"]])))
+    say_fatal(UserError("; ".join(["nothing was judged", *evaluation.warnings])))
     return EXIT_NOT_JUDGED
+
+
+def _record(
+    arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", world: str
+) -> "RunRecord":
+    """Return what of a bag is evaluated; without a world no map is."""
+    from aerotwin_run_evaluation.bag.poses import on_header_clock
+    from aerotwin_run_evaluation.bag.roles import recorded_topics
+    from aerotwin_run_evaluation.run_judgement import RunRecord
+
+    surface = None
+    if world:
+        from aerotwin_worlds import load_world
+
+        surface = load_world(world)
+    topics = recorded_topics(
+        bag, roles, truth=arguments.truth, estimates=arguments.estimate,
+        slam_map=arguments.map, frames=arguments.frames,
+    )  # fmt: skip
+    span_ns = None
+    if arguments.start_s > 0.0 or arguments.duration_s > 0.0:
+        start_ns = bag.start_ns + round(arguments.start_s * 1e9)
+        duration_ns = round(arguments.duration_s * 1e9)
+        end_ns = start_ns + duration_ns if duration_ns > 0 else bag.end_ns
+        sources = (topics.truth, *topics.estimates, *topics.frames)
+        span_ns = on_header_clock((start_ns, end_ns), ((bag, source) for source in sources))
+    return RunRecord(
+        truth_bag=bag, slam_bag=bag, world=surface, topics=topics,
+        protocol=arguments.protocol, span_ns=span_ns,
+        duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
+    )  # fmt: skip
 
 
 def aliases() -> dict[str, str]:

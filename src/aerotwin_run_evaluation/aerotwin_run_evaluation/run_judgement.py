@@ -5,17 +5,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.errors import UserError
-from aerotwin_core.section import Section
 from aerotwin_run_evaluation.bag.frames import FrameCollector, collect_frames
 from aerotwin_run_evaluation.bag.poses import Span, truth_within, within
 from aerotwin_run_evaluation.bag.protocols import trajectory_protocol
-from aerotwin_run_evaluation.bag.run_topics import RunTopics
+from aerotwin_run_evaluation.bag.roles import RunTopics
 from aerotwin_trajectory_evaluation import (
     ResourceUsage,
     TrajectoryEvaluation,
@@ -38,25 +37,19 @@ NO_MAP = "no map was published on {}, and none is judged"
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """Recordings of a run, and what its report needs."""
+    """Recordings of a run, and how they are evaluated."""
 
-    folder: Path  # of report.html and metrics.json
-    title: str
     # with truth and images, and with the outputs of the SLAM under test (None without one)
     truth_bag: BagReader
     slam_bag: BagReader | None
     world: "World | None"  # the true surface, for the map
-    configuration: dict[str, Any]  # reproduces the run
     usage: ResourceUsage | None = None
     duration_s: float = 0.0  # simulated (or recorded) time
     topics: RunTopics = field(default_factory=RunTopics)
     frames: FrameCollector | None = None  # the frames, if already collected; else they are read
     protocol: str | None = None  # protocol file or preset of the evaluations
     span_ns: Span | None = None  # first and last header stamp of the evaluated part; None = all
-    # first and last sections of the report
-    lead: tuple[Section, ...] = ()
-    end: tuple[Section, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     # the run was interrupted: the map is not evaluated, and the report says so
     is_partial: bool = False
 
@@ -97,13 +90,22 @@ class SlamEvaluation:
 class RunEvaluation:
     """Results of a run: its frames by topic, its SLAM, and warnings."""
 
+    record: RunRecord
     frames: tuple[FrameCollector, ...]
     slam: SlamEvaluation
     warnings: tuple[str, ...]
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether a trajectory (and with it a map) was evaluated."""
+        return bool(self.slam.estimates)
+
 
 def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluation:
-    """Evaluate a run; what cannot be evaluated becomes a warning."""
+    """Evaluate a run; what cannot be evaluated becomes a warning.
+
+    `on_step` is called with the name of each step, for progress.
+    """
     on_step("frames")
     frames, slam = _frames(record), SlamEvaluation()
     warnings = [*record.warnings, *(() if record.world is None else record.world.warnings)]
@@ -117,7 +119,9 @@ def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluatio
         if not slam.estimates:
             warnings.insert(0, NOTHING_JUDGED)
     warnings += _bag_warnings(record.truth_bag)
-    return RunEvaluation(frames=frames, slam=slam, warnings=tuple(dict.fromkeys(warnings)))
+    return RunEvaluation(
+        record=record, frames=frames, slam=slam, warnings=tuple(dict.fromkeys(warnings))
+    )
 
 
 class _NotJudged(Exception):

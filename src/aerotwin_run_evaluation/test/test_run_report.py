@@ -12,11 +12,10 @@ from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.frames import pose_from_transform, quaternion_from_yaw
 from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_run_evaluation.bag.roles import SLAM_ODOM, TRUTH
-from aerotwin_run_evaluation.bag.run_topics import RunTopics
+from aerotwin_run_evaluation.bag.roles import SLAM_ODOM, TRUTH, RunTopics
 from aerotwin_run_evaluation.report import run_report
 from aerotwin_run_evaluation.report.run_report import write_run_report
-from aerotwin_run_evaluation.run_judgement import RunRecord
+from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run
 from aerotwin_run_evaluation.run_map import last_map
 from aerotwin_trajectory_evaluation.slam_poses import read_poses, start_pose
 
@@ -88,15 +87,13 @@ def fly(tmp_path, monkeypatch):
 
     def run(frame, T_frame_map, *, frame_of_truth="map", is_map_expected=False):
         record = RunRecord(
-            folder=tmp_path,
-            title="flight",
             truth_bag=_bag_of(tmp_path / "bag", frame, T_frame_map, frame_of_truth),
             slam_bag=BagReader(tmp_path / "bag"),
             world=NO_WORLD,
-            configuration={},
             topics=RunTopics(is_map_expected=is_map_expected),
         )
-        write_run_report(record)
+        evaluation = judge_run(record, lambda step: None)
+        write_run_report(tmp_path, evaluation, title="flight", configuration={})
         return json.loads((tmp_path / "metrics.json").read_text(encoding="utf-8")), said
 
     return run

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses which topics of an arbitrary bag are cameras, lidar, truth, estimate and map.
+"""Topics of a bag that are evaluated; in an arbitrary bag their roles are guessed.
 
 Message types decide first, then tokens of the names; the result is printed, so that the user can
 correct a wrong guess with an option.
@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from aerotwin_core.bag import POSE_TYPES
+from aerotwin_core.bag import POSE_TYPES, BagReader
 from aerotwin_core.errors import UserError
 
 IMAGE, CLOUD = "sensor_msgs/msg/Image", "sensor_msgs/msg/PointCloud2"
 CAMERA_INFO, TF_MESSAGE = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
 TRUTH, SLAM_ODOM, SLAM_MAP = "/truth/odom", "/slam/odom", "/slam/map"
-_PREFERRED = (TRUTH, SLAM_ODOM, SLAM_MAP, "/stereo/left/image_raw", "/lidar/points")
+LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
+_PREFERRED = (TRUTH, SLAM_ODOM, SLAM_MAP, LEFT_IMAGE, LIDAR_POINTS)
 _TRUTH_TOKENS = ("truth", "gt", "groundtruth", "vicon", "mocap", "optitrack", "vrpn", "leica")
 _ESTIMATE_TOKENS = ("slam", "odom", "odometry", "vio", "vo", "lio", "estimate", "estimated", "pose")
 _NO_ESTIMATE = ("command", "cmd", "setpoint", "goal", "target", "desired", "autopilot", "external")
@@ -74,6 +75,26 @@ class BagRoles:
         return [f"{role:9} {name}" for role, name in named.items() if name]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunTopics:
+    """Topics of a run's bags that are evaluated."""
+
+    # a source of `read_poses`: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty if
+    # unknown
+    truth: str = TRUTH
+    # sources in the SLAM's bag; map and cost are evaluated with the first
+    estimates: tuple[str, ...] = (SLAM_ODOM,)
+    map: str = SLAM_MAP  # PointCloud2 of the SLAM's bag
+    map_poses: str = ""  # poses in whose frame the map is, if not the first estimate
+    # remark on the origin of the map, or why none is evaluated; `map` is empty then
+    map_note: str = ""
+    # whether the SLAM is known to publish one: a missing one is then a warning, else a remark
+    is_map_expected: bool = True
+    # topics of the truth's bag whose messages may be the frames; stamps decide from which of them
+    # an estimate was computed
+    frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
+
+
 def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles:
     """Return the roles of the topics of a bag, from message type and message count by topic.
 
@@ -112,6 +133,53 @@ def are_of_one_source(topics: Iterable[str], poses: str, cloud: str) -> bool:
     False
     """
     return poses in set(topics) and _first_namespace(poses) == _first_namespace(cloud)
+
+
+def recorded_topics(
+    bag: BagReader,
+    roles: BagRoles,
+    *,
+    truth: str,
+    estimates: Iterable[str],
+    slam_map: str,
+    frames: str,
+) -> RunTopics:
+    """Return the topics of a recorded bag to evaluate: the named ones, else those of `roles`.
+
+    A map is evaluated with the trajectory of its own SLAM. A map of another source is evaluated if
+    it is named, and the report states both sources.
+    """
+    sources = tuple(dict.fromkeys(estimates)) or roles.estimates[:1] or (SLAM_ODOM,)
+    found_map, map_poses, note = _map_beside(sources[0], slam_map, bag, roles)
+    return RunTopics(
+        truth=truth or roles.truth or "",
+        estimates=sources,
+        map=found_map,
+        map_poses=map_poses,
+        map_note=note,
+        is_map_expected=bool(slam_map),
+        frames=(frames,) if frames else tuple(filter(None, (roles.left, roles.lidar))),
+    )
+
+
+def _map_beside(estimate: str, asked: str, bag: BagReader, roles: BagRoles) -> tuple[str, str, str]:
+    """Return the map's topic (empty: none), the poses that place it, and a note."""
+    topic = asked or roles.map or SLAM_MAP
+    if bag.counts.get(topic, 0) == 0 or are_of_one_source(bag.topics, estimate, topic):
+        return topic, "", ""
+    if not asked:
+        note = (
+            f"The map on {topic} is not judged: it is of another source than {estimate}. "
+            f"--map {topic} judges it all the same."
+        )
+        return "", "", note
+    own = [source for source in roles.estimates if are_of_one_source(bag.topics, source, topic)]
+    poses = own[0] if own else estimate
+    note = (
+        f"Two sources: the trajectory is {estimate}, the map on {topic} is of another SLAM; it "
+        f"lies where the first pose of {poses} puts it."
+    )
+    return topic, poses, note
 
 
 def _first_namespace(topic: str) -> str:

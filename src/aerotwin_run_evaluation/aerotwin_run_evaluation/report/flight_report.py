@@ -15,14 +15,14 @@ from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.section import Section
 from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.px4_files import ulog_path
-from aerotwin_px4_bridge.ulog import read_ulog
-from aerotwin_run_evaluation.bag.run_topics import RunTopics
+from aerotwin_px4_bridge.ulog import PX4Log, read_ulog
+from aerotwin_run_evaluation.bag.roles import RunTopics
 from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
 from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
 from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
 from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
-from aerotwin_run_evaluation.run_judgement import RunRecord
+from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_worlds import World
 
@@ -70,35 +70,15 @@ def write_flight_report(
     bag = BagReader(flight.folder / "bag")
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
     configuration = yaml.safe_load(text)
-    chapters = [
-        flight_section(
-            path_errors(bag),
-            outcome=flight.outcome,
-            duration_s=flight.duration_s,
-            real_time_factor=flight.real_time_factor,
-            parameters=configuration["parameters"],
-            commanders=[c for vehicle in flight.vehicles for c in vehicle.commanders],
-        )
-    ]
-    if len(flight.vehicles) > 1:
-        members = [
-            read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed)
-            for v in flight.vehicles
-        ]
-        chapters.append(fleet_section(members))
-    logs, problems = _px4_log_sections(flight, bag, world)
+    logs, problems = _px4_logs(flight, bag)
     failure = not flight.is_success and not flight.is_interrupted
     record = RunRecord(
-        folder=flight.folder,
-        title=title,
         truth_bag=bag,
         slam_bag=bag if is_judged else None,
         world=world,
-        configuration=configuration,
         usage=usage,
         duration_s=flight.duration_s,
         topics=RunTopics(is_map_expected=is_map_expected),
-        lead=(*lead, *chapters, *logs),
         warnings=(
             *([f"The flight failed: {flight.outcome}"] if failure else []),
             *flight.warnings,
@@ -107,15 +87,44 @@ def write_flight_report(
         ),
         is_partial=flight.is_interrupted,
     )
-    return write_run_report(record, on_step=say_step)
-
-
-def _px4_log_sections(
-    flight: FlownFlight, bag: BagReader, world: World
-) -> tuple[list[Section], list[str]]:
-    """Return a section for each PX4 log in the run folder, and warnings for those without one."""
-    chapters, problems = [], []
+    fleet = flight.vehicles if len(flight.vehicles) > 1 else ()
+    members = [read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed) for v in fleet]
+    errors, evaluation = path_errors(bag), judge_run(record, say_step)
+    say_step("report")
+    chapters = [
+        flight_section(
+            errors,
+            outcome=flight.outcome,
+            duration_s=flight.duration_s,
+            real_time_factor=flight.real_time_factor,
+            parameters=configuration["parameters"],
+            commanders=[c for vehicle in flight.vehicles for c in vehicle.commanders],
+        )
+    ]
+    if members:
+        chapters.append(fleet_section(members))
     plane = LocalTangentPlane(world.origin)
+    chapters += [
+        px4_log_section(log, bag.trajectory(topic), plane, name, number)
+        for log, topic, name, number in logs
+    ]
+    return write_run_report(
+        flight.folder,
+        evaluation,
+        title=title,
+        configuration=configuration,
+        lead=(*lead, *chapters),
+    )
+
+
+def _px4_logs(
+    flight: FlownFlight, bag: BagReader
+) -> tuple[list[tuple[PX4Log, str, str, int]], list[str]]:
+    """Return PX4's logs in the run folder, and warnings for those that cannot be read.
+
+    Each is with the topic of its vehicle's truth, the vehicle's name and its number.
+    """
+    logs, problems = [], []
     for vehicle in flight.vehicles:
         topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
         if bag.counts.get(topic, 0) < 2:
@@ -125,10 +134,7 @@ def _px4_log_sections(
             if not path.is_file():
                 break
             try:
-                log = read_ulog(path, PX4_LOG_TOPICS)
+                logs.append((read_ulog(path, PX4_LOG_TOPICS), topic, vehicle.name, number))
             except UserError as error:
                 problems.append(f"PX4's log is not shown: {error}")
-                continue
-            truth = bag.trajectory(topic)
-            chapters.append(px4_log_section(log, truth, plane, vehicle.name, number))
-    return chapters, problems
+    return logs, problems

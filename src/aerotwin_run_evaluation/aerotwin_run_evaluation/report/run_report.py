@@ -5,7 +5,7 @@
 import dataclasses
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,9 @@ from aerotwin_report import write_report
 from aerotwin_run_evaluation.bag.frames import FrameCollector
 from aerotwin_run_evaluation.run_judgement import (
     JudgedEstimate,
+    RunEvaluation,
     RunRecord,
     SlamEvaluation,
-    judge_run,
 )
 from aerotwin_trajectory_evaluation import TrajectoryEvaluation, resource_section
 from aerotwin_trajectory_evaluation import section as trajectory_section
@@ -37,42 +37,40 @@ MAX_DRIFT_PERCENT = 3.0
 WIDTH_PX = 420
 CHANNELS = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}
 """Encodings of the camera frames that are shown."""
-JUDGED = ("trajectory", "map")
-"""Sections of which a report has at least one if anything was evaluated."""
 
 
-def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None = None) -> Path:
-    """Evaluate the run and write its report; return the path of report.html.
+def write_run_report(
+    folder: Path,
+    evaluation: RunEvaluation,
+    *,
+    title: str,
+    configuration: Mapping[str, Any],
+    lead: Sequence[Section] = (),
+    end: Sequence[Section] = (),
+) -> Path:
+    """Write report.html, metrics.json and maps of a run; return the path of the first.
 
-    `on_step` is called with the name of each step, for progress.
+    `configuration` reproduces the run; `lead` and `end` are the first and last sections.
     """
-    step = on_step or (lambda text: None)
-    found = judge_run(record, step)
-    step("report")
-    sections = _slam_sections(record, found.slam)
-    pictures = () if record.is_partial else map(frames_section, found.frames)
+    record = evaluation.record
+    sections = _slam_sections(record, evaluation.slam)
+    pictures = () if record.is_partial else map(frames_section, evaluation.frames)
     sections += [section for section in pictures if section is not None][:1]
-    _write_maps(record.folder, found.slam.maps)
-    write_report(
-        record.folder,
-        title=record.title,
-        sections=[*record.lead, *sections, *record.end],
-        configuration=record.configuration,
-        warnings=found.warnings,
-        seed=record.configuration.get("parameters", {}).get("seed"),
+    _write_maps(folder, evaluation.slam.maps)
+    return write_report(
+        folder,
+        title=title,
+        sections=[*lead, *sections, *end],
+        configuration=configuration,
+        warnings=evaluation.warnings,
+        seed=configuration.get("parameters", {}).get("seed"),
         world=None if record.world is None else record.world.credits,
     )
-    return record.folder / "report.html"
 
 
 def say_step(name: str) -> None:
     """Print the current step of a report, which may take minutes."""
     say(f"writing the report: {name}")
-
-
-def is_judged(metrics: Mapping[str, Any]) -> bool:
-    """Return whether a report's `metrics.json` evaluates a trajectory or a map."""
-    return any(name.startswith(JUDGED) for name in metrics["sections"])
 
 
 def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:

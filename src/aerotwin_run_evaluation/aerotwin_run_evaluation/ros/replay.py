@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process of launch/evaluate_bag.launch.yaml: replay a bag, record the answers, report."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -22,10 +21,10 @@ from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopReq
 from aerotwin_run_evaluation.bag.poses import on_header_clock
 from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
 from aerotwin_run_evaluation.bag.replay_record import ReplayRecord, replay_section
-from aerotwin_run_evaluation.bag.run_topics import RunTopics
-from aerotwin_run_evaluation.report.run_report import is_judged, say_step, write_run_report
+from aerotwin_run_evaluation.bag.roles import RunTopics
+from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
 from aerotwin_run_evaluation.ros.replay_node import ReplayNode, ReplayParameters
-from aerotwin_run_evaluation.run_judgement import RunRecord
+from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_trajectory_evaluation.slam_poses import require_poses
 from aerotwin_worlds import World, load_world
@@ -83,14 +82,21 @@ def _replay_and_report(node: ReplayNode, world: World | None) -> int:
             node.detach()
             status.close()
             usage = None if node.recorder is None else node.recorder.stop()
-    record = _record(node, world, folder, configuration, replayed, usage)
-    say(f"report: {write_run_report(record, on_step=say_step)}")
-    if record.is_partial:
+    evaluation = judge_run(_record(node, world, folder, replayed, usage), say_step)
+    say_step("report")
+    page = write_run_report(
+        folder,
+        evaluation,
+        title=f"Evaluation of {node.source.path.resolve().name}",
+        configuration=configuration,
+        end=(replay_section(replayed),),
+    )
+    say(f"report: {page}")
+    if evaluation.record.is_partial:
         return EXIT_INTERRUPTED
-    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-    if is_judged(metrics):
+    if evaluation.is_judged:
         return 0
-    say_fatal(UserError("; ".join(["nothing was judged", *metrics["warnings"]])))
+    say_fatal(UserError("; ".join(["nothing was judged", *evaluation.warnings])))
     return EXIT_FAILURE
 
 
@@ -98,7 +104,6 @@ def _record(
     node: ReplayNode,
     world: World | None,
     folder: Path,
-    configuration: dict[str, object],
     replayed: ReplayRecord,
     usage: ResourceUsage | None,
 ) -> RunRecord:
@@ -107,12 +112,9 @@ def _record(
     clocks = (node.source, truth), (slam_bag, node.estimate)
     is_part = node.is_stop_requested or parameters.start_s > 0.0 or parameters.duration_s > 0.0
     return RunRecord(
-        folder=folder,
-        title=f"Evaluation of {node.source.path.resolve().name}",
         truth_bag=node.source,
         slam_bag=slam_bag,
         world=world,
-        configuration=configuration,
         usage=usage,
         duration_s=replayed.bag_s,
         topics=RunTopics(
@@ -126,7 +128,6 @@ def _record(
         if is_part
         else None,
         protocol=parameters.protocol or None,
-        end=(replay_section(replayed),),
         is_partial=node.is_stop_requested,
     )
 
