@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 from aerotwin_core.cli import say, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.output_lock import refuse_inputs_as_output
-from aerotwin_scenarios.dense_localization.commands.recording_options import (
+from aerotwin_scenarios.recording_options import (
     POSE,
     configure_flight,
     configure_recording,
@@ -94,12 +94,18 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_scenarios.dense_localization.commands.localization_page import (
         summary_lines,
         write_page,
+        write_poses,
     )
     from aerotwin_scenarios.dense_localization.commands.localize import localize
 
     result = localize(request)
-    result.located.write(args.out, result.T_base_cam)
-    page = write_page(args.out, result)
+    write_poses(args.out, result.located, result.T_base_cam)
+    provided = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in vars(args).items()
+        if value is not None and name not in ("json", "out")
+    }
+    page = write_page(args.out, result, provided)
     numbers = result.numbers
     if args.json != "-":
         notes = (f"note: {note}" for note in result.notes)
@@ -125,15 +131,7 @@ def request_of(args: argparse.Namespace) -> "LocalizeRequest":
     parameters = ScanParameters()
     if args.parameters is not None:
         parameters = load_parameters_file(ScanParameters, args.parameters)
-    provided = {name: value for name, value in vars(args).items() if name not in ("json", "out")}
-    return LocalizeRequest(
-        map_folder=args.map, scan=scan, parameters=parameters, align=args.align,
-        arguments={
-            name: str(value) if isinstance(value, Path) else value
-            for name, value in provided.items()
-            if value is not None
-        },
-    )  # fmt: skip
+    return LocalizeRequest(map_folder=args.map, scan=scan, parameters=parameters, align=args.align)
 
 
 def _recorded_scan(args: argparse.Namespace) -> "RecordedScan":

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from aerotwin_core.cli import say, write_json
 from aerotwin_core.errors import UserError
-from aerotwin_scenarios.dense_localization.commands.recording_options import (
+from aerotwin_scenarios.recording_options import (
     OF_FLIGHTS,
     configure_flight,
     configure_recording,

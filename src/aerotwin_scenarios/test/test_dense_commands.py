@@ -22,8 +22,11 @@ from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_scenarios.dense_localization.commands import localization_page
-from aerotwin_scenarios.dense_localization.commands.localize import Judgement, numbers_of
-from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
+from aerotwin_scenarios.dense_localization.commands.localize import (
+    Judgement,
+    LocatedImages,
+    numbers_of,
+)
 from aerotwin_scenarios.dense_localization.commands.map_folder import replaced_folder
 from aerotwin_scenarios.dense_localization.recordings.recording import ExternalPoses, Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import (
@@ -67,7 +70,7 @@ def made(bag, tmp_path_factory):
 @pytest.fixture
 def no_page(monkeypatch):
     """Draw no report: one test looks at one."""
-    monkeypatch.setattr(localization_page, "write_page", lambda folder, result: folder)
+    monkeypatch.setattr(localization_page, "write_page", lambda folder, *_: folder)
 
 
 def test_a_bag_becomes_a_map_with_poses_that_agree(made):

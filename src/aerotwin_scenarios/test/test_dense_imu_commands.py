@@ -41,8 +41,8 @@ def page(monkeypatch):
     """What the pages would be made of, the first one's first."""
     results = []
 
-    def keep(folder, result):
-        results.append(result)
+    def keep(folder, result, arguments):
+        results.append((result, arguments))
         return folder
 
     monkeypatch.setattr(localization_page, "write_page", keep)
@@ -75,10 +75,10 @@ def test_an_imu_leads_between_sparse_images_where_the_last_motion_does_not(
     assert [row["status"] for row in rows] == ["tracked"] * N
     assert (led["n_lost"], led["n_fused"]) == (0, N)
     assert led["ate_m"]["max"] < PLACED_M
-    (result,) = page
+    ((result, arguments),) = page
     section = localization_section(result.located, result.dense_map, result.numbers)
     assert f"led from one to the next; {N} were fused with it." in section.text
-    assert (section.metrics["n_fused"], result.configuration["imu"]) == (N, "imu")
+    assert (section.metrics["n_fused"], arguments["imu"]) == (N, "imu")
     alone, rows = localized(dense_map, bag, tmp_path / "alone")
     assert alone["n_fused"] is None
     assert {"relocalized", "lost"} & {row["status"] for row in rows}

@@ -55,7 +55,7 @@ def stage(monkeypatch):
         monkeypatch.setattr(module, "fly_camera", planned)
     monkeypatch.setattr(scan_task, "CAMERA", CAMERA)
     # Its page is drawn in the tests of recordings.
-    monkeypatch.setattr(localization_page, "write_page", lambda folder, result: folder)
+    monkeypatch.setattr(localization_page, "write_page", lambda folder, *_: folder)
 
 
 def test_a_wall_is_mapped_measured_and_a_scan_of_it_is_placed(stage, tmp_path):

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of `aerotwin localize` for its reader: files, report and lines of the terminal."""
 
+import csv
 import dataclasses
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,15 +13,22 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.charts import chart, say
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
 from aerotwin_core.metric import Metric, MetricSet
 from aerotwin_core.plots import ESTIMATE, WIDE_IN
+from aerotwin_core.run_folder import software_versions
 from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Figure, Headline, Section, Table
+from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.localization import Status
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_report import write_report
-from aerotwin_scenarios.dense_localization.commands.localize import Judgement, LocalizeResult
-from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
+from aerotwin_scenarios.dense_localization.commands.localize import (
+    Judgement,
+    LocalizeResult,
+    LocatedImages,
+)
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_trajectory_evaluation.sections import section as trajectory_section
 
@@ -40,18 +49,52 @@ MANY_RENEWED = 0.5
 """Share of images beside the virtual key-frames from which these stand in the wrong place."""
 _SHOWN_POINTS = 60_000
 _WALL_COLOUR = "#b4b4b4"
+CAMERA_FILE, BASE_FILE, TABLE = "camera.tum", "base.tum", "localization.csv"
+_COLUMNS = (
+    "stamp_s", "status", "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw", "sigma_m", "sigma_deg",
+    "correlation", "overlap", "reason",
+)  # fmt: skip
 
 
-def write_page(folder: Path, result: LocalizeResult) -> Path:
-    """Write `report.html` and `metrics.json`, and return the path of the former."""
+def write_poses(folder: Path, located: LocatedImages, T_base_cam: FloatArray | None) -> None:
+    """Write the poses as TUM files, those of the base if it is known, and the table."""
+    write_tum(folder / CAMERA_FILE, located.trajectory())
+    if T_base_cam is not None:
+        write_tum(folder / BASE_FILE, located.trajectory(invert_transform(T_base_cam)))
+    write_text_atomically(folder / TABLE, _table(located))
+
+
+def _table(located: LocatedImages) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(_COLUMNS)
+    rows = zip(
+        located.stamps_ns.tolist(), located.found, located.sigma_m, located.sigma_deg, strict=True
+    )
+    for stamp_ns, one, sigma_m, sigma_deg in rows:
+        pose = [""] * 9
+        if one.T_map_cam is not None:
+            p, q = pose_from_transform(one.T_map_cam)
+            pose = [f"{v:.6f}" for v in (*p, *q)] + [f"{sigma_m:.5f}", f"{sigma_deg:.5f}"]
+        match = f"{one.correlation:.4f}", f"{one.overlap:.4f}"
+        stamp = f"{stamp_ns // 10**9}.{stamp_ns % 10**9:09d}"
+        table.writerow([stamp, str(one.status), *pose, *match, one.reason])
+    return text.getvalue()
+
+
+def write_page(folder: Path, result: LocalizeResult, arguments: Mapping[str, Any]) -> Path:
+    """Write `report.html` and `metrics.json`, and return the path of the former.
+
+    `arguments` are the user's input.
+    """
     sections = [localization_section(result.located, result.dense_map, result.numbers)]
     if result.judgement is not None:
         sections.append(_against_reference(result.judgement))
     return write_report(
         folder,
-        title=f"Localisation of {result.configuration['source']}",
+        title=f"Localisation of {arguments['source']}",
         sections=sections,
-        configuration=result.configuration,
+        configuration={**arguments, **result.inputs, "versions": software_versions()},
         warnings=result.notes,
     )
 

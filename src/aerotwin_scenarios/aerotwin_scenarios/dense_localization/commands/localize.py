@@ -4,7 +4,6 @@
 
 import tempfile
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from aerotwin_core.cli import progress
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.run_folder import software_versions
+from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.localization import (
     BodyTracker,
     ImageLocalization,
@@ -26,7 +25,6 @@ from aerotwin_dense_localization.localization import (
     VirtualViews,
 )
 from aerotwin_dense_localization.mapping import DenseMap, DenseMapError, load_map
-from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.commands.scan_task import (
     FlownScan,
     RecordedScan,
@@ -35,7 +33,10 @@ from aerotwin_scenarios.dense_localization.commands.scan_task import (
     world_scan,
 )
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
-from aerotwin_scenarios.dense_localization.recordings.recording import ExternalPoses
+from aerotwin_scenarios.dense_localization.recordings.recording import (
+    ExternalPoses,
+    trajectory_of,
+)
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
 from aerotwin_trajectory_evaluation.metrics import summarise
@@ -96,6 +97,51 @@ class FusedImages:
             ),
         }
         return [f"{n} {what}" for what, n in reported.items() if n]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocatedImages:
+    """The images of a sequence and their localisation, one `found` for each."""
+
+    stamps_ns: np.ndarray
+    found: tuple[ImageLocalization, ...]
+
+    @property
+    def is_placed(self) -> np.ndarray:
+        """Which images have a pose (n,)."""
+        return np.array([one.T_map_cam is not None for one in self.found], dtype=bool)
+
+    @property
+    def sigma_m(self) -> np.ndarray:
+        """Worst standard deviation of each position (n,) [m]; NaN without a pose."""
+        return np.array([_sigma(one.covariance, slice(0, 3)) for one in self.found])
+
+    @property
+    def sigma_deg(self) -> np.ndarray:
+        """Worst standard deviation of each attitude (n,) [deg]; NaN without a pose."""
+        return np.degrees([_sigma(one.covariance, slice(3, 6)) for one in self.found])
+
+    @property
+    def covariances(self) -> np.ndarray:
+        """Of the images that have a pose (m, 6, 6): x y z [m], turns about map axes [rad]."""
+        rows = [one.covariance for one in self.found if one.covariance is not None]
+        return np.array(rows).reshape(-1, 6, 6)
+
+    def count(self, status: Status) -> int:
+        """Return how many images were localised in a way."""
+        return sum(one.status is status for one in self.found)
+
+    def trajectory(self, T_cam_body: FloatArray | None = None) -> Trajectory:
+        """Return the poses of the camera, or of the body that carries it, where known."""
+        T_last = np.eye(4) if T_cam_body is None else T_cam_body
+        poses = [one.T_map_cam @ T_last for one in self.found if one.T_map_cam is not None]
+        return trajectory_of(self.stamps_ns[self.is_placed].tolist(), poses)
+
+
+def _sigma(covariance: FloatArray | None, part: slice) -> float:
+    if covariance is None:
+        return float("nan")
+    return float(np.sqrt(max(np.linalg.eigvalsh(covariance[part, part])[-1], 0.0)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,15 +242,13 @@ def _median(values: np.ndarray) -> float | None:
 class LocalizeRequest:
     """Which images are localised in which map.
 
-    `align` is the alignment before the score, a mode of the trajectory evaluation; `arguments` are
-    the user's input, for the report.
+    `align` is the alignment before the score, a mode of the trajectory evaluation.
     """
 
     map_folder: Path
     scan: RecordedScan | FlownScan
     parameters: ScanParameters
     align: str
-    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -212,8 +256,8 @@ class LocalizeResult:
     """Images localised in a map.
 
     `judgement`: against the reference, if they can be compared. `T_base_cam` (4, 4): pose of the
-    camera's optical frame on the vehicle, if known. `numbers`, `configuration`: as returned by
-    `numbers_of`, and what reproduces the result.
+    camera's optical frame on the vehicle, if known. `numbers`: as returned by `numbers_of`.
+    `inputs`: what the map was made of, and how many virtual key-frames there are.
     """
 
     located: LocatedImages
@@ -222,7 +266,7 @@ class LocalizeResult:
     T_base_cam: FloatArray | None
     numbers: dict[str, Any]
     notes: tuple[str, ...]
-    configuration: dict[str, Any]
+    inputs: dict[str, Any]
 
 
 def localize(request: LocalizeRequest) -> LocalizeResult:
@@ -250,11 +294,9 @@ def localize(request: LocalizeRequest) -> LocalizeResult:
             located, judgement, n_fused=None if fused is None else fused.n_fused, seconds=seconds
         ),
         notes=(*task.notes, *of_imu, *_of_map(about, task), *([warning] if warning else [])),
-        configuration={
-            **request.arguments,
+        inputs={
             "map_made_of": {name: about.get(name) for name in ("source", "seed", "poses")},
             "n_virtual_keyframes": len(task.virtual),
-            "versions": software_versions(),
         },
     )
 
@@ -262,28 +304,36 @@ def localize(request: LocalizeRequest) -> LocalizeResult:
 def _located(
     task: ScanTask, dense_map: DenseMap, parameters: ScanParameters
 ) -> tuple[LocatedImages, FusedImages | None, float]:
-    """Return the localised images, those fused with the IMU, and the duration [s]."""
+    """Return the localised images, those fused with the IMU, and the duration [s].
+
+    An image whose stamp is not later than the last one is skipped.
+    """
     start = time.perf_counter()
+    stamps: list[int] = []
+    found: list[ImageLocalization] = []
     views = VirtualViews(dense_map, task.camera, task.virtual, parameters)
     with (
         ImageLocalizer(views, task.T_map_start) as localizer,
         progress(task.n_images, "images", unit="image") as bar,
     ):
-
-        def log(found: ImageLocalization) -> None:
-            bar.set_postfix_str(str(found.status), refresh=False)
-            bar.update(1)
-
-        def alone(stamp_ns: int, grey: np.ndarray) -> ImageLocalization:
-            return localizer.localize(grey, task.expected(stamp_ns))
-
         fused = None
         if task.imu is not None:
             fused = FusedImages(localizer, task.imu, parameters.inertial)
-        place = alone if fused is None else fused.localize
-        located = LocatedImages.of(task.images, place, log)
-    if not located.found:
+        # A stream: no image is kept in memory.
+        for stamp_ns, grey in task.images:
+            if stamps and stamp_ns <= stamps[-1]:
+                continue
+            stamps.append(stamp_ns)
+            if fused is not None:
+                found.append(fused.localize(stamp_ns, grey))
+            else:
+                expected = None if task.expected is None else task.expected.at(stamp_ns)
+                found.append(localizer.localize(grey, expected))
+            bar.set_postfix_str(str(found[-1].status), refresh=False)
+            bar.update(1)
+    if not found:
         raise UserError(f"{task.name}: holds no images (or --frames leaves none)")
+    located = LocatedImages(stamps_ns=np.array(stamps, np.int64), found=tuple(found))
     return located, fused, time.perf_counter() - start
 
 

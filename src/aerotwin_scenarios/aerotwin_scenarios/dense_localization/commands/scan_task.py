@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of a localisation run: images, initial pose, and poses of the rendered views."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -86,8 +86,8 @@ class ScanTask:
     T_map_start: FloatArray | None
     virtual: FloatArray  # (n, 4, 4): T_map_optical of the virtual key-frames
     imu: RecordedImu | None = None  # of the body that carries the camera; predicts the images
-    # else: returns the expected pose at a stamp; None: the last motion is extrapolated
-    expected: Callable[[int], FloatArray | None] = lambda stamp_ns: None
+    # else: where the images are expected; None: the last motion is extrapolated
+    expected: ExternalPoses | None = None
     reference: ExternalPoses | None = None
     notes: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()  # of the poses that initialise, predict and evaluate
@@ -105,13 +105,12 @@ def recorded_scan(
     reference = None if request.reference is None else recording.poses(request.reference)
     imu = None if request.imu is None else RecordedImu(recording, request.imu)
     images, notes = recording.pictures(), []
-    T_map_start, expected, provided = None, _nothing, None
+    T_map_start, provided = None, None
     if request.T_map_start is not None:
         T_map_start = request.T_map_start @ mounting_of(recording, "--start")
     elif request.poses is not None:
         provided = recording.poses(request.poses)
         T_map_start, images, n_before = _begun(images, provided, recording.name)
-        expected = provided.at if request.is_guided else _nothing
         if n_before:
             notes.append(f"{n_before} images before the first of the poses are left out")
         if provided.is_truth:
@@ -120,7 +119,8 @@ def recorded_scan(
     return ScanTask(
         name=recording.name, camera=recording.camera, images=images,
         n_images=recording.n_pictures, T_base_cam=recording.T_base_cam, T_map_start=T_map_start,
-        virtual=virtual, imu=imu, expected=expected, reference=reference, notes=tuple(notes),
+        virtual=virtual, imu=imu, expected=provided if request.is_guided else None,
+        reference=reference, notes=tuple(notes),
         frames=tuple(one.frame for one in (provided, reference) if one is not None),
     )  # fmt: skip
 
@@ -210,7 +210,3 @@ def _begun(images: Images, provided: ExternalPoses, name: str) -> tuple[FloatArr
         f"{provided.source}: none of its poses, {first:.3f} s to {last:.3f} s, is at the time of "
         f"an image of {name}; check clocks, or give --start"
     )
-
-
-def _nothing(stamp_ns: int) -> FloatArray | None:
-    return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The options that `aerotwin map` and `aerotwin localize` share, and what they mean."""
+"""The options that `aerotwin map` and `aerotwin localize` share, and their typed values."""
 
 import argparse
 import math
