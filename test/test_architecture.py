@@ -22,6 +22,10 @@ SOURCE = ROOT / "src"
 EVIDENCE = ROOT / "test" / "evidence"
 PACKAGES = sorted(path.parent.name for path in SOURCE.glob("*/package.xml"))
 
+# What may hold parsed arguments beside the modules of commands: the command itself, a process of
+# its own, and the options that two commands share.
+PARSE_ARGUMENTS = ["cli.py", "embedded_autopilot.py", "recording_options.py"]
+
 # The tree of the design: what each package may import. "*" = any.
 ALLOWED = {
     "aerotwin_core": "",
@@ -353,6 +357,16 @@ def test_no_two_public_classes_have_one_name():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_parsed_arguments_stay_in_the_modules_of_commands():
+    below = [
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.glob("aerotwin*/aerotwin*/**/*.py")
+        if "argparse.Namespace" in path.read_text(encoding="utf-8")
+        and not path.name.endswith("command.py")
+    ]
+    assert sorted(path.rpartition("/")[2] for path in below) == sorted(PARSE_ARGUMENTS), below
 
 
 def test_children_of_this_python_do_not_import_from_the_working_folder():

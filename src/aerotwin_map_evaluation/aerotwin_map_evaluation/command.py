@@ -162,12 +162,7 @@ def run(args: argparse.Namespace) -> int:
     if not has_reference(args):
         return _run_without_reference(args)
     from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
-    from aerotwin_map_evaluation.inputs import (
-        observed_by,
-        reference_of,
-        start_of,
-        surface_beside,
-    )
+    from aerotwin_map_evaluation.inputs import observed_by, reference_of, start_of
     from aerotwin_map_evaluation.reference import MapReference
     from aerotwin_map_evaluation.tables import middle_threshold
     from aerotwin_voxel_cloud import load_map
@@ -188,20 +183,27 @@ def run(args: argparse.Namespace) -> int:
             drop_invalid=args.drop_invalid,
             bin_columns=args.reference_bin_columns or args.bin_columns,
         )
-        beside = surface_beside(args)
+        beside = None
+        if args.surface is not None:
+            beside = load_map(args.surface, unit=args.surface_unit, unit_option="--surface-unit")
         reference = MapReference.of(
             *reference_of(provided, beside), protocol.choices, edge_m=provided.edge_m
         )
         T_initial = start_of(
-            args, provided.origin, estimate.origin, with_scale=protocol.choices.with_scale
-        )
+            provided.origin, estimate.origin, initial=args.initial, origin=args.origin,
+            reference_origin=args.reference_origin, with_scale=protocol.choices.with_scale,
+        )  # fmt: skip
+        observed = observed_by(
+            reference, protocol.choices, poses=args.poses, camera=args.camera, lidar=args.lidar,
+            mount=args.mount,
+        )  # fmt: skip
         evaluation = evaluate_map(
             reference,
             estimate.points,
             T_map_odom_initial=T_initial,
             is_placed=args.placed,
             protocol=protocol,
-            observed=observed_by(args, reference, protocol.choices),
+            observed=observed,
             on_step=next_step,
         )
     numbers = evaluation.metrics()

@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the command: transforms, true poses, field of view, start pose, and observed part."""
+"""Inputs of an evaluation: transforms, true poses, field of view, start, and observed part."""
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_registration import T_reference_estimate_from_origins
-from aerotwin_voxel_cloud import MapInput, TriangleSurface, load_map
+from aerotwin_voxel_cloud import MapInput, TriangleSurface
 
 # Optical axes (z forward, x right) in body axes (x forward, y left, z up).
 R_BODY_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -47,16 +46,6 @@ def reference_of(
     if not isinstance(beside.content, TriangleSurface):
         raise UserError(f"--surface {beside.spec}: has no triangles; give a world or a mesh")
     return _surface(beside.content), reference.points
-
-
-def surface_beside(args: argparse.Namespace) -> MapInput | None:
-    """Return the input of --surface, in the unit of --surface-unit; None without the option.
-
-    Raises `UserError` if there is no such source, or it is damaged or empty.
-    """
-    if args.surface is None:
-        return None
-    return load_map(args.surface, unit=args.surface_unit, unit_option="--surface-unit")
 
 
 def points_of(estimate: MapInput, spacing_m: float) -> MapInput:
@@ -172,29 +161,30 @@ def view_of(camera: list[float] | None, lidar: list[float] | None) -> tuple[InVi
 
 
 def start_of(
-    args: argparse.Namespace,
     reference: GeodeticPoint | None,
     estimate: GeodeticPoint | None,
     *,
+    initial: str | None,
+    origin: str | None,
+    reference_origin: str | None,
     with_scale: bool,
 ) -> np.ndarray | None:
-    """Return the initial T_reference_estimate: of --initial, else from geodetic origins.
+    """Return the initial T_reference_estimate: of a file, else from geodetic origins.
 
-    `reference` and `estimate` are the origins in the files; `with_scale` allows a scale in
-    --initial.
+    `reference` and `estimate` are the origins in the files, `initial`, `origin` and
+    `reference_origin` the options; `with_scale` allows a scale in --initial.
 
     Raises `UserError` if one origin is provided and the other one is unknown.
     """
-    if args.initial is not None:
-        if args.origin is not None:
+    if initial is not None:
+        if origin is not None:
             raise UserError("--initial and --origin both say where the map begins: give one")
-        return read_transform(args.initial, with_scale=with_scale)
-    asked = args.origin is not None or args.reference_origin is not None
-    estimate = estimate if args.origin is None else geodetic_point(args.origin)
-    if args.reference_origin is not None:
-        reference = geodetic_point(args.reference_origin)
+        return read_transform(initial, with_scale=with_scale)
+    estimate = estimate if origin is None else geodetic_point(origin)
+    if reference_origin is not None:
+        reference = geodetic_point(reference_origin)
     if reference is None or estimate is None:
-        if asked:
+        if (origin, reference_origin) != (None, None):
             lacking = "--reference-origin" if reference is None else "--origin"
             raise UserError(f"both frames need their place on Earth: give {lacking} too")
         return None
@@ -220,23 +210,31 @@ def geodetic_point(text: str) -> GeodeticPoint:
 
 
 def observed_by(
-    args: argparse.Namespace, reference: MapReference, protocol: MapProtocol
+    reference: MapReference,
+    protocol: MapProtocol,
+    *,
+    poses: str | None,
+    camera: list[float] | None,
+    lidar: list[float] | None,
+    mount: str | None,
 ) -> np.ndarray | None:
     """Return the samples of the reference seen from the true poses; None without poses.
 
+    `camera` and `lidar` are those of `view_of`, `mount` is a file of T_body_sensor.
+
     Raises `UserError` if nothing of the reference was seen.
     """
-    if args.poses is None:
+    if poses is None:
         return None
-    in_view, R_body_sensor = view_of(args.camera, args.lidar)
-    if args.mount is None:
+    in_view, R_body_sensor = view_of(camera, lidar)
+    if mount is None:
         T_body_sensor = make_transform(R_body_sensor, np.zeros(3))
     else:
-        T_body_sensor = read_transform(args.mount)
-    seen = reference.seen_from(read_poses(args.poses) @ T_body_sensor, in_view, protocol)
+        T_body_sensor = read_transform(mount)
+    seen = reference.seen_from(read_poses(poses) @ T_body_sensor, in_view, protocol)
     if len(seen) == 0:
         raise UserError(
-            f"--poses {args.poses}: nothing of the reference is in view within "
+            f"--poses {poses}: nothing of the reference is in view within "
             f"{protocol.observed_range_m:g} m; are they in the reference's frame, and is the "
             "sensor's view right?"
         )

@@ -22,10 +22,13 @@ Examples
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
+
+if TYPE_CHECKING:
+    from aerotwin_scenarios.teach_work import Teach
 
 EXIT_NOT_PASSABLE = 1
 
@@ -65,10 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, teach, check, write."""
-    from aerotwin_scenarios.teach_work import Teach
-
     _check(args)
-    teach = Teach.of(args)
+    teach = _teach(args)
     with progress(3, "teach") as bar:
         bar.set_postfix_str("path")
         teach.lay_path()
@@ -88,7 +89,14 @@ def run(args: argparse.Namespace) -> int:
         )
     with progress(len(teach.graph.submap_ids), "prediction") as bar:
         teach.predict(lambda: bar.update(1))
-    payload = teach.payload() | {"output": str(args.output), "picture": teach.write_beside(args)}
+    picture = None
+    if not args.no_picture:
+        picture = args.picture or args.output.with_name(f"{args.output.name}.png")
+    teach.write_beside(route=args.write_route, vtr=args.write_vtr, picture=picture)
+    payload = teach.payload() | {
+        "output": str(args.output),
+        "picture": None if picture is None else str(picture),
+    }
     if args.json != "-":
         _say(payload, passage)
     write_json(args.json, payload)
@@ -104,7 +112,26 @@ def _check(args: argparse.Namespace) -> None:
         raise UserError(f"{args.picture}: a picture is a .png file; choose another --picture")
 
 
-def _refuse(args: argparse.Namespace, teach: Any) -> int:
+def _teach(args: argparse.Namespace) -> "Teach":
+    """Return the requested teach, cloud and route read."""
+    from aerotwin_core.parameters import load_parameters_file
+    from aerotwin_scenarios.teach_work import Teach, read_points, read_route
+    from aerotwin_teach_repeat.teaching import TeachParameters, VehicleOutline
+
+    route, driven_map = read_route(args.route, args.cloud)
+    parameters, vehicle = TeachParameters(), VehicleOutline()
+    if args.parameters:
+        parameters = load_parameters_file(TeachParameters, args.parameters)
+    if args.vehicle:
+        vehicle = load_parameters_file(VehicleOutline, args.vehicle)
+    return Teach(
+        source=args.cloud, route=route, driven_map=driven_map, parameters=parameters,
+        points_map=read_points(args.cloud, args.spacing_m, args.unit, args.drop_invalid),
+        vehicle=vehicle, avoid_m=args.avoid_m, is_laid=args.on_ground,
+    )  # fmt: skip
+
+
+def _refuse(args: argparse.Namespace, teach: "Teach") -> int:
     payload = teach.payload() | {"output": None, "picture": None}
     if args.json != "-":
         for one in teach.passage.obstructions:

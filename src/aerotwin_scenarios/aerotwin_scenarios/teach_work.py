@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of `aerotwin teach`: cloud, route, path, checks, graph, files beside it."""
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.atomic_file import atomic_file
-from aerotwin_core.parameters import load_parameters, load_parameters_file, to_mapping
+from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_scenarios.world_routes import route_of_world
 from aerotwin_teach_repeat.info_command import describe
 from aerotwin_teach_repeat.route_graph import RouteGraph
@@ -55,29 +54,6 @@ class Teach:
     passage: Traversability = field(init=False)
     graph: RouteGraph = field(init=False)
     prediction: Localisability = field(init=False)
-
-    @classmethod
-    def of(cls, args: argparse.Namespace) -> "Teach":
-        """Return a teach of a command's arguments, cloud and route read."""
-        route, driven_map = read_route(args.route, args.cloud)
-        parameters = (
-            load_parameters_file(TeachParameters, args.parameters)
-            if args.parameters
-            else load_parameters(TeachParameters, {}, where="defaults")
-        )
-        vehicle = (
-            load_parameters_file(VehicleOutline, args.vehicle) if args.vehicle else VehicleOutline()
-        )
-        return cls(
-            source=args.cloud,
-            points_map=read_points(args.cloud, args.spacing_m, args.unit, args.drop_invalid),
-            route=route,
-            driven_map=driven_map,
-            parameters=parameters,
-            vehicle=vehicle,
-            avoid_m=args.avoid_m,
-            is_laid=args.on_ground,
-        )
 
     def lay_path(self) -> VirtualPath:
         """Make the path of the route."""
@@ -174,14 +150,16 @@ class Teach:
             content["localisability"] = self.prediction.metrics()
         return content
 
-    def write_beside(self, args: argparse.Namespace) -> str | None:
-        """Write the route, the wrapper's files and the picture that were asked for."""
-        if args.write_route is not None and self.route is not None:
-            save_route(args.write_route, self.route)
-        if args.write_vtr is not None:
-            self._write_vtr(args.write_vtr)
-        if args.no_picture:
-            return None
+    def write_beside(self, *, route: Path | None, vtr: Path | None, picture: Path | None) -> None:
+        """Write the route, the wrapper's files and the picture, each where it has a path."""
+        if route is not None and self.route is not None:
+            save_route(route, self.route)
+        if vtr is not None:
+            self._write_vtr(vtr)
+        if picture is not None:
+            self._write_picture(picture)
+
+    def _write_picture(self, path: Path) -> None:
         from aerotwin_teach_repeat.teaching.picture import route_picture
 
         route = "" if self.route is None else self.route.name
@@ -193,10 +171,8 @@ class Teach:
             markers_s_m=self.markers_s_m,
             title=f"{name}: {self.path.length_m:.0f} m",
         )
-        path = args.picture or args.output.with_name(f"{args.output.name}.png")
         with atomic_file(path) as file:
             file.write(png)
-        return str(path)
 
     def _write_vtr(self, folder: Path) -> None:
         submaps = self.graph.submaps
