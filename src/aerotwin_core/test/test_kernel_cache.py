@@ -10,11 +10,13 @@ from aerotwin_core.kernel_cache import SourceStamp
 
 CALLED = """
 from typing import NamedTuple
+import numpy as np
 from aerotwin_core.kernel_cache import njit
 
 FACTOR = 2.0
 TABLE = (1.0, 10.0)
 PRECISE = {"error_model": "python"}
+RECORD = np.dtype([("near", "f8"), ("far", "f8")])
 
 class Pair(NamedTuple):
     first: float
@@ -26,6 +28,7 @@ def scaled(x):
 """
 CALLER = """
 import layout as at
+import numpy as np
 from aerotwin_core.kernel_cache import njit
 from layout import PRECISE, TABLE, Pair, scaled
 
@@ -41,16 +44,20 @@ def outer(x):
 def inner(x):
     return scaled(x) + at.FACTOR
 
+@njit("float64(float64[::1])", cache=True)
+def near(memory):
+    return memory.view(at.RECORD)[0].near
+
 @njit("float64(float64)", cache=True)
 def alone(x):
     return x
 
 def main():
-    values = outer(1.0), first(Pair(3.0, 4.0)), alone(5.0)
-    print(*values, sum(sum(f.stats.cache_hits.values()) for f in (outer, first, alone)))
+    values = outer(1.0), first(Pair(3.0, 4.0)), alone(5.0), near(np.array([6.0, 7.0]))
+    print(*values, sum(sum(f.stats.cache_hits.values()) for f in (outer, first, alone, near)))
 """
-AS_WRITTEN = "14.0 3.0 5.0"
-N_KERNELS = 3
+AS_WRITTEN = "14.0 3.0 5.0 6.0"
+N_KERNELS = 4
 
 
 @pytest.fixture
@@ -89,12 +96,13 @@ def test_what_did_not_change_is_loaded(folder):
 @pytest.mark.parametrize(
     ("old", "new", "values"),
     [
-        ("FACTOR = 2.0", "FACTOR = 3.0", "16.0 3.0 5.0"),
-        ("(1.0, 10.0)", "(1.0, 20.0)", "24.0 3.0 5.0"),
-        ("return x * FACTOR", "return x + FACTOR", "15.0 3.0 5.0"),
-        ("first: float\n    second: float", "second: float\n    first: float", "14.0 4.0 5.0"),
+        ("FACTOR = 2.0", "FACTOR = 3.0", "16.0 3.0 5.0 6.0"),
+        ("(1.0, 10.0)", "(1.0, 20.0)", "24.0 3.0 5.0 6.0"),
+        ("return x * FACTOR", "return x + FACTOR", "15.0 3.0 5.0 6.0"),
+        ("first: float\n    second: float", "second: float\n    first: float", "14.0 4.0 5.0 6.0"),
+        ('("near", "f8"), ("far", "f8")', '("far", "f8"), ("near", "f8")', "14.0 3.0 5.0 7.0"),
     ],
-    ids=["constant", "table", "kernel", "named tuple"],
+    ids=["constant", "table", "kernel", "named tuple", "dtype"],
 )
 def test_a_change_in_another_module_is_compiled(folder, old, new, values):
     change(folder / "layout.py", old, new)

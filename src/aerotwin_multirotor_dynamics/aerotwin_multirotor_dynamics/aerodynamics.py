@@ -85,25 +85,25 @@ def quadratic_thrust(omega, vx, vy, vz, c):
     """Return the thrust of one rotor [N]: C_T omega^2, less linearly with the climb speed.
 
     omega is the rotor speed [rad/s], (vx, vy, vz) the hub's velocity through the air in body axes
-    [m/s], vz along the axis; c holds the constants of the airframe, see `layout`.
+    [m/s], vz along the axis; c is a record of `layout.CONSTANTS`.
     """
-    loss = max(0.0, 1.0 - vz * c[at.PER_AXIAL_SPEED])
-    return c[at.C_THRUST] * omega * omega * loss
+    loss = max(0.0, 1.0 - vz * c.per_zero_thrust_axial_speed_s_m)
+    return c.thrust_coefficient_n_s2 * omega * omega * loss
 
 
 @part
 def body_drag(vx, vy, vz, c):
     """Return the force of the air on the body [N], body axes: linear and quadratic per axis.
 
-    (vx, vy, vz) is the velocity of the centre of mass through the air in body axes [m/s]; c holds
-    the constants of the airframe, see `layout`.
+    (vx, vy, vz) is the velocity of the centre of mass through the air in body axes [m/s]; c
+    is a record of `layout.CONSTANTS`.
     """
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
-    d, e = at.DRAG, at.QUADRATIC_DRAG
+    d, e = c.linear_drag_n_s_per_m, c.quadratic_drag_n_s2_per_m2
     return (
-        -(c[d] + c[e] * speed) * vx,
-        -(c[d + 1] + c[e + 1] * speed) * vy,
-        -(c[d + 2] + c[e + 2] * speed) * vz,
+        -(d[0] + e[0] * speed) * vx,
+        -(d[1] + e[1] * speed) * vy,
+        -(d[2] + e[2] * speed) * vz,
     )
 
 
@@ -123,7 +123,7 @@ def lagged_speed(speed, desired, up, down):
 @part
 def speed_rate(speed, desired, c):
     """Return the rate of a lagging rotor speed [rad/s^2]; 0 for a motor without lag."""
-    tau = c[at.TAU_UP] if desired > speed else c[at.TAU_DOWN]
+    tau = c.time_constant_up_s if desired > speed else c.time_constant_down_s
     return (desired - speed) / tau if tau > 0.0 else 0.0
 
 
@@ -137,10 +137,10 @@ def ground_gain(centre_height, ux, uy, uz, x, y, z, c):
     """
     if uz <= 0.0:
         return 1.0
-    radius = c[at.ROTOR_RADIUS]
+    radius = c.radius_m
     height = (centre_height + ux * x + uy * y + uz * z) / uz
     ratio = 0.25 * radius / max(LOWEST_HUB_RADII * radius, height)
-    return 1.0 / (1.0 - c[at.GROUND_EFFECT] * ratio * ratio)
+    return 1.0 / (1.0 - c.ground_effect * ratio * ratio)
 
 
 def make_air_wrench(thrust_model, drag_model):
@@ -161,18 +161,21 @@ def make_air_wrench(thrust_model, drag_model):
         fx, fy, fz = drag_model(ax, ay, az, c)
         mx, my, mz = 0.0, 0.0, 0.0
         spin_speed, spin_rate = 0.0, 0.0
-        n_rotors = int(c[at.N_ROTORS])
+        n_rotors = c.n_rotors
+        c_drag, c_axial = c.drag_coefficient_n_s2_per_m, c.axial_drag_coefficient_n_s2_per_m
+        c_lift = c.translational_lift_n_s2_per_m2
         n = at.GROUND_NORMAL
-        has_ground_effect = c[at.GROUND_EFFECT] > 0.0
+        has_ground_effect = c.ground_effect > 0.0
         height, ux, uy, uz = 0.0, 0.0, 0.0, 0.0
         if has_ground_effect:
             height = height_above_ground(y[0], y[1], y[2], u)
-            has_ground_effect = height < HIGHEST_RADII * c[at.ROTOR_RADIUS]
+            has_ground_effect = height < HIGHEST_RADII * c.radius_m
         if has_ground_effect:
             ux, uy, uz = to_body(R, u[n], u[n + 1], u[n + 2])
         for i in range(n_rotors):
-            j = at.ROTORS + at.PER_ROTOR * i
-            x, y_, z, spin, rolling = c[j], c[j + 1], c[j + 2], c[j + 3], c[j + 4]
+            rotor = c.rotors[i]
+            x, y_, z = rotor.x_m, rotor.y_m, rotor.z_m
+            spin, rolling = rotor.spin, rotor.rolling_n_s2
             vx, vy, vz = ax + q * z - r * y_, ay + r * x - p * z, az + p * y_ - q * x
             start, desired = state[at.N_HEAD + i], state[at.N_HEAD + n_rotors + i]
             omega = lagged_speed(start, desired, up, down)
@@ -180,19 +183,19 @@ def make_air_wrench(thrust_model, drag_model):
             lift = thrust
             if has_ground_effect:
                 lift = thrust * ground_gain(height, ux, uy, uz, x, y_, z, c)
-            lift += c[at.C_LIFT] * (vx * vx + vy * vy) - omega * c[at.C_AXIAL] * vz
-            hx, hy = -omega * c[at.C_DRAG] * vx, -omega * c[at.C_DRAG] * vy
+            lift += c_lift * (vx * vx + vy * vy) - omega * c_axial * vz
+            hx, hy = -omega * c_drag * vx, -omega * c_drag * vy
             fx, fy, fz = fx + hx, fy + hy, fz + lift
             mx += y_ * lift - z * hy - omega * rolling * vx
             my += z * hx - x * lift - omega * rolling * vy
-            mz += x * hy - y_ * hx - spin * c[at.C_TORQUE] * thrust
-            if c[at.ROTOR_INERTIA] > 0.0:
+            mz += x * hy - y_ * hx - spin * c.torque_per_thrust_m * thrust
+            if c.rotor_inertia_kg_m2 > 0.0:
                 spin_speed += spin * omega
                 spin_rate += spin * speed_rate(omega, desired, c)
         air = state[at.AIR_DENSITY]
-        mx = air * mx - c[at.ROTOR_INERTIA] * spin_speed * q
-        my = air * my + c[at.ROTOR_INERTIA] * spin_speed * p
-        mz = air * mz - c[at.ROTOR_INERTIA] * spin_rate
+        mx = air * mx - c.rotor_inertia_kg_m2 * spin_speed * q
+        my = air * my + c.rotor_inertia_kg_m2 * spin_speed * p
+        mz = air * mz - c.rotor_inertia_kg_m2 * spin_rate
         return air * fx, air * fy, air * fz, mx, my, mz
 
     return air_wrench

@@ -9,7 +9,11 @@ from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
-from aerotwin_multirotor_dynamics.layout import N_MODEL_PARAMETERS
+from aerotwin_multirotor_dynamics.layout import (
+    MAXIMUM_CONTACT_POINTS,
+    MAXIMUM_ROTORS,
+    N_MODEL_PARAMETERS,
+)
 from aerotwin_multirotor_dynamics.propeller import Blade, Propeller, coefficients_from_blade
 
 GRAVITY = 9.81
@@ -152,6 +156,12 @@ class Contact:
     def __post_init__(self) -> None:
         if not self.feet_m:
             raise ValueError("feet_m must hold at least one foot, got none; add where it stands")
+        n_points = len(self.feet_m) + len(self.hull_m)
+        if n_points > MAXIMUM_CONTACT_POINTS:
+            raise ValueError(
+                f"feet_m and hull_m must hold at most {MAXIMUM_CONTACT_POINTS} points together, "
+                f"got {n_points}"
+            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -188,12 +198,14 @@ class Airframe:
         "", text="`module:function` of one's own for the body's drag; empty: the built-in law"
     )
     model_parameters: tuple[float, ...] = parameter(
-        (), text="numbers for models of one's own, at `layout.MODEL_PARAMETERS` of the constants"
+        (), text="numbers for models of one's own, `model_parameters` of the constants"
     )
 
     def __post_init__(self) -> None:
-        if not self.rotors:
-            raise ValueError("rotors must hold at least one rotor, got none")
+        if not 1 <= len(self.rotors) <= MAXIMUM_ROTORS:
+            raise ValueError(
+                f"rotors must hold 1 to {MAXIMUM_ROTORS} rotors, got {len(self.rotors)}"
+            )
         self._check_inertia()
         if len(self.vibration.damage_kg_m) not in (0, len(self.rotors)):
             raise ValueError(

@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Indices of each number in the flat float64 arrays of the compiled kernel.
+"""What the compiled kernel works on: the state and input arrays, and the airframe's `CONSTANTS`.
 
 The state array holds truth at one instant. The slices are the public way to read it; after
 `N_HEAD` come the rotor speeds and their set-points (one per rotor each), then the anchors of the
 contact points (four numbers per point: 1 if it sticks, then the position in map where it sticks).
 """
+
+import numpy as np
 
 POSITION = slice(0, 3)
 """p_map_body: the centre of mass in map [m]."""
@@ -53,25 +55,69 @@ COMMAND = 10
 
 DISARMED, ARMED, ARMED_BY_SPEED = 0.0, 1.0, 2.0
 
-# constants of an airframe
-PER_MASS, INERTIA, DRAG, GRAVITY_PLACE = 0, 1, 4, 7
-SPEED_PER_COMMAND, ARMED_SPEED, MAXIMUM_SPEED, TAU_UP, TAU_DOWN = 8, 9, 10, 11, 12
-C_THRUST, C_TORQUE, C_DRAG, PER_AXIAL_SPEED = 13, 14, 15, 16
-C_AXIAL, C_LIFT, ROTOR_INERTIA, GROUND_EFFECT, ROTOR_RADIUS = 17, 18, 19, 20, 21
-QUADRATIC_DRAG = 22
-K_NORMAL, D_NORMAL, K_TANGENT, D_TANGENT, FRICTION, PER_DAMPING_DEPTH = 25, 26, 27, 28, 29, 30
-CRASH_SPEED, CRASH_COS_TILT, REACH = 31, 32, 33
-CAPACITY, FULL_VOLTAGE, EMPTY_VOLTAGE, RESISTANCE, PER_EFFICIENCY, IDLE_POWER = range(34, 40)
-N_ROTORS, N_POINTS, N_FEET = 40, 41, 42
-PER_INERTIA = 43
-DATUM_ALTITUDE = 46
-"""Altitude of the origin of map above sea level [m]; NaN: air of sea level everywhere."""
-SHAFT_TORQUE = 47  # per thrust, what the battery pays for
-MODEL_PARAMETERS = 48
-"""First of an airframe's numbers for custom models."""
 N_MODEL_PARAMETERS = 8
-ROTORS = MODEL_PARAMETERS + N_MODEL_PARAMETERS  # each rotor: x y z spin and its rolling moment
-PER_ROTOR = 5  # then x y z of each contact point
+MAXIMUM_ROTORS = 16
+MAXIMUM_CONTACT_POINTS = 64
+
+_ROTOR = np.dtype(
+    [
+        ("x_m", "f8"),  # hub in body axes
+        ("y_m", "f8"),
+        ("z_m", "f8"),
+        ("spin", "f8"),
+        ("rolling_n_s2", "f8"),  # coefficient of its rolling moment
+    ],
+    align=True,
+)
+CONSTANTS = np.dtype(
+    [
+        ("per_mass_1_kg", "f8"),
+        ("inertia_kg_m2", "f8", 3),
+        ("per_inertia_1_kg_m2", "f8", 3),
+        ("gravity_m_s2", "f8"),
+        ("linear_drag_n_s_per_m", "f8", 3),
+        ("quadratic_drag_n_s2_per_m2", "f8", 3),
+        ("datum_altitude_m", "f8"),  # of the origin of map above sea level; NaN: sea level's air
+        ("model_parameters", "f8", N_MODEL_PARAMETERS),  # of custom models
+        ("speed_per_command_rad_s", "f8"),
+        ("armed_speed_rad_s", "f8"),
+        ("maximum_speed_rad_s", "f8"),
+        ("time_constant_up_s", "f8"),
+        ("time_constant_down_s", "f8"),
+        ("thrust_coefficient_n_s2", "f8"),
+        ("torque_per_thrust_m", "f8"),
+        ("drag_coefficient_n_s2_per_m", "f8"),
+        ("per_zero_thrust_axial_speed_s_m", "f8"),
+        ("axial_drag_coefficient_n_s2_per_m", "f8"),
+        ("translational_lift_n_s2_per_m2", "f8"),
+        ("rotor_inertia_kg_m2", "f8"),
+        ("ground_effect", "f8"),
+        ("radius_m", "f8"),
+        ("capacity_c", "f8"),
+        ("full_voltage_v", "f8"),
+        ("empty_voltage_v", "f8"),
+        ("resistance_ohm", "f8"),
+        ("per_motor_efficiency", "f8"),
+        ("idle_power_w", "f8"),
+        ("shaft_torque_per_thrust_m", "f8"),  # what the battery pays for
+        ("normal_stiffness_n_per_m", "f8"),
+        ("normal_damping_n_s_per_m", "f8"),
+        ("tangential_stiffness_n_per_m", "f8"),
+        ("tangential_damping_n_s_per_m", "f8"),
+        ("friction", "f8"),
+        ("per_damping_depth_1_m", "f8"),
+        ("crash_speed_m_s", "f8"),
+        ("crash_cos_tilt", "f8"),
+        ("reach_m", "f8"),  # distance of the farthest contact point
+        ("n_rotors", "i8"),
+        ("n_points", "i8"),
+        ("n_feet", "i8"),  # the first of the points; a touch of another one is a crash
+        ("rotors", _ROTOR, MAXIMUM_ROTORS),
+        ("points_m", "f8", (MAXIMUM_CONTACT_POINTS, 3)),
+    ],
+    align=True,
+)
+"""Constants of an airframe: the compiled step reads them by name."""
 
 
 def rotor_speeds(n_rotors: int) -> slice:

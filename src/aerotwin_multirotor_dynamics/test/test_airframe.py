@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Airframe files, and the README that describes them."""
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -110,6 +111,14 @@ def test_an_airframe_without_feet_is_refused_when_it_is_loaded(tmp_path):
     own.write_text(yaml.safe_dump(values))
     with pytest.raises(ParameterError, match=r"own\.yaml.*feet_m must hold at least one foot"):
         load_airframe(own)
+
+
+def test_more_rotors_or_points_than_the_kernel_holds_are_refused():
+    iris = load_airframe("iris")
+    with pytest.raises(ValueError, match="rotors must hold 1 to 16 rotors, got 20"):
+        dataclasses.replace(iris, rotors=iris.rotors * 5)
+    with pytest.raises(ValueError, match="at most 64 points together, got 68"):
+        dataclasses.replace(iris.contact, feet_m=iris.contact.feet_m[:4], hull_m=((0, 0, 0),) * 64)
 
 
 def test_the_moments_of_a_flat_plate_are_a_body_whatever_their_rounding(tmp_path):
