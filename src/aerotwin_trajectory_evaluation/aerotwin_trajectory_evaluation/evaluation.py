@@ -15,13 +15,18 @@ from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.rms import rms
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
+from aerotwin_trajectory_evaluation.alignment import (
+    TrajectoryAlignment,
+    align_trajectories,
+    align_umeyama,
+)
 from aerotwin_trajectory_evaluation.association import (
     coverage_of_frames,
     coverage_of_time,
     interpolation_hint,
     pair,
 )
+from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
 from aerotwin_trajectory_evaluation.calibration import (
     Calibration,
     apply_calibration,
@@ -49,6 +54,17 @@ from aerotwin_trajectory_evaluation.protocol import (
 _HASH_DIGITS = 16
 AS_GIVEN, JOINED, PLACED = "as given", "first poses joined", "placed by the known pose of its frame"
 """How an estimate stands before anything is fitted."""
+LEAST_SCALE, SCALED_SHARE = 0.02, 0.5
+"""A scale is worth a word beyond this, where it leaves less than this share of the error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherScale:
+    """A scale that would remove most of the error; RMS distances with and without it [m]."""
+
+    scale: float
+    rmse_m: float
+    unscaled_rmse_m: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +98,8 @@ class TrajectoryEvaluation:
         Of `position` and `pose`, where the estimate has covariances.
     first_pair_s : float
         Time of the first pair since the reference's first pose [s].
+    other_scale : OtherScale, optional
+        Where a scale alone would remove most of the error, as for a monocular SLAM.
     """
 
     reference: Trajectory
@@ -106,6 +124,7 @@ class TrajectoryEvaluation:
     calibration: Calibration
     consistency: dict[str, ChiSquareTest]
     first_pair_s: float
+    other_scale: OtherScale | None
 
     @property
     def max_gap_s(self) -> float:
@@ -134,8 +153,8 @@ class TrajectoryEvaluation:
         away = np.linalg.norm(p_initial - self.reference.p_ref_body, axis=1)
         return rms(away)
 
-    def metrics(self) -> dict[str, Any]:
-        """Return the numbers for JSON."""
+    def metrics(self, camera: StereoCamera | None = None) -> dict[str, Any]:
+        """Return the numbers for JSON, with the bound that the noise of a camera sets."""
         duration_ns = int(self.reference.stamps_ns[-1] - self.reference.stamps_ns[0])
         return {
             "protocol": self.protocol.plain(),
@@ -165,6 +184,7 @@ class TrajectoryEvaluation:
             "segments": self._segments(),
             "consistency": {name: test.plain() for name, test in self.consistency.items()} or None,
             "controls": [control.plain() for control in self.controls],
+            **({} if camera is None else {"bound": stereo_bound(camera).plain()}),
         }
 
     def _segments(self) -> dict[str, Any]:
@@ -283,6 +303,7 @@ def evaluate_trajectory(
             R_initial=initial.T_reference_estimate[:3, :3],
         ),
         first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
+        other_scale=None if alignment.mode == "sim3" else _other_scale(paired, guess),
     )
 
 
@@ -326,6 +347,20 @@ def _calibrated(
         time_offset=choices.apply_time_offset,
         lever_arm=choices.apply_lever_arm,
     )
+
+
+def _other_scale(paired: Trajectory, guess: Trajectory) -> OtherScale | None:
+    rigid, similar = (
+        align_umeyama(paired.p_ref_body, guess.p_ref_body, mode) for mode in ("se3", "sim3")
+    )
+    if not similar.is_determined or abs(similar.scale - 1.0) < LEAST_SCALE:
+        return None
+    before, after = (
+        rms(absolute_errors(paired, fit.apply(guess)).trans_m) for fit in (rigid, similar)
+    )
+    if after > SCALED_SHARE * before:
+        return None
+    return OtherScale(scale=similar.scale, rmse_m=after, unscaled_rmse_m=before)
 
 
 def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:

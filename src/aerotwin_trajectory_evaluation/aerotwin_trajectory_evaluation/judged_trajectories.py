@@ -18,7 +18,7 @@ from aerotwin_core.protocol import Protocol
 from aerotwin_core.time import stamp_of_text
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.association import associate, coverage_of_time, pair
-from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
+from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
 from aerotwin_trajectory_evaluation.files import TrajectoryFile, load_trajectory
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
@@ -346,12 +346,9 @@ class JudgedTrajectories:
 
     def metrics(self) -> dict[str, Any]:
         """Return the numbers of a single estimate, or those of each by name."""
-        each = {name: evaluation.metrics() for name, evaluation in self.evaluations.items()}
-        for name, numbers in each.items():
-            if self.camera is not None:
-                numbers["bound"] = stereo_bound(self.camera).plain()
-            if name in self.evo:
-                numbers["evo"] = self.evo[name].plain()
+        each = {name: found.metrics(self.camera) for name, found in self.evaluations.items()}
+        for name, check in self.evo.items():
+            each[name]["evo"] = check.plain()
         return next(iter(each.values())) if len(each) == 1 else {"estimates": each}
 
 

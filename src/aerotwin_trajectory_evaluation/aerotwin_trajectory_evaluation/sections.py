@@ -9,7 +9,7 @@ from aerotwin_core.plots import ESTIMATE, TRUTH
 from aerotwin_core.scene import PathLayer, ReportScene
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
-from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
+from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.declared_metrics import (
     AS_GIVEN_SCHEMA,
@@ -25,7 +25,6 @@ from aerotwin_trajectory_evaluation.summary import (
     cautions,
     context_of,
     mode_text,
-    score_rows,
     segment_text,
     verdict,
 )
@@ -51,10 +50,10 @@ def section(
     `max_drift_percent` marks the headline bad; the bound of `camera` is shown beside the scores;
     `notes` are remarks on the files for the reader.
     """
-    bound = {} if camera is None else {"bound": stereo_bound(camera).plain()}
-    scores = score_rows(evaluation, camera)
+    numbers = evaluation.metrics(camera)
+    context = context_of(evaluation, numbers)
     tables = [
-        score_table("Scores", scores, evaluation.calibration.reason),
+        score_table("Scores", TRAJECTORY_METRICS.scores(context), evaluation.calibration.reason),
         _segment_table(evaluation),
     ]
     if evaluation.completeness.incidents:
@@ -64,11 +63,11 @@ def section(
         name=name,
         verdict=verdict(evaluation),
         text=_text(evaluation, notes),
-        headline=_headline(evaluation, max_drift_percent),
+        headline=_headline(evaluation, context, max_drift_percent),
         scenes=(scene(evaluation),),
         figures=_figures(evaluation, name),
         tables=(*tables, _control_table(evaluation)),
-        metrics=evaluation.metrics() | bound,
+        metrics=numbers,
         warnings=tuple(cautions(evaluation)),
         schema=AS_GIVEN_SCHEMA if evaluation.alignment.mode == "none" else TRAJECTORY_SCHEMA,
     )
@@ -126,9 +125,9 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
 
 
 def _headline(
-    evaluation: TrajectoryEvaluation, max_drift_percent: float | None
+    evaluation: TrajectoryEvaluation, context: dict[str, Any], max_drift_percent: float | None
 ) -> tuple[Headline, ...]:
-    context, path = context_of(evaluation), evaluation.reference.path_length_m
+    path = evaluation.reference.path_length_m
     is_aligned, mode = evaluation.alignment.mode != "none", evaluation.alignment.mode
     unaligned = TRAJECTORY_METRICS["ape_unaligned.trans_m.rmse"].tile(
         context,

@@ -5,13 +5,12 @@
 from typing import Any
 
 from aerotwin_core.metric import Score
-from aerotwin_trajectory_evaluation.alignment import align_umeyama
 from aerotwin_trajectory_evaluation.association import interpolation_hint
-from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
+from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.declared_metrics import TRAJECTORY_METRICS
 from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, TrajectoryEvaluation
-from aerotwin_trajectory_evaluation.metrics import absolute_errors, summarise
+from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.time_offset_estimates import (
     AGREED,
@@ -52,20 +51,16 @@ def before_text(evaluation: TrajectoryEvaluation) -> str:
 
 def score_rows(evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None) -> list[Score]:
     """Return the scores in reading order."""
-    return TRAJECTORY_METRICS.scores(context_of(evaluation, camera))
+    return TRAJECTORY_METRICS.scores(context_of(evaluation, evaluation.metrics(camera)))
 
 
-def context_of(
-    evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None
-) -> dict[str, Any]:
+def context_of(evaluation: TrajectoryEvaluation, numbers: dict[str, Any]) -> dict[str, Any]:
     """Return the numbers with the texts that the metric declarations name."""
     choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
     found, is_aligned, before = evaluation.calibration, mode != "none", before_text(evaluation)
     every = "one from every pose on"
-    bound = {} if camera is None else {"bound": stereo_bound(camera).plain()}
     return {
-        **evaluation.metrics(),
-        **bound,
+        **numbers,
         "is_aligned": is_aligned,
         "is_placed": evaluation.start != AS_GIVEN,
         "absolute": "APE aligned" if is_aligned else "APE",
@@ -178,8 +173,6 @@ def metres(value: float) -> str:
 MIN_COVERAGE = 0.9
 MIN_PAIRED = 0.9
 """Share of the shorter trajectory that must have found a pose of the other."""
-LEAST_SCALE, SCALED_SHARE = 0.02, 0.5
-"""A scale is worth a word beyond this, where it leaves less than this share of the error."""
 ODD_ATTITUDE_DEG = 30.0
 """No estimate that follows the path turns so far from truth; other axes do."""
 
@@ -202,7 +195,12 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
             f"of the truth's {evaluation.n_reference} near enough in time"
             + (f"; {hint} judges those between two of the truth's." if hint else ".")
         )
-    warnings += _of_another_scale(evaluation)
+    if (other := evaluation.other_scale) is not None:
+        warnings.append(
+            f"The estimate has another scale: times {other.scale:.3g} it is {other.rmse_m:.3g} m "
+            f"from truth (RMS, aligned), as it is {other.unscaled_rmse_m:.3g} m. --align sim3 fits "
+            "the scale, as a monocular SLAM needs."
+        )
     warnings += _as_large_as_the_step(evaluation)
     found = evaluation.calibration
     if found.is_offset_significant and not found.applied_time_offset:
@@ -231,27 +229,6 @@ def _offset_text(found: Calibration) -> str:
         f"({CERTAINTY_TEXT[found.certainty]}). The scores hold that error; --apply-time-offset "
         "takes it out."
     )
-
-
-def _of_another_scale(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Say when a scale alone would remove most of the error, as for a monocular SLAM."""
-    if evaluation.alignment.mode == "sim3":
-        return []
-    paired = evaluation.reference.p_ref_body, evaluation.estimate.p_ref_body
-    rigid, similar = (align_umeyama(*paired, mode) for mode in ("se3", "sim3"))
-    if not similar.is_determined or abs(similar.scale - 1.0) < LEAST_SCALE:
-        return []
-    before, after = (
-        summarise(absolute_errors(evaluation.reference, fit.apply(evaluation.estimate)).trans_m)
-        for fit in (rigid, similar)
-    )
-    if before is None or after is None or after.rmse > SCALED_SHARE * before.rmse:
-        return []
-    return [
-        f"The estimate has another scale: times {similar.scale:.3g} it is {after.rmse:.3g} m from "
-        f"truth (RMS, aligned), as it is {before.rmse:.3g} m. --align sim3 fits the scale, as a "
-        "monocular SLAM needs."
-    ]
 
 
 def _as_large_as_the_step(evaluation: TrajectoryEvaluation) -> list[str]:
