@@ -14,6 +14,7 @@ from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
 
 _STEP_M = 0.05  # distance between the poses at which overlap is computed
+_CELLS = 50  # cells per edge of a view; their centres sample its area
 _PROBE = PinholeCamera(width=64, height=64, fx=100.0, fy=100.0, cx=31.5, cy=31.5)
 """Views the wall from behind the path."""
 _PROBE_BACK_M, _PROBE_HALF_PX = 6.0, 12
@@ -91,10 +92,13 @@ def virtual_poses(
     if not 0.0 <= overlap < 1.0:
         raise ValueError(f"overlap must lie in 0 to below 1, got {overlap}")
     stations = _dense(np.asarray(path, dtype=np.float64))
+    v, u = (np.mgrid[0:_CELLS, 0:_CELLS].reshape(2, -1) + 0.5) / _CELLS
+    pixels = np.column_stack([u * (camera.width - 1), v * (camera.height - 1)])
+    points = camera.unproject(pixels, np.full(len(pixels), distance_m))
     chosen = [0]
     for k in range(1, len(stations)):
         last, here = stations[chosen[-1]], stations[k]
-        shares = (_shared(*pair, camera, distance_m) for pair in ((last, here), (here, last)))
+        shares = (_shared(*pair, camera, points) for pair in ((last, here), (here, last)))
         if min(shares) < overlap:
             chosen.append(k)
     if chosen[-1] != len(stations) - 1:
@@ -164,9 +168,6 @@ def _dense(path: FloatArray, step_m: float = _STEP_M) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _shared(T_a: FloatArray, T_b: FloatArray, camera: PinholeCamera, distance_m: float) -> float:
-    """Return the share of b's view of a plane in front of it that a shows, on a pixel grid."""
-    v, u = np.mgrid[0:9, 0:9] / 8.0
-    pixels = np.column_stack([u.ravel() * (camera.width - 1), v.ravel() * (camera.height - 1)])
-    points = camera.unproject(pixels, np.full(len(pixels), distance_m))
+def _shared(T_a: FloatArray, T_b: FloatArray, camera: PinholeCamera, points: FloatArray) -> float:
+    """Return the share of points in b's optical frame that the camera shows from a."""
     return float(camera.shows(transform_points(invert_transform(T_a) @ T_b, points)).mean())
