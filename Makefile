@@ -110,7 +110,7 @@ test: setup-dev
 	python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST) || {
 	    test $$? -eq 1
 	    echo "Once more what failed, alone on the machine: what passes now is flaky, please report it."
-	    python -m pytest -p no:xdist -x --last-failed --last-failed-no-failures none $(PYTEST)
+	    python -m pytest -x --last-failed --last-failed-no-failures none $(PYTEST)
 	}
 	$(COLCON_TEST) --packages-skip $(FLYING) --parallel-workers $(WORKERS) >build/setup/colcon-test.log 2>&1 \
 	    || { colcon test-result --verbose; exit 1; }
