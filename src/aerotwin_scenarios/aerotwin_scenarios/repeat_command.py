@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_repeat_evaluation import metrics_of, section_of
     from aerotwin_scenarios.teach_repeat.closed_loop import run_repeats
     from aerotwin_scenarios.teach_repeat.judging import drives_section, evaluate_repeats
-    from aerotwin_scenarios.teach_repeat.radar_page import radar_section
+    from aerotwin_scenarios.teach_repeat.radar_page import radar_section, radar_turn
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import load_world
 
@@ -103,9 +103,10 @@ def run(args: argparse.Namespace) -> int:
         record.write(args.out / f"repeat_{number + 1}")
     method = f"{args.tracker}, {study.radar or args.lidar}"
     evaluation = evaluate_repeats(route, records, method=method)
+    turn = radar_turn(graph, ids, queries, study, route.displacement) if study.radar else None
     sections = [section_of(evaluation), drives_section(records)]
-    if study.radar:
-        sections.append(radar_section(graph, ids, queries, study, route.displacement))
+    if turn is not None:
+        sections.append(radar_section(turn))
     page = _write(args, study, world, evaluation, sections)
     metrics = metrics_of(evaluation)
     write_json(args.json, metrics)

@@ -16,7 +16,7 @@ from aerotwin_repeat_evaluation import NoDisplacement, lateral_errors
 from aerotwin_scenarios.repeat_command import _verdict
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_scenarios.teach_repeat.closed_loop import RadarSensor, sensor_of
-from aerotwin_scenarios.teach_repeat.radar_page import radar_section
+from aerotwin_scenarios.teach_repeat.radar_page import radar_section, radar_turn
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
 from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_teach_repeat.teaching import teach_route
@@ -117,7 +117,8 @@ def test_what_the_radar_is_reported_of_itself_is_what_it_is():
 
 
 def test_the_report_shows_a_turn_and_the_published_figures_of_radars(graph, queries):
-    section = radar_section(graph, graph.runs[0], queries, STUDY, NoDisplacement())
+    turn = radar_turn(graph, graph.runs[0], queries, STUDY, NoDisplacement())
+    section = radar_section(turn)
     assert section.metrics["share_on_map"] > 0.7
     assert section.metrics["n_peaks"] > 100
     (table,) = section.tables

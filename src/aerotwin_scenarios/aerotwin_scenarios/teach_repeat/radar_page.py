@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Section of a report on radar scans, beside figures of real radars."""
+"""One turn of the radar of a repeat, and its section beside figures of real radars."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -24,14 +25,28 @@ ON_MAP_M = 1.0
 """A peak so near the map lies on it: the first gate of the matching (VTR3)."""
 
 
-def radar_section(
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RadarTurn:
+    """A turn of a radar: its power from above (n, n) [dB], and peaks (m, 2) in base [m].
+
+    `is_on_map` (m,) are those peaks that lie on the map, `flat_map` (k, 2) is the part of the map
+    that the beam meets.
+    """
+
+    power_db: np.ndarray
+    peaks: np.ndarray
+    is_on_map: np.ndarray
+    flat_map: np.ndarray
+
+
+def radar_turn(
     graph: RouteGraph,
     route_ids: Sequence[int],
     queries: WorldQueries,
     study: RepeatStudy,
     displacement: Displacement,
-) -> Section:
-    """Return one scan at the middle of a route: power, and peaks on the map of that vertex.
+) -> RadarTurn:
+    """Return one turn at the middle of a route, and the map of that vertex.
 
     `route_ids` are those of the graph's vertices in driving order, `queries` is the true world,
     from which the graph's map differs by `displacement`; the study has a radar.
@@ -48,16 +63,26 @@ def radar_section(
         transform_points(T_vertex_submap, submap.points), submap.normals @ T_submap_vertex[:3, :3]
     )
     points = points[np.hypot(*points[:, :2].T) < sensor.protocol.localization.max_range_m, :2]
-    is_on_map = cKDTree(flat[:, :2]).query(points)[0] < ON_MAP_M
-    share = float(is_on_map.mean()) if len(points) else 0.0
+    radar = sensor.radar
+    return RadarTurn(
+        power_db=power_from_above(turn.levels, radar.azimuths, radar.bin_m, SHOWN_M),
+        peaks=points,
+        is_on_map=cKDTree(flat[:, :2]).query(points)[0] < ON_MAP_M,
+        flat_map=flat[:, :2],
+    )
+
+
+def radar_section(turn: RadarTurn) -> Section:
+    """Return the section: power, and peaks on the map."""
+    n = len(turn.peaks)
+    share = float(turn.is_on_map.mean()) if n else 0.0
     picture = turn_picture(
-        power_from_above(turn.levels, sensor.radar.azimuths, sensor.radar.bin_m, SHOWN_M),
-        points, is_on_map, flat[:, :2], SHOWN_M, "radar-turn",
-    )  # fmt: skip
+        turn.power_db, turn.peaks, turn.is_on_map, turn.flat_map, SHOWN_M, "radar-turn"
+    )
     return Section(
         title="Radar",
         name="radar",
-        verdict=f"{share:.0%} of the {len(points)} peaks of one turn lie on the map.",
+        verdict=f"{share:.0%} of the {n} peaks of one turn lie on the map.",
         text="The robot stood at the middle of the route. Peaks behind walls are ghosts: echoes of "
         "what a wall mirrors. Walls that face away from the radar, and what is hidden, have none.",
         figures=(
@@ -70,5 +95,5 @@ def radar_section(
             ),
         ),
         tables=(published_table(sensor="radar"),),
-        metrics={"n_peaks": len(points), "share_on_map": share},
+        metrics={"n_peaks": n, "share_on_map": share},
     )
