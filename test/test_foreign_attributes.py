@@ -16,6 +16,7 @@ SETTERS = {
 }
 MESSAGES = re.compile(r"(message|answer|reply|status|marker|edge|item|info|twist|linear|angular)\b")
 """Names of ROS messages, which are made to be filled."""
+COMPILED = {"njit", "part"}
 OWN_PART = re.compile(r"self\.\w+$")
 # Module -> what it sets, and why.
 OF_LIBRARIES = {
@@ -80,10 +81,14 @@ def name_of(path: Path) -> str:
 def set_from_outside(tree: ast.AST) -> Iterator[str]:
     """Yield the attributes that functions set of objects that they have not made themselves.
 
-    A property with a setter is a method of its owner.
+    A property with a setter is a method of its owner; compiled functions have no objects, only
+    records in arrays.
     """
     for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef):
+        if not isinstance(function, ast.FunctionDef) or COMPILED.intersection(
+            name.id for d in function.decorator_list for name in ast.walk(d)
+            if isinstance(name, ast.Name)
+        ):  # fmt: skip
             continue
         made = {"self", "cls"}
         for node in ast.walk(function):
@@ -107,6 +112,8 @@ def set_from_outside(tree: ast.AST) -> Iterator[str]:
         ("def f(self):\n    self.node.bag.n += 1", ["self.node.bag.n"]),
         ("def f(a):\n    a.x, a.y = 1, 2", ["a.x", "a.y"]),
         ("def f(self):\n    self.n = 1\n    self.counters.n += 1", []),
+        ("@njit(cache=True)\ndef f(record):\n    record.gain = 1", []),
+        ("@part\ndef f(record):\n    record.gain = 1", []),
         ("def f():\n    made = Thing()\n    made.x = 1", []),
     ],
 )

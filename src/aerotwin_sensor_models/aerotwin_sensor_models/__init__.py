@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         TriadParameters,
         specific_force,
     )
-    from aerotwin_sensor_models.inertial import InertialUnit, TruthPlaces
+    from aerotwin_sensor_models.inertial import InertialUnit
     from aerotwin_sensor_models.kernels import sample_inertial
     from aerotwin_sensor_models.lidar import Lidar, LidarParameters, LidarScan
     from aerotwin_sensor_models.lidar_message import scan_message

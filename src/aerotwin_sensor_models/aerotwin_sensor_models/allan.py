@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.imu import GRAVITY, Imu, TriadParameters
 from aerotwin_sensor_models.kernels import sample_imu_rows
 
@@ -87,10 +86,10 @@ def readings_at_rest(
     """
     imu.tune(dt)
     block, rows, done = imu.block, np.empty((n, 6)), 0
-    block.view(at.IMU_TRUTH, 9)[:] = (0.0, 0.0, GRAVITY, *[0.0] * 6)
+    block.record["truth"] = (0.0, 0.0, GRAVITY), np.zeros(3), np.zeros(3)
     while done < n:
         before = done
-        done, is_empty = sample_imu_rows(block.arena, block.start, rows, done)
+        done, is_empty = sample_imu_rows(block.memory, rows, done)
         if is_empty:
             block.draw()
         on_rows(done - before)

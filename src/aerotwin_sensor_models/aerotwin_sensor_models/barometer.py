@@ -82,17 +82,17 @@ class Barometer:
         normals = rng.standard_normal(3)
         sigmas = parameters.drift_sigma_pa, parameters.airflow_sigma_pa
         active = [parameters.noise_density_pa > 0.0, *(sigma > 0.0 for sigma in sigmas)]
-        self.block = SensorBlock(rng, at.N_BAROMETER, sum(active))
-        self.block.view(at.BAROMETER_ERRORS + at.RESOLUTION, 1)[0] = parameters.resolution_pa
-        errors = self.block.view(at.BAROMETER_DRIFT, 3)
-        errors[:] = normals * (*sigmas, parameters.turn_on_bias_sigma_pa)
+        self.block = SensorBlock(rng, at.BAROMETER_RECORD, sum(active))
+        record = self.block.record
+        record["resolution"] = parameters.resolution_pa
+        errors = normals * (*sigmas, parameters.turn_on_bias_sigma_pa)
+        record["drift_pa"], record["airflow_pa"], record["trend_pa"] = errors
         self._dt = -1.0
         self.look_up()
 
     def look_up(self) -> None:
         """Renew the views into the block after it moved."""
-        self._altitude = self.block.start + at.BAROMETER_TRUTH
-        self._reading = self.block.view(at.BAROMETER_READING, 2)
+        self._record, self._reading = self.block.record, self.block.record["reading"]
 
     def sample(self, dt: float, altitude_amsl_m: float) -> BarometerSample:
         """Return the reading dt [s] after the last one, at an altitude above mean sea level [m].
@@ -105,10 +105,10 @@ class Barometer:
         if dt != self._dt:
             self.tune(dt)
         block = self.block
-        block.arena[self._altitude] = altitude_amsl_m
-        if sample_barometer(block.arena, block.start):
+        self._record["altitude_m"] = altitude_amsl_m
+        if sample_barometer(block.memory):
             block.draw()
-        pressure, temperature = self._reading.tolist()
+        pressure, temperature = self._reading.item()
         if temperature != temperature:
             raise outside_atmosphere(altitude_amsl_m)
         return BarometerSample(pressure, temperature)
@@ -116,18 +116,18 @@ class Barometer:
     @property
     def drift_pa(self) -> float:
         """Return the current error without white noise [Pa], for the evaluation."""
-        return float(self.block.view(at.BAROMETER_DRIFT, 3).sum())
+        record = self.block.record
+        return float(record["drift_pa"] + record["airflow_pa"] + record["trend_pa"])
 
     def tune(self, dt: float) -> None:
         """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
         require_step(dt)
         parameters = self.parameters
         decay, gain = gauss_markov(dt, parameters.drift_correlation_time_s)
-        sigma = parameters.noise_density_pa / math.sqrt(dt)
-        noise = self.block.view(at.BAROMETER_ERRORS + at.DECAY, 3)
-        noise[:] = decay, gain * parameters.drift_sigma_pa, sigma
+        record = self.block.record
+        record["decay"], record["gain"] = decay, gain * parameters.drift_sigma_pa
+        record["sigma"] = parameters.noise_density_pa / math.sqrt(dt)
         decay, gain = gauss_markov(dt, parameters.airflow_correlation_time_s)
-        noise = self.block.view(at.BAROMETER_AIRFLOW_DECAY, 2)
-        noise[:] = decay, gain * parameters.airflow_sigma_pa
-        self.block.view(at.BAROMETER_TREND_STEP, 1)[0] = parameters.drift_rate_pa_s * dt
+        record["airflow_decay"], record["airflow_gain"] = decay, gain * parameters.airflow_sigma_pa
+        record["trend_step_pa"] = parameters.drift_rate_pa_s * dt
         self._dt = dt

@@ -1,51 +1,37 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The block of one sensor in an arena, with its random numbers drawn in advance."""
+"""The record of one sensor, with its random numbers drawn in advance."""
+
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from aerotwin_sensor_models import layout as at
 
 
 class SensorBlock:
-    """The numbers of a compiled sensor, laid out by `layout`.
+    """The record of a compiled sensor and its memory, which the kernels read.
 
-    A block has its own array until it moves into the arena of a vehicle. Normal numbers are drawn
-    many samples ahead, because single draws are slow; the batch size changes no result. `rng` is
-    not shared from now on, `n_numbers` the length without normal numbers, of which a sample takes
-    `width`.
+    It has its own array until it moves into that of a vehicle. Normal numbers are drawn many
+    samples ahead, because single draws are slow; the batch size changes no result. `rng` is not
+    shared from now on, `dtype` one of `layout`; a sample takes `width` normal numbers.
     """
 
-    def __init__(self, rng: np.random.Generator, n_numbers: int, width: int) -> None:
+    def __init__(self, rng: np.random.Generator, dtype: np.dtype[Any], width: int) -> None:
         self._rng = rng
-        n_normals = at.ROWS * width
-        self.length = n_numbers + n_normals
-        self.arena, self.start = np.zeros(self.length), 0
-        self.arena[at.WIDTH], self.arena[at.END] = width, n_normals
-        self.arena[at.NORMALS] = n_numbers
-        self._normals = self.view(n_numbers, n_normals)
+        self._use(np.zeros(1, dtype))
+        self.record["width"], self.record["end"] = width, at.ROWS * width
         self.draw()
 
-    def view(self, place: int, n: int) -> np.ndarray:
-        """Return a view of n numbers of the block from an index on."""
-        first = self.start + place
-        return self.arena[first : first + n]
+    def _use(self, array: np.ndarray) -> None:
+        self.record, self.memory = array[0], array.view(np.float64)
 
     def draw(self) -> None:
         """Replace the used normal numbers."""
-        self._rng.standard_normal(out=self._normals)
-        self.arena[self.start + at.NEXT] = 0.0
+        self._rng.standard_normal(out=self.record["normals"][: self.record["end"]])
+        self.record["next"] = 0
 
-    def move(self, arena: np.ndarray, start: int) -> None:
-        """Move to another array, from an index on; earlier views become invalid."""
-        arena[start : start + self.length] = self.view(0, self.length)
-        self.arena, self.start = arena, start
-        self._normals = self.view(int(self.view(at.NORMALS, 1)[0]), len(self._normals))
-
-
-def triad_numbers(
-    *, limit: float, resolution: float, bias: ArrayLike, offset: ArrayLike, matrix: ArrayLike
-) -> list[float]:
-    """Return the numbers of three axes, their noise not yet tuned to a time step."""
-    return [0.0, 0.0, 0.0, limit, resolution, *np.ravel(bias), *np.ravel(offset), *np.ravel(matrix)]
+    def move(self, array: np.ndarray) -> None:
+        """Move to another array of one record; earlier views become invalid."""
+        array[0] = self.record
+        self._use(array)

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models import layout as at
-from aerotwin_sensor_models.block import SensorBlock, triad_numbers
+from aerotwin_sensor_models.block import SensorBlock
 from aerotwin_sensor_models.kernels import sample_imu
 from aerotwin_sensor_models.noise import gauss_markov, reading_std, require_step
 
@@ -21,7 +21,7 @@ GRAVITY = 9.81
 Vector = tuple[float, float, float]
 Pairs = tuple[float, float, float, float, float, float]
 
-_PLACES = (at.IMU_ACCELEROMETER, at.IMU_GYROSCOPE)
+_TRIADS = ("accelerometer", "gyroscope")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -150,21 +150,21 @@ class Imu:
         first = rng.standard_normal((2, 15))
         active = [t.noise_density > 0.0 for t in self._triads]
         active += [sigma > 0.0 for sigma in self._bias_sigma]
-        self.block = SensorBlock(rng, at.N_IMU, 3 * sum(active))
-        self.block.view(at.IMU_ARM, 3)[:] = parameters.lever_arm_m
-        self.block.view(at.IMU_ROTATION, 9)[:] = self.R_body_imu.ravel()
-        for triad, sigma, numbers, place in zip(self._triads, self._bias_sigma, first, _PLACES):
-            self.block.view(place, at.N_TRIAD)[:] = _switched_on(triad, sigma, numbers)
+        self.block = SensorBlock(rng, at.IMU_RECORD, 3 * sum(active))
+        record = self.block.record
+        record["arm_m"], record["R_body_imu"] = parameters.lever_arm_m, self.R_body_imu
+        for triad, sigma, numbers, name in zip(self._triads, self._bias_sigma, first, _TRIADS):
+            _switch_on(record[name], triad, sigma, numbers)
         self._has_arm = any(parameters.lever_arm_m)
         self._dt = -1.0
         self.look_up()
 
     def look_up(self) -> None:
         """Renew the views into the block after it moved."""
-        view = self.block.view
-        truth = [view(at.IMU_TRUTH + 3 * i, 3) for i in range(3)]
-        self._force, self._omega, self._alpha = truth
-        self._reading = view(at.IMU_READING, 6)
+        truth, reading = self.block.record["truth"], self.block.record["reading"]
+        self._force, self._omega = truth["specific_force_m_s2"], truth["angular_velocity_rad_s"]
+        self._alpha = truth["angular_acceleration_rad_s2"]
+        self._reading = reading["specific_force_m_s2"], reading["angular_velocity_rad_s"]
 
     def sample(
         self,
@@ -188,58 +188,58 @@ class Imu:
         self._force[:] = specific_force_body
         self._omega[:] = omega_body
         block = self.block
-        if sample_imu(block.arena, block.start):
+        if sample_imu(block.memory):
             block.draw()
-        reading = self._reading.copy()
-        return ImuSample(reading[:3], reading[3:])
+        force, rate = self._reading
+        return ImuSample(force.copy(), rate.copy())
 
     @property
     def gyroscope_bias(self) -> np.ndarray:
         """Return the current true bias of the angular velocity [rad/s], for the evaluation."""
-        return self._bias(at.IMU_GYROSCOPE)
+        return self._bias("gyroscope")
 
     @property
     def accelerometer_bias(self) -> np.ndarray:
         """Return the current true bias of the specific force [m/s^2], for the evaluation."""
-        return self._bias(at.IMU_ACCELEROMETER)
+        return self._bias("accelerometer")
 
     @property
     def gyroscope_matrix(self) -> np.ndarray:
         """Return (3, 3) scale and misalignment of the gyroscope; the identity is perfect."""
-        return self._matrix(at.IMU_GYROSCOPE)
+        return self._matrix("gyroscope")
 
     @property
     def accelerometer_matrix(self) -> np.ndarray:
         """Return (3, 3) scale and misalignment of the accelerometer; the identity is perfect."""
-        return self._matrix(at.IMU_ACCELEROMETER)
+        return self._matrix("accelerometer")
 
     def tune(self, dt: float) -> None:
         """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
         require_step(dt)
-        for triad, sigma, place in zip(self._triads, self._bias_sigma, _PLACES):
+        for triad, sigma, name in zip(self._triads, self._bias_sigma, _TRIADS):
             decay, gain = gauss_markov(dt, triad.correlation_time_s)
-            white = triad.noise_density / math.sqrt(dt)
-            self.block.view(place + at.DECAY, 3)[:] = decay, gain * sigma, white
+            record = self.block.record[name]
+            record["decay"], record["gain"] = decay, gain * sigma
+            record["sigma"] = triad.noise_density / math.sqrt(dt)
         self._dt = dt
 
-    def _bias(self, triad: int) -> np.ndarray:
-        view = self.block.view
-        return view(triad + at.BIAS, 3) + view(triad + at.OFFSET, 3)
+    def _bias(self, triad: str) -> np.ndarray:
+        record = self.block.record[triad]
+        return np.asarray(record["bias"] + record["offset"])
 
-    def _matrix(self, triad: int) -> np.ndarray:
-        return self.block.view(triad + at.MATRIX, 9).reshape(3, 3).copy()
+    def _matrix(self, triad: str) -> np.ndarray:
+        return np.array(self.block.record[triad]["matrix"])
 
 
-def _switched_on(triad: TriadParameters, bias_sigma: float, normals: np.ndarray) -> list[float]:
-    """Return the numbers of a triad at power-on; `normals` (15,) are its random errors."""
+def _switch_on(
+    record: np.void, triad: TriadParameters, bias_sigma: float, normals: np.ndarray
+) -> None:
+    """Write a triad at power-on, not yet tuned; `normals` (15,) are its random errors."""
     matrix = np.eye(3)
     matrix[~np.eye(3, dtype=bool)] = triad.misalignment_rad
     matrix[~np.eye(3, dtype=bool)] += triad.misalignment_sigma_rad * normals[9:15]
-    matrix += np.diag(triad.scale + triad.scale_sigma * normals[6:9])
-    return triad_numbers(
-        limit=triad.saturation if triad.saturation > 0.0 else math.inf,
-        resolution=triad.resolution,
-        bias=bias_sigma * normals[:3],
-        offset=triad.turn_on_bias_sigma * normals[3:6],
-        matrix=matrix,
-    )
+    record["matrix"] = matrix + np.diag(triad.scale + triad.scale_sigma * normals[6:9])
+    record["limit"] = triad.saturation if triad.saturation > 0.0 else math.inf
+    record["resolution"] = triad.resolution
+    record["bias"] = bias_sigma * normals[:3]
+    record["offset"] = triad.turn_on_bias_sigma * normals[3:6]

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """IMU, magnetometer and barometer of one vehicle in one array, sampled by one compiled call."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from aerotwin_sensor_models import layout as at
@@ -12,38 +10,28 @@ from aerotwin_sensor_models.barometer import Barometer
 from aerotwin_sensor_models.imu import Imu
 from aerotwin_sensor_models.magnetometer import Magnetometer
 
-
-@dataclass(frozen=True, kw_only=True)
-class TruthPlaces:
-    """Indices in the arena of the truth that the sensors measure.
-
-    Attributes
-    ----------
-    specific_force, angular_velocity, angular_acceleration : int
-        First of three numbers each, at the centre of mass, body axes [m/s^2, rad/s, rad/s^2].
-    rotation, height : int
-        First of the nine numbers of R_map_body, row by row; height in map [m].
-    """
-
-    specific_force: int
-    angular_velocity: int
-    angular_acceleration: int
-    rotation: int
-    height: int
+_SENSORS = ("imu", "magnetometer", "barometer")
 
 
 class InertialUnit:
-    """Three sensors that move into an arena and are sampled there from then on.
+    """Three sensors in one record, sampled there from then on.
 
-    `kernels.sample_inertial(arena, unit.start, due)` samples them, also from other compiled
-    functions. Readings are at `unit.start + layout.READINGS`. The sensors' own `sample` remains
-    usable, mixed with it in any order: both work on the same numbers. The unit owns the sensors.
+    `kernels.sample_inertial(unit.memory, due)` samples them, from the truth written into `record`.
+    The sensors' own `sample` remains usable, mixed with it in any order: both work on the same
+    numbers. The unit owns the sensors.
 
     Parameters
     ----------
     field_map_tesla, origin_altitude_m : (3,) array, float
         The Earth's magnetic field in map axes [T]; altitude of the origin of map above mean sea
         level [m].
+
+    Attributes
+    ----------
+    record : numpy.void
+        Truth, sensors and readings, see `layout.INERTIAL`.
+    memory, readings : (n,), (11,) array
+        Views of all of it, and of the last readings: force, rate, field, pressure, temperature.
     """
 
     def __init__(
@@ -56,34 +44,25 @@ class InertialUnit:
         origin_altitude_m: float,
     ) -> None:
         self.imu, self.magnetometer, self.barometer = imu, magnetometer, barometer
-        self._field, self._altitude = field_map_tesla, origin_altitude_m
         self._sensors: tuple[Imu | Magnetometer | Barometer, ...] = (imu, magnetometer, barometer)
-        self._arena, self.start = np.zeros(0), 0
-        self.length = at.N_INERTIAL + sum(sensor.block.length for sensor in self._sensors)
+        array = np.zeros(1, at.INERTIAL)
+        array["field_map_t"], array["origin_altitude_m"] = field_map_tesla, origin_altitude_m
+        array["readings"].view(np.float64)[:] = np.nan
+        self._use(array)
 
-    def move(self, arena: np.ndarray, start: int, places: TruthPlaces) -> None:
-        """Move into a contiguous float64 arena, to `length` indices from `start` on."""
-        end = start + self.length
-        if arena.dtype != np.float64 or arena.ndim != 1 or not arena.flags.c_contiguous:
-            raise ValueError(f"arena must be contiguous float64, got {arena.dtype} {arena.shape}")
-        if not 0 <= start <= end <= len(arena):
-            raise ValueError(f"arena must hold {self.length} numbers from {start}: {len(arena)}")
-        self._arena, self.start = arena, start
-        head = arena[start : start + at.N_INERTIAL]
-        block = at.N_INERTIAL
-        for k, sensor in enumerate(self._sensors):
-            head[at.IMU_BLOCK + k] = block
-            sensor.block.move(arena, start + block)
+    def _use(self, array: np.ndarray) -> None:
+        for sensor, name in zip(self._sensors, _SENSORS, strict=True):
+            sensor.block.move(array[name])
             sensor.look_up()
-            block += sensor.block.length
-        head[at.FORCE_PLACE] = places.specific_force
-        head[at.OMEGA_PLACE] = places.angular_velocity
-        head[at.ALPHA_PLACE] = places.angular_acceleration
-        head[at.ROTATION_PLACE] = places.rotation
-        head[at.HEIGHT_PLACE] = places.height
-        head[at.FIELD : at.FIELD + 3] = self._field
-        head[at.ORIGIN_ALTITUDE] = self._altitude
-        head[at.READINGS :] = np.nan
+        self.record, self.memory = array[0], array.view(np.float64)
+        self.readings = array["readings"].view(np.float64)
+
+    def move(self, array: np.ndarray) -> None:
+        """Move into another array of one `layout.INERTIAL`; earlier views become invalid."""
+        if array.dtype != at.INERTIAL or array.shape != (1,):
+            raise ValueError(f"array must hold one layout.INERTIAL, got {array.shape} of another")
+        array[0] = self.record
+        self._use(array)
 
     def tune(self, *, imu_dt: float, magnetometer_dt: float, barometer_dt: float) -> None:
         """Set the noise for the times between samples [s]; needed before the first."""
@@ -103,11 +82,4 @@ class InertialUnit:
             if status & 1 << k:
                 sensor.block.draw()
         if status & at.OUTSIDE_ATMOSPHERE:
-            height = self._arena[int(self._arena[self.start + at.HEIGHT_PLACE])]
-            raise outside_atmosphere(self._altitude + height)
-
-    @property
-    def readings(self) -> np.ndarray:
-        """Return the last readings as a view: see `layout.READINGS`."""
-        first = self.start + at.READINGS
-        return self._arena[first : first + at.N_READINGS]
+            raise outside_atmosphere(self.record["origin_altitude_m"] + self.record["height_m"])

@@ -1,104 +1,117 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Indices of each number in the flat float64 arrays of the compiled sensors.
+"""Structured dtypes of the compiled sensors: constants, memory, truth, reading, stored noise.
 
-A sensor lives in a *block*: head, constants, memory, truth, reading, and its normal numbers drawn
-ahead. A block may start at any index of any array, so that one array (an *arena*) can hold a whole
-vehicle: the state of its dynamics, its sensors, and their readings. All indices are relative to the
-start of their block, but for those of the truth in an inertial block, which are of the arena.
+The array of one record of a sensor may be part of a larger array, so that one array can hold a
+whole vehicle: the state of its dynamics, its sensors, and their readings.
 """
 
-# Head of every block.
-NEXT = 0
-"""Index of the next unused normal number among the stored ones."""
-WIDTH = 1
-"""Normal numbers per sample: only nonzero noise draws any."""
-END = 2
-"""Number of stored normal numbers."""
-NORMALS = 3
-"""Start of the stored normal numbers."""
-N_HEAD = 4
+from typing import Any
+
+import numpy as np
+
 ROWS = 256
 """Samples per batch of stored normal numbers."""
 
-# Three axes with bias, noise, a matrix of scale and misalignment, limit and steps.
-DECAY = 0
-GAIN = 1
-SIGMA = 2
-LIMIT = 3
-RESOLUTION = 4
-BIAS = 5
-"""Three numbers: the Gauss-Markov bias now."""
-OFFSET = 8
-"""Three numbers: the constant bias (turn-on bias, hard iron)."""
-MATRIX = 11
-"""Nine numbers, row by row: scale and misalignment, or soft iron; of the truth in sensor axes."""
-N_TRIAD = 20
 
-# IMU
-IMU_TRUTH = N_HEAD
-"""Body axes: specific force [m/s^2] at the centre of mass, angular velocity, its rate [rad/s^2]."""
-IMU_ARM = IMU_TRUTH + 9
-"""p_body_imu [m]."""
-IMU_ROTATION = IMU_ARM + 3
-"""R_body_imu, row by row."""
-IMU_ACCELEROMETER = IMU_ROTATION + 9
-IMU_GYROSCOPE = IMU_ACCELEROMETER + N_TRIAD
-IMU_READING = IMU_GYROSCOPE + N_TRIAD
-"""Specific force [m/s^2], then angular velocity [rad/s], IMU axes."""
-N_IMU = IMU_READING + 6
+def _sensor(fields: list[Any], width: int) -> np.dtype[Any]:
+    """Return the dtype of a sensor that takes at most `width` normal numbers per sample."""
+    stored = [
+        ("next", "i8"),  # index of the next unused normal number
+        ("width", "i8"),  # normal numbers per sample: only nonzero noise draws any
+        ("end", "i8"),  # number of stored normal numbers
+    ]
+    return np.dtype([*stored, *fields, ("normals", "f8", ROWS * width)], align=True)
 
-# Magnetometer
-MAGNETOMETER_TRUTH = N_HEAD
-"""R_map_body row by row, then the field in map axes [T]."""
-MAGNETOMETER_TRIAD = MAGNETOMETER_TRUTH + 12
-MAGNETOMETER_DISTURBANCE = MAGNETOMETER_TRIAD + N_TRIAD
-"""Three numbers: the field of motors and cables now [T], then its decay and gain per sample."""
-MAGNETOMETER_READING = MAGNETOMETER_DISTURBANCE + 5
-"""Field in body axes [T]."""
-N_MAGNETOMETER = MAGNETOMETER_READING + 3
 
-# Barometer; DECAY, GAIN, SIGMA and RESOLUTION as above, from BAROMETER_ERRORS on.
-BAROMETER_TRUTH = N_HEAD
-"""Altitude above mean sea level [m]."""
-BAROMETER_ERRORS = BAROMETER_TRUTH + 1
-BAROMETER_DRIFT = BAROMETER_ERRORS + 5
-"""Gauss-Markov drift now [Pa]."""
-BAROMETER_AIRFLOW = BAROMETER_DRIFT + 1
-"""Error by the air about the vehicle now [Pa]."""
-BAROMETER_TREND = BAROMETER_AIRFLOW + 1
-"""Turn-on bias and steady drift now [Pa]."""
-BAROMETER_TREND_STEP = BAROMETER_TREND + 1
-"""Increment of the steady drift per sample [Pa]."""
-BAROMETER_AIRFLOW_DECAY = BAROMETER_TREND_STEP + 1
-BAROMETER_AIRFLOW_GAIN = BAROMETER_AIRFLOW_DECAY + 1
-BAROMETER_READING = BAROMETER_AIRFLOW_GAIN + 1
-"""Pressure [Pa], then temperature [K]."""
-N_BAROMETER = BAROMETER_READING + 2
-
-# Inertial block: the three sensors above behind one call.
-IMU_BLOCK = 0
-"""Start of the block of the IMU; those of the others follow it."""
-MAGNETOMETER_BLOCK = 1
-BAROMETER_BLOCK = 2
-FORCE_PLACE = 3
-"""Index in the arena of the specific force at the centre of mass, body axes [m/s^2]."""
-OMEGA_PLACE = 4
-"""Index in the arena of the angular velocity, body axes [rad/s]."""
-ALPHA_PLACE = 5
-"""Index in the arena of the rate of the angular velocity, body axes [rad/s^2]."""
-ROTATION_PLACE = 6
-"""Index in the arena of R_map_body, row by row."""
-HEIGHT_PLACE = 7
-"""Index in the arena of the height in map [m]."""
-FIELD = 8
-"""Three numbers: the Earth's magnetic field in map axes [T]."""
-ORIGIN_ALTITUDE = 11
-"""Altitude of the origin of map above mean sea level [m]."""
-READINGS = 12
-"""Readings: force (3), angular velocity (3), field (3), pressure, temperature."""
-N_READINGS = 11
-N_INERTIAL = READINGS + N_READINGS
+TRIAD = np.dtype(
+    [
+        ("decay", "f8"),
+        ("gain", "f8"),
+        ("sigma", "f8"),
+        ("limit", "f8"),
+        ("resolution", "f8"),
+        ("bias", "f8", 3),  # the Gauss-Markov bias now
+        ("offset", "f8", 3),  # the constant bias: turn-on bias, hard iron
+        ("matrix", "f8", (3, 3)),  # scale and misalignment, or soft iron
+    ],
+    align=True,
+)
+"""Three axes with bias, noise, a matrix, limit and steps."""
+MOTION = np.dtype(
+    [
+        ("specific_force_m_s2", "f8", 3),
+        ("angular_velocity_rad_s", "f8", 3),
+        ("angular_acceleration_rad_s2", "f8", 3),
+    ],
+    align=True,
+)
+"""Truth of an IMU, at the centre of mass in body axes."""
+IMU_READING = np.dtype(
+    [("specific_force_m_s2", "f8", 3), ("angular_velocity_rad_s", "f8", 3)], align=True
+)
+"""In the axes of the IMU."""
+IMU_RECORD = _sensor(
+    [
+        ("truth", MOTION),
+        ("arm_m", "f8", 3),  # p_body_imu
+        ("R_body_imu", "f8", (3, 3)),
+        ("accelerometer", TRIAD),
+        ("gyroscope", TRIAD),
+        ("reading", IMU_READING),
+    ],
+    12,
+)
+FIELD_READING = np.dtype([("field_t", "f8", 3)], align=True)
+"""In body axes."""
+MAGNETOMETER_RECORD = _sensor(
+    [
+        ("R_map_body", "f8", (3, 3)),  # truth
+        ("field_map_t", "f8", 3),  # truth
+        ("triad", TRIAD),
+        ("disturbance_t", "f8", 3),  # the field of motors and cables now
+        ("disturbance_decay", "f8"),
+        ("disturbance_gain", "f8"),
+        ("reading", FIELD_READING),
+    ],
+    9,
+)
+AIR_READING = np.dtype([("pressure_pa", "f8"), ("temperature_k", "f8")], align=True)
+BAROMETER_RECORD = _sensor(
+    [
+        ("altitude_m", "f8"),  # truth, above mean sea level
+        ("decay", "f8"),
+        ("gain", "f8"),
+        ("sigma", "f8"),
+        ("resolution", "f8"),
+        ("drift_pa", "f8"),  # Gauss-Markov drift now
+        ("airflow_pa", "f8"),  # error by the air about the vehicle now
+        ("trend_pa", "f8"),  # turn-on bias and steady drift now
+        ("trend_step_pa", "f8"),  # increment of the steady drift per sample
+        ("airflow_decay", "f8"),
+        ("airflow_gain", "f8"),
+        ("reading", AIR_READING),
+    ],
+    3,
+)
+READINGS = np.dtype(
+    [("imu", IMU_READING), ("magnetometer", FIELD_READING), ("barometer", AIR_READING)], align=True
+)
+INERTIAL = np.dtype(
+    [
+        ("motion", MOTION),  # truth
+        ("R_map_body", "f8", (3, 3)),  # truth
+        ("height_m", "f8"),  # truth, in map
+        ("field_map_t", "f8", 3),
+        ("origin_altitude_m", "f8"),  # of the origin of map, above mean sea level
+        ("readings", READINGS),
+        ("imu", IMU_RECORD),
+        ("magnetometer", MAGNETOMETER_RECORD),
+        ("barometer", BAROMETER_RECORD),
+    ],
+    align=True,
+)
+"""The three sensors behind one call."""
 
 # Which sensors a call samples, and which of them it found to need new normal numbers afterwards.
 IMU = 1

@@ -11,7 +11,7 @@ import numpy as np
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models import layout as at
-from aerotwin_sensor_models.block import SensorBlock, triad_numbers
+from aerotwin_sensor_models.block import SensorBlock
 from aerotwin_sensor_models.kernels import sample_magnetometer
 from aerotwin_sensor_models.noise import gauss_markov, reading_std, require_step
 
@@ -113,24 +113,20 @@ class Magnetometer:
         sigmas = parameters.noise_density_t, self._bias_sigma, parameters.disturbance_sigma_t
         disturbance = rng.standard_normal(3) if parameters.disturbance_sigma_t > 0.0 else 0.0
         n_active = sum(sigma > 0.0 for sigma in sigmas)
-        self.block = SensorBlock(rng, at.N_MAGNETOMETER, 3 * n_active)
-        now = self.block.view(at.MAGNETOMETER_DISTURBANCE, 3)
-        now[:] = parameters.disturbance_sigma_t * disturbance
-        self.block.view(at.MAGNETOMETER_TRIAD, at.N_TRIAD)[:] = triad_numbers(
-            limit=math.inf,
-            resolution=0.0,
-            bias=self._bias_sigma * bias,
-            offset=parameters.hard_iron_t + parameters.turn_on_bias_sigma_t * turn_on,
-            matrix=parameters.soft_iron,
-        )
+        self.block = SensorBlock(rng, at.MAGNETOMETER_RECORD, 3 * n_active)
+        self.block.record["disturbance_t"] = parameters.disturbance_sigma_t * disturbance
+        triad = self.block.record["triad"]
+        triad["limit"], triad["bias"] = math.inf, self._bias_sigma * bias
+        triad["offset"] = parameters.hard_iron_t + parameters.turn_on_bias_sigma_t * turn_on
+        triad["matrix"] = np.reshape(parameters.soft_iron, (3, 3))
         self._dt = -1.0
         self.look_up()
 
     def look_up(self) -> None:
         """Renew the views into the block after it moved."""
-        truth = self.block.view(at.MAGNETOMETER_TRUTH, 12).reshape(4, 3)
-        self._rotation, self._field = truth[:3], truth[3]
-        self._reading = self.block.view(at.MAGNETOMETER_READING, 3)
+        record = self.block.record
+        self._rotation, self._field = record["R_map_body"], record["field_map_t"]
+        self._reading = record["reading"]["field_t"]
 
     def sample(self, dt: float, R_map_body: np.ndarray, field_map_tesla: np.ndarray) -> np.ndarray:
         """Return the field in body axes [T], dt [s] after the last sample."""
@@ -139,7 +135,7 @@ class Magnetometer:
         self._rotation[:] = R_map_body
         self._field[:] = field_map_tesla
         block = self.block
-        if sample_magnetometer(block.arena, block.start):
+        if sample_magnetometer(block.memory):
             block.draw()
         return self._reading.copy()
 
@@ -147,10 +143,10 @@ class Magnetometer:
         """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
         require_step(dt)
         decay, gain = gauss_markov(dt, self.parameters.correlation_time_s)
-        sigma = self.parameters.noise_density_t / math.sqrt(dt)
-        noise = self.block.view(at.MAGNETOMETER_TRIAD + at.DECAY, 3)
-        noise[:] = decay, gain * self._bias_sigma, sigma
+        triad = self.block.record["triad"]
+        triad["decay"], triad["gain"] = decay, gain * self._bias_sigma
+        triad["sigma"] = self.parameters.noise_density_t / math.sqrt(dt)
         decay, gain = gauss_markov(dt, self.parameters.disturbance_correlation_time_s)
-        noise = self.block.view(at.MAGNETOMETER_DISTURBANCE + 3, 2)
-        noise[:] = decay, gain * self.parameters.disturbance_sigma_t
+        self.block.record["disturbance_decay"] = decay
+        self.block.record["disturbance_gain"] = gain * self.parameters.disturbance_sigma_t
         self._dt = dt

@@ -14,7 +14,6 @@ from aerotwin_sensor_models import (
     Imu,
     InertialUnit,
     Magnetometer,
-    TruthPlaces,
     layout,
     load_preset,
     sample_inertial,
@@ -24,11 +23,6 @@ from aerotwin_sensor_models import (
 DT = 0.004
 FIELD = np.array([1.4e-6, 21.5e-6, -43.3e-6])
 ORIGIN_ALTITUDE = 488.0
-PLACES = TruthPlaces(
-    specific_force=19, angular_velocity=10, angular_acceleration=16, rotation=22, height=2
-)
-"""Those of the state of a multirotor, as an example."""
-N_TRUTH = 31
 N_SAMPLES = 3 * layout.ROWS + 7  # normal numbers are drawn anew on the way
 
 
@@ -41,12 +35,13 @@ def sensors(is_ideal=False, seed=3):
     ]
 
 
-def unit_of(parts, n_before=N_TRUTH, n_after=5):
+def unit_of(parts):
+    """Return a unit in the middle of another array, and that array."""
     unit = InertialUnit(*parts, field_map_tesla=FIELD, origin_altitude_m=ORIGIN_ALTITUDE)
-    arena = np.zeros(n_before + unit.length + n_after)
-    unit.move(arena, n_before, PLACES)
+    whole = np.zeros(1, [("before", "f8", 31), ("unit", layout.INERTIAL), ("after", "f8", 5)])
+    unit.move(whole["unit"])
     unit.tune(imu_dt=DT, magnetometer_dt=DT, barometer_dt=DT)
-    return unit, arena
+    return unit, whole
 
 
 def truth(i):
@@ -55,9 +50,9 @@ def truth(i):
     return force, omega, alpha, Rotation.random(random_state=i).as_matrix(), 100.0 * rng.random()
 
 
-def write_truth(arena, values):
-    arena[19:22], arena[10:13], arena[16:19] = values[:3]
-    arena[22:31], arena[2] = values[3].ravel(), values[4]
+def write_truth(unit, values):
+    unit.record["motion"] = values[:3]
+    unit.record["R_map_body"], unit.record["height_m"] = values[3:]
 
 
 def read_by_classes(parts, values):
@@ -76,12 +71,12 @@ def read_by_classes(parts, values):
 
 @pytest.mark.parametrize("is_ideal", [False, True])
 def test_the_one_call_reads_the_same_bytes_as_the_three_classes(is_ideal):
-    unit, arena = unit_of(sensors(is_ideal))
+    unit, _ = unit_of(sensors(is_ideal))
     parts = sensors(is_ideal)
     for i in range(N_SAMPLES):
         values = truth(i)
-        write_truth(arena, values)
-        status = sample_inertial(arena, unit.start, layout.ALL)
+        write_truth(unit, values)
+        status = sample_inertial(unit.memory, layout.ALL)
         if status:
             unit.attend(status)
         expected = np.array(read_by_classes(parts, values))
@@ -89,7 +84,7 @@ def test_the_one_call_reads_the_same_bytes_as_the_three_classes(is_ideal):
 
 
 def test_calls_and_samples_of_the_sensors_themselves_may_alternate():
-    unit, arena = unit_of(sensors())
+    unit, _ = unit_of(sensors())
     parts = sensors()
     for i in range(layout.ROWS + 3):
         values = truth(i)
@@ -99,20 +94,20 @@ def test_calls_and_samples_of_the_sensors_themselves_may_alternate():
                 read_by_classes((unit.imu, unit.magnetometer, unit.barometer), values) == expected
             )
             continue
-        write_truth(arena, values)
+        write_truth(unit, values)
         due = (layout.IMU, layout.MAGNETOMETER | layout.BAROMETER)
         for some in due if i % 3 else (layout.ALL,):
-            status = sample_inertial(arena, unit.start, some)
+            status = sample_inertial(unit.memory, some)
             unit.attend(status)
         assert unit.readings.tolist() == expected
 
 
 def test_a_sensor_that_is_not_due_keeps_its_reading_and_its_random_numbers():
-    unit, arena = unit_of(sensors())
+    unit, _ = unit_of(sensors())
     other, _ = unit_of(sensors())
     for i in range(4):
-        write_truth(arena, truth(i))
-        sample_inertial(arena, unit.start, layout.IMU | layout.BAROMETER)
+        write_truth(unit, truth(i))
+        sample_inertial(unit.memory, layout.IMU | layout.BAROMETER)
     assert np.isnan(unit.readings[6:9]).all()
     _, _, _, R, _ = truth(9)
     np.testing.assert_array_equal(
@@ -122,35 +117,34 @@ def test_a_sensor_that_is_not_due_keeps_its_reading_and_its_random_numbers():
 
 def test_another_package_calls_it_from_its_own_kernel():
     @njit
-    def two_steps(arena, unit):
+    def two_steps(memory):
         status = 0
         for height in (10.0, 20.0):
-            arena[2] = height
-            status |= sample_inertial(arena, unit, 4)
+            memory.view(layout.INERTIAL)[0].height_m = height
+            status |= sample_inertial(memory, 4)
         return status
 
-    unit, arena = unit_of(sensors(is_ideal=True))
-    assert two_steps(arena, unit.start) == 0
+    unit, _ = unit_of(sensors(is_ideal=True))
+    assert two_steps(unit.memory) == 0
     pressure = unit.readings[9]
     assert pressure == Barometer.sample(sensors(is_ideal=True)[2], DT, 508.0).pressure_pa
 
 
 def test_who_forgets_to_draw_reads_nothing_rather_than_old_noise():
-    unit, arena = unit_of(sensors())
-    write_truth(arena, truth(0))
-    statuses = [sample_inertial(arena, unit.start, layout.ALL) for _ in range(layout.ROWS)]
+    unit, whole = unit_of(sensors())
+    write_truth(unit, truth(0))
+    statuses = [sample_inertial(unit.memory, layout.ALL) for _ in range(layout.ROWS)]
     assert statuses == [0] * (layout.ROWS - 1) + [layout.ALL]
     assert np.isfinite(unit.readings).all()
-    before = arena[unit.start + unit.length :].copy()
-    assert sample_inertial(arena, unit.start, layout.ALL) & layout.ALL == layout.ALL
+    assert sample_inertial(unit.memory, layout.ALL) & layout.ALL == layout.ALL
     assert np.isnan(unit.readings).all()
-    np.testing.assert_array_equal(arena[unit.start + unit.length :], before)
+    assert not whole["before"].any() and not whole["after"].any()
 
 
 def test_above_the_atmosphere_the_caller_is_reported():
-    unit, arena = unit_of(sensors())
-    arena[2] = 12000.0
-    status = sample_inertial(arena, unit.start, layout.ALL)
+    unit, _ = unit_of(sensors())
+    unit.record["height_m"] = 12000.0
+    status = sample_inertial(unit.memory, layout.ALL)
     assert status == layout.OUTSIDE_ATMOSPHERE
     assert math.isnan(unit.readings[9])
     with pytest.raises(ValueError, match=r"-5 to 11 km above mean sea level, got 12488\.0 m"):
@@ -158,16 +152,16 @@ def test_above_the_atmosphere_the_caller_is_reported():
 
 
 def test_the_true_biases_follow_the_sensors_into_the_arena():
-    unit, arena = unit_of(sensors())
+    unit, _ = unit_of(sensors())
     before = unit.imu.accelerometer_bias
     np.testing.assert_array_equal(before, sensors()[0].accelerometer_bias)
-    sample_inertial(arena, unit.start, layout.IMU)
+    sample_inertial(unit.memory, layout.IMU)
     assert (unit.imu.accelerometer_bias != before).all()
 
 
-def test_an_arena_that_does_not_fit_is_refused():
+def test_an_array_that_does_not_fit_is_refused():
     unit = InertialUnit(*sensors(), field_map_tesla=FIELD, origin_altitude_m=0.0)
-    with pytest.raises(ValueError, match="arena must hold"):
-        unit.move(np.zeros(unit.length), 1, PLACES)
-    with pytest.raises(ValueError, match="contiguous float64"):
-        unit.move(np.zeros(2 * unit.length)[::2], 0, PLACES)
+    with pytest.raises(ValueError, match="must hold one"):
+        unit.move(np.zeros(2, layout.INERTIAL))
+    with pytest.raises(ValueError, match="must hold one"):
+        unit.move(np.zeros(1, layout.IMU_RECORD))

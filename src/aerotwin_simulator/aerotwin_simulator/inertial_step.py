@@ -2,45 +2,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """A multirotor and its inertial sensors in one array, advanced by one compiled call.
 
-State, inputs, constants, sensors and readings of a vehicle lie side by side in one flat array,
-the *arena*, because every array argument of a compiled function costs as much as a quarter of the
-step. The numbers equal those of the separate models to the last bit.
+A record of `VEHICLE` and, behind it, state, state before the step and inputs, whose lengths depend
+on the airframe, lie in one flat array, the *arena*, because every array argument of a compiled
+function costs as much as a quarter of the step. The numbers equal those of the separate models to
+the last bit.
 """
 
 import numpy as np
 from numba import float64, int64
 
 from aerotwin_core.kernel_cache import njit
-from aerotwin_multirotor_dynamics import Multirotor, RotorVibration, layout
+from aerotwin_multirotor_dynamics import Multirotor, RotorVibration
+from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.kernel import step_state
-from aerotwin_multirotor_dynamics.vibration import FELT, feel
-from aerotwin_sensor_models import InertialUnit, TruthPlaces, sample_inertial
+from aerotwin_multirotor_dynamics.vibration import VIBRATION, shake
+from aerotwin_sensor_models import InertialUnit
 from aerotwin_sensor_models import layout as sensed
+from aerotwin_sensor_models.kernels import LEAN, part, sample_unit
 
-DT, DUE, STATE, INPUTS, CONSTANTS, UNIT, VIBRATION = range(7)
-"""Head of the arena: the step [s], the sampled sensors, and the start index of each part. The state
-before the step lies between the state and the inputs; VIBRATION is 0 without one."""
-N_HEAD = 7
+VEHICLE = np.dtype(
+    [
+        ("step_s", "f8"),
+        ("due", "i8"),  # the sampled sensors
+        ("n_state", "i8"),
+        ("is_shaken", "i8"),  # whether there is a vibration
+        ("constants", at.CONSTANTS),
+        ("unit", sensed.INERTIAL),
+        ("vibration", VIBRATION),
+    ],
+    align=True,
+)
+N_VEHICLE = VEHICLE.itemsize // 8
+CONSTANTS = dict(VEHICLE.fields or {})["constants"][1] // 8
+END_OF_CONSTANTS = CONSTANTS + at.CONSTANTS.itemsize // 8
 NOT_FINITE = 16
 """Added to the status when the state is not finite."""
 
 
-@njit(int64(float64[::1]), cache=True, error_model="numpy")
+@part
+def sense(vehicle, state):
+    """Sample the sensors of a vehicle; return as `sample_unit`."""
+    unit = vehicle.unit
+    force, rate = unit.motion.specific_force_m_s2, unit.motion.angular_velocity_rad_s
+    turning, rotation = unit.motion.angular_acceleration_rad_s2, unit.R_map_body
+    if vehicle.is_shaken:
+        shake(vehicle.vibration, state, vehicle.step_s)
+        felt = vehicle.vibration.felt
+        for i in range(3):
+            force[i], rate[i], turning[i] = felt[0, i], felt[1, i], felt[2, i]
+    else:
+        for i in range(3):
+            force[i], rate[i], turning[i] = state[19 + i], state[10 + i], state[16 + i]
+    for i in range(3):
+        for j in range(3):
+            rotation[i, j] = state[22 + 3 * i + j]
+    unit.height_m = state[2]
+    return sample_unit(unit, vehicle.due)
+
+
+@njit(int64(float64[::1]), cache=True, error_model="numpy", **LEAN)
 def step_and_sample(arena):
-    """Advance an arena by one step and sample; return as `sample_inertial`, or `NOT_FINITE`."""
-    state, inputs = int64(arena[STATE]), int64(arena[INPUTS])
-    constants, unit = int64(arena[CONSTANTS]), int64(arena[UNIT])
-    middle = (state + inputs) // 2
-    for i in range(middle - state):
-        arena[middle + i] = arena[state + i]
-    is_finite = step_state(
-        arena[state:middle], arena[inputs:constants], arena[constants:unit], arena[DT]
-    )
-    if not is_finite:
+    """Advance an arena by one step and sample; return as `sample_unit`, or `NOT_FINITE`."""
+    vehicle = arena[:N_VEHICLE].view(VEHICLE)[0]
+    middle = N_VEHICLE + vehicle.n_state
+    inputs = middle + vehicle.n_state
+    state, constants = arena[N_VEHICLE:middle], arena[CONSTANTS:END_OF_CONSTANTS]
+    for i in range(vehicle.n_state):
+        arena[middle + i] = state[i]
+    if not step_state(state, arena[inputs:], constants, vehicle.step_s):
         return NOT_FINITE
-    if arena[VIBRATION] > 0.0:
-        feel(arena, int64(arena[VIBRATION]), state, arena[DT])
-    return sample_inertial(arena, unit, int64(arena[DUE]))
+    return sense(vehicle, state)
+
+
+@njit(int64(float64[::1]), cache=True, **LEAN)
+def sample(arena):
+    """Sample the sensors of an arena after a step; return as `sample_unit`."""
+    vehicle = arena[:N_VEHICLE].view(VEHICLE)[0]
+    return sense(vehicle, arena[N_VEHICLE : N_VEHICLE + vehicle.n_state])
 
 
 class InertialVehicle:
@@ -80,25 +118,22 @@ class InertialVehicle:
             raise ValueError(f"step_s must be positive, got {step_s}")
         self.body, self.unit = body, unit
         n = len(body.state_vector)
-        inputs = N_HEAD + 2 * n
-        constants = inputs + len(body.inputs)
-        start = constants + len(body.constants)
-        shaking = start + unit.length if vibration is not None else 0
-        self._arena = arena = np.zeros(
-            start + unit.length + (0 if vibration is None else vibration.length)
-        )
-        arena[:N_HEAD] = (step_s, due, N_HEAD, inputs, constants, start, shaking)
-        self.state, self.previous = arena[N_HEAD : N_HEAD + n], arena[N_HEAD + n : inputs]
-        self.inputs = arena[inputs:constants]
+        end = N_VEHICLE + 2 * n
+        self._arena = arena = np.zeros(end + len(body.inputs))
+        array = arena[:N_VEHICLE].view(VEHICLE)
+        array["step_s"], array["due"], array["n_state"] = step_s, due, n
+        array["is_shaken"] = vibration is not None
+        self.state, self.previous = arena[N_VEHICLE : N_VEHICLE + n], arena[N_VEHICLE + n : end]
+        self.inputs = arena[end:]
         self.state[:], self.inputs[:] = body.state_vector, body.inputs
-        arena[constants:start] = body.constants
-        body.state_vector, body.inputs = self.state, self.inputs
-        body.constants = arena[constants:start]
+        constants = array["constants"].view(np.float64)
+        constants[:] = body.constants
+        body.state_vector, body.inputs, body.constants = self.state, self.inputs, constants
         if vibration is not None:
-            vibration.move(arena, shaking)
-        unit.move(arena, start, _places(N_HEAD, shaking))
+            vibration.move(array["vibration"])
+        unit.move(array["unit"])
         unit.tune(imu_dt=step_s, magnetometer_dt=step_s, barometer_dt=step_s)
-        self.readings = unit.readings
+        self.readings, self._step_s = unit.readings, step_s
         self._advance = step_and_sample
         if body.step_state is not step_state:
             self._advance = self._step_then_sample
@@ -121,11 +156,9 @@ class InertialVehicle:
         """As `step_and_sample`, with the user's own thrust or drag model."""
         body = self.body
         self.previous[:] = self.state
-        if not body.step_state(self.state, self.inputs, body.constants, arena[DT]):
+        if not body.step_state(self.state, self.inputs, body.constants, self._step_s):
             return NOT_FINITE
-        if arena[VIBRATION]:
-            feel(arena, int(arena[VIBRATION]), N_HEAD, arena[DT])
-        return int(sample_inertial(arena, int(arena[UNIT]), int(arena[DUE])))
+        return int(sample(arena))
 
     def _attend(self, status: int) -> None:
         if status & NOT_FINITE:
@@ -133,19 +166,3 @@ class InertialVehicle:
                 "the state of the multirotor is not finite; check wind, ground and time step"
             )
         self.unit.attend(status)
-
-
-def _places(state: int, vibration: int) -> TruthPlaces:
-    """Return the indices of the truth of a state, and of a vibration if there is one."""
-    felt = vibration + FELT
-    force, rate, turning = felt, felt + 3, felt + 6
-    if not vibration:
-        force, rate = state + layout.SPECIFIC_FORCE.start, state + layout.ANGULAR_VELOCITY.start
-        turning = state + layout.ANGULAR_ACCELERATION.start
-    return TruthPlaces(
-        specific_force=force,
-        angular_velocity=rate,
-        angular_acceleration=turning,
-        rotation=state + layout.ROTATION.start,
-        height=state + layout.POSITION.start + 2,
-    )
