@@ -98,7 +98,7 @@ def test_views_that_are_rendered_ahead_change_nothing(dense, path):
     found = []
     for n_kept in (1, 50):
         views = VirtualViews(
-            dense, SCAN, poses, LocalizationParameters(setback_m=0.5, n_kept_views=n_kept)
+            dense, SCAN, poses, LocalizationParameters(setback_m=0.5, n_cached_views=n_kept)
         )
         localizer = ImageLocalizer(views, flight()[0])
         found.append([localizer.localize(image(T)).T_map_cam for T in flight()[:6]])

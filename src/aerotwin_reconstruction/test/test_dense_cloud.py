@@ -142,7 +142,7 @@ def test_cells_become_means_with_normals_towards_the_pictures():
         colours=np.full((8001, 3), 77, np.uint8),
         towards=np.array([1.0, 1.0, 20.0], np.float32),
     )
-    cloud = fuse([part], voxel_m=0.1, fewest_points=3, normal_neighbours=8)
+    cloud = fuse([part], voxel_m=0.1, min_points=3, normal_neighbours=8)
     assert len(cloud) == 400 and (cloud.colours == 77).all()
     np.testing.assert_allclose(cloud.points[:, 2], 1.05, atol=1e-6)
     np.testing.assert_allclose(cloud.normals, np.tile([0, 0, 1], (400, 1)), atol=1e-4)
@@ -150,7 +150,7 @@ def test_cells_become_means_with_normals_towards_the_pictures():
     i = np.flatnonzero((np.floor(xy.astype(np.float32) / np.float32(0.1)) == cell[7]).all(axis=1))
     np.testing.assert_allclose(cloud.points[7], points[i].mean(axis=0, dtype=float), atol=1e-6)
     with pytest.raises(ValueError, match="holds 9999"):
-        fuse([part], voxel_m=0.1, fewest_points=9999, normal_neighbours=8)
+        fuse([part], voxel_m=0.1, min_points=9999, normal_neighbours=8)
 
 
 def test_what_floats_over_a_surface_is_left_out_and_what_stands_alone_stays():
@@ -165,9 +165,9 @@ def test_what_floats_over_a_surface_is_left_out_and_what_stands_alone_stays():
         colours=np.zeros((len(points), 3), np.uint8),
         towards=np.array([1.0, 1.0, 20.0], np.float32),
     )
-    options = {"voxel_m": 0.1, "fewest_points": 1, "normal_neighbours": 8}
+    options = {"voxel_m": 0.1, "min_points": 1, "normal_neighbours": 8}
     assert len(fuse([part], **options)) == 400 + len(floating) + len(wall)
-    cloud = fuse([part], **options, least_share=0.15)
+    cloud = fuse([part], **options, min_share=0.15)
     assert len(cloud) == 400 + len(wall)
     np.testing.assert_allclose(np.unique(cloud.points[cloud.points[:, 0] < 3, 2].round(6)), [0.05])
 
@@ -188,6 +188,6 @@ def test_contrast_is_the_standard_deviation_of_a_block():
 
 
 def test_choices_that_contradict_each_other_are_refused():
-    for wrong in ({"block_px": 4}, {"narrowest": 0.3}, {"n_agreeing": 9}):
+    for wrong in ({"block_px": 4}, {"min_baseline_ratio": 0.3}, {"n_agreeing": 9}):
         with pytest.raises(ParameterError):
             load_parameters(DenseParameters, wrong, where="test")

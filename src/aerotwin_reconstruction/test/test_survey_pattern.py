@@ -163,7 +163,7 @@ def test_a_picture_is_taken_where_the_vehicle_was_when_it_believed_to_be_there()
         for x in (0, 10, 20)
     ]
     off = np.array([0.7, 0.0, 0.4])  # it is 0.7 m west of where it believes to be
-    exact = GimbalErrors(held_deg=0.0, told_deg=0.0)
+    exact = GimbalErrors(pointing_error_deg=0.0, attitude_error_deg=0.0)
     step_m = 40.0 / 399.0
     taken = shots_of_flight(shots, a_track(off), exact, ExifGnssNoise(), seed=0)
     for shot, one in zip(shots, taken, strict=True):

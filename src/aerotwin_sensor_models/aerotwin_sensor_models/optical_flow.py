@@ -28,11 +28,16 @@ class OpticalFlowParameters:
     """An optical flow sensor below the body."""
 
     rate_hz: float = parameter(20.0, unit="Hz", minimum=1.0, text="samples per second")
-    least_m: float = parameter(0.08, unit="m", minimum=0.0, text="shortest distance it sees at")
-    most_m: float = parameter(30.0, unit="m", minimum=0.1, text="longest distance it sees at")
-    largest_rad_s: float = parameter(
-        7.4, unit="rad/s", minimum=0.1, text="flow beyond which it loses the picture"
+    min_range_m: float = parameter(
+        0.08, unit="m", minimum=0.0, text="shortest distance it sees at", old_name="least_m"
     )
+    max_range_m: float = parameter(
+        30.0, unit="m", minimum=0.1, text="longest distance it sees at", old_name="most_m"
+    )
+    max_flow_rad_s: float = parameter(
+        7.4, unit="rad/s", minimum=0.1, text="flow beyond which it loses the picture",
+        old_name="largest_rad_s",
+    )  # fmt: skip
     noise_rad_s: float = parameter(
         0.0, unit="rad/s", minimum=0.0, text="white noise of the flow, sigma of a sample"
     )
@@ -95,10 +100,10 @@ class OpticalFlow:
         now = flow, omega.copy()
         flow_before, omega_before = self._before or now
         self._before = now
-        quality = BEST_QUALITY if p.least_m <= distance <= p.most_m else 0
+        quality = BEST_QUALITY if p.min_range_m <= distance <= p.max_range_m else 0
         flow, omega = (flow + flow_before) / 2.0, (omega + omega_before) / 2.0
-        if not np.isfinite(flow).all() or np.abs(flow).max() > p.largest_rad_s:
-            flow, quality = np.clip(np.nan_to_num(flow), -p.largest_rad_s, p.largest_rad_s), 0
+        if not np.isfinite(flow).all() or np.abs(flow).max() > p.max_flow_rad_s:
+            flow, quality = np.clip(np.nan_to_num(flow), -p.max_flow_rad_s, p.max_flow_rad_s), 0
         flow = flow + p.noise_rad_s * self._rng.standard_normal(2)
         omega = omega + p.gyro_noise_rad_s * self._rng.standard_normal(3)
         self.reading = self._integrated(flow, omega, quality)

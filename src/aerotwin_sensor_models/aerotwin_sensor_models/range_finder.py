@@ -21,8 +21,12 @@ class RangeFinderParameters:
     """A range finder; its beam begins at `position_m` in body axes (FLU)."""
 
     rate_hz: float = parameter(20.0, unit="Hz", minimum=0.1, text="samples per second")
-    least_m: float = parameter(0.05, unit="m", minimum=0.0, text="shortest distance it measures")
-    most_m: float = parameter(40.0, unit="m", minimum=0.1, text="longest distance it measures")
+    min_range_m: float = parameter(
+        0.05, unit="m", minimum=0.0, text="shortest distance it measures", old_name="least_m"
+    )
+    max_range_m: float = parameter(
+        40.0, unit="m", minimum=0.1, text="longest distance it measures", old_name="most_m"
+    )
     noise_m: float = parameter(0.0, unit="m", minimum=0.0, text="white noise, sigma of a sample")
     noise_share: float = parameter(
         0.0, minimum=0.0, maximum=1.0, text="white noise that grows with distance, sigma over it"
@@ -46,9 +50,10 @@ class RangeFinderParameters:
                 f"direction: expected an axis of the body, such as (0, 0, -1), found "
                 f"{self.direction}"
             )
-        if not self.least_m < self.most_m:
+        if not self.min_range_m < self.max_range_m:
             raise ParameterError(
-                f"least_m: expected less than most_m ({self.most_m:g} m), found {self.least_m:g} m"
+                f"min_range_m: expected less than max_range_m ({self.max_range_m:g} m), found "
+                f"{self.min_range_m:g} m"
             )
 
 
@@ -74,19 +79,19 @@ class RangeFinder:
         p = self.parameters
         origin = truth.p_map_body + truth.R_map_body @ self._position
         distance = truth.cast(origin, truth.R_map_body @ np.array(p.direction))
-        std = math.hypot(p.noise_m, p.noise_share * min(distance, p.most_m))
+        std = math.hypot(p.noise_m, p.noise_share * min(distance, p.max_range_m))
         distance += std * float(self._rng.standard_normal())
         if p.resolution_m:
             distance = round_to(distance, p.resolution_m)
-        if distance < p.least_m:
+        if distance < p.min_range_m:
             distance = -math.inf
-        elif distance > p.most_m:
+        elif distance > p.max_range_m:
             distance = math.inf
         return {
             "radiation_type": _INFRARED,
             "field_of_view": math.radians(p.field_of_view_deg),
-            "min_range": p.least_m,
-            "max_range": p.most_m,
+            "min_range": p.min_range_m,
+            "max_range": p.max_range_m,
             "range": distance,
             "variance": std**2,
         }

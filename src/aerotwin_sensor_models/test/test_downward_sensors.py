@@ -67,7 +67,7 @@ def test_a_beam_begins_where_it_is_mounted():
 
 
 def test_too_near_and_too_far_are_infinite_as_rep_117_has_it():
-    sensor = ideal(RangeFinder, least_m=1.0, most_m=10.0, position_m=(0.0, 0.0, 0.0))
+    sensor = ideal(RangeFinder, min_range_m=1.0, max_range_m=10.0, position_m=(0.0, 0.0, 0.0))
     assert sensor.sample(0, truth(p=(0.0, 0.0, 0.5)))["range"] == -math.inf
     assert sensor.sample(0, truth(p=(0.0, 0.0, 10.5)))["range"] == math.inf
     level = Rotation.from_euler("y", 95.0, degrees=True)  # looks above the horizon

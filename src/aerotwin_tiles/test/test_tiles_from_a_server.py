@@ -16,7 +16,7 @@ from aerotwin_tiles.fetch import HttpSettings
 
 TERRAIN = "worlds/lunar_pit_landform"
 MISSING = (404, None, b"no")
-QUICK = HttpSettings(n_tries=2, backoff_s=0.0, longest_wait_s=0.1, read_timeout_s=5.0)
+QUICK = HttpSettings(n_attempts=2, backoff_s=0.0, max_wait_s=0.1, read_timeout_s=5.0)
 
 
 class QuietServer(ThreadingHTTPServer):
@@ -103,7 +103,7 @@ def test_what_a_server_does_wrong_is_named_and_the_rest_loads(serve, tmp_path):
         (line,) = [line for line in loaded.missing if f"{name}.b3dm" in line]
         assert line.endswith("stands in")
     assert requests["1000.b3dm"] == 1  # not there: not asked for again
-    assert requests["2230.b3dm"] == requests["3000.b3dm"] == QUICK.n_tries
+    assert requests["2230.b3dm"] == requests["3000.b3dm"] == QUICK.n_attempts
 
 
 def test_a_key_and_a_session_are_in_no_message_and_no_file(serve, tmp_path, capsys):

@@ -59,7 +59,7 @@ def read_http_answer(path: Path) -> Answer:
     """Read what a server on loopback answers: the bytes of a file, then those of `AGAIN_FILE`."""
     from aerotwin_tiles.fetch import HttpSettings, open_source
 
-    patience = HttpSettings(n_tries=1, total_timeout_s=_PATIENCE_S, cache_limit_mb=0)
+    patience = HttpSettings(n_attempts=1, total_timeout_s=_PATIENCE_S, cache_limit_mb=0)
     with (
         _server(path) as port,
         closing(

@@ -67,9 +67,10 @@ class LocalizationParameters:
     overlap: float = parameter(
         0.6, text="Share of the view that neighbouring views share.", minimum=0.0, maximum=0.95
     )
-    n_kept_views: int = parameter(
-        12, text="Prepared views that are kept; 10 MB each.", minimum=1, maximum=1000
-    )
+    n_cached_views: int = parameter(
+        12, text="Rendered views that are cached; 10 MB each.", minimum=1, maximum=1000,
+        old_name="n_kept_views",
+    )  # fmt: skip
     turn_m_per_rad: float = parameter(
         3.0, text="Weight of a turn beside a shift.", unit="m/rad", minimum=0.0, maximum=100.0
     )

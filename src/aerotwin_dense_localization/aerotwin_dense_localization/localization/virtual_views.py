@@ -200,6 +200,6 @@ class VirtualViews:
         if k not in self._retained:
             self._retained[k] = self._worker.submit(self.render, self.poses[k])
         self._retained.move_to_end(k)
-        while len(self._retained) > self.parameters.n_kept_views:
+        while len(self._retained) > self.parameters.n_cached_views:
             self._retained.popitem(last=False)
         return self._retained[k]

@@ -111,7 +111,8 @@ class SplatMapBuilder:
         kind = np.empty(shape, np.uint8)
         arrays = (depth, variance, colours, seen.depth, seen.variance, seen.weight, seen.image)
         choices = (
-            keyframe.camera.fx, p.gate, p.slack, p.finer, p.alike_dn, p.min_weight, kind,
+            keyframe.camera.fx, p.gate, p.depth_tolerance, p.max_pixel_ratio,
+            p.colour_tolerance_dn, p.min_weight, kind,
         )  # fmt: skip
         n_threads = default_thread_count()
         bands = [(*band, *arrays, *choices) for band in split_range(shape[0], n_threads)]

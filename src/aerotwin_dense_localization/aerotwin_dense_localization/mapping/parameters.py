@@ -14,21 +14,25 @@ class MapParameters:
     gate: float = parameter(
         3.0, text="Depths of one surface differ by no more sigmas.", minimum=0.5, maximum=10.0
     )
-    slack: float = parameter(
-        0.004, text="Plus this share of the depth (interpolation).", minimum=0.0, maximum=0.1
-    )
-    alike_dn: float = parameter(
-        12.0, text="Colour difference of the same object.", unit="DN", minimum=0.0, maximum=255.0
-    )
-    finer: float = parameter(
-        0.7, text="Pixels below this share of the map's replace them.", minimum=0.0, maximum=1.0
-    )
+    depth_tolerance: float = parameter(
+        0.004, text="Plus this share of the depth (interpolation).", minimum=0.0, maximum=0.1,
+        old_name="slack",
+    )  # fmt: skip
+    colour_tolerance_dn: float = parameter(
+        12.0, text="Colour difference of the same object.", unit="DN", minimum=0.0, maximum=255.0,
+        old_name="alike_dn",
+    )  # fmt: skip
+    max_pixel_ratio: float = parameter(
+        0.7, text="Pixels below this share of the map's replace them.", minimum=0.0, maximum=1.0,
+        old_name="finer",
+    )  # fmt: skip
     splat_px: float = parameter(
         0.6, text="Standard deviation of a splat, in pixels.", unit="px", minimum=0.1, maximum=5.0
     )
-    steepest: float = parameter(
-        3.0, text="Surfaces with a steeper depth slope are edges.", minimum=0.1, maximum=100.0
-    )
+    max_depth_slope: float = parameter(
+        3.0, text="Surfaces with a steeper depth slope are edges.", minimum=0.1, maximum=100.0,
+        old_name="steepest",
+    )  # fmt: skip
     min_weight: float = parameter(
         0.01, text="Weight of splats at which a pixel is known.", minimum=1e-6, maximum=10.0
     )

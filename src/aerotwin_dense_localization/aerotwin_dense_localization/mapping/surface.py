@@ -96,8 +96,8 @@ class SplatSurface:
         is_retained = np.ones(len(self), np.uint8)
         run_ranges(
             learn_points, len(self), self.rays, self.depth, self.variance, self.colours,
-            self.n_seen, T, camera.matrix, *key_map, kind, parameters.gate, parameters.slack,
-            is_retained,
+            self.n_seen, T, camera.matrix, *key_map, kind, parameters.gate,
+            parameters.depth_tolerance, is_retained,
         )  # fmt: skip
         if is_retained.all():
             return 0
@@ -112,7 +112,8 @@ class SplatSurface:
         T = np.ascontiguousarray(self.T_map_surface[:3])
         run_ranges(
             make_splats, n, self.rays, self.depth, self.variance, self.slopes, T,
-            1.0 / self.camera.fx, parameters.splat_px, parameters.steepest, points, covariances,
+            1.0 / self.camera.fx, parameters.splat_px, parameters.max_depth_slope, points,
+            covariances,
         )  # fmt: skip
         return SplatCloud(points=points, colours=from_lab(self.colours), covariances=covariances)
 

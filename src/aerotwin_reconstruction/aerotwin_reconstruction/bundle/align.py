@@ -113,7 +113,7 @@ def align_photos(
         lens=block.lens,
         points=block.points,
         tracks=tracks,
-        is_tied=np.bincount(tracks.picture, minlength=len(photos)) >= parameters.fewest_matches,
+        is_tied=np.bincount(tracks.picture, minlength=len(photos)) >= parameters.min_matches,
         reprojection_rms_px=rms_px,
         origin=origin,
     )
@@ -205,7 +205,7 @@ def _tracks(
         )
         new = [(int(i), int(j)) for i, j in pairs if (int(i), int(j)) not in known]
         _match_pairs(features, new, start.lens, parameters, known, report)
-        good = {pair: m for pair, m in known.items() if len(m) >= parameters.fewest_matches}
+        good = {pair: m for pair, m in known.items() if len(m) >= parameters.min_matches}
         if not good:
             raise UserError(
                 "no two pictures match; survey with more overlap, or let features be found in "

@@ -29,9 +29,10 @@ class BundleParameters:
     epipolar_px: float = parameter(
         2.0, text="Epipolar distance of a good match.", unit="px", minimum=0.1, maximum=20.0
     )
-    fewest_matches: int = parameter(
-        20, text="Good matches that make a pair.", minimum=8, maximum=1000
-    )
+    min_matches: int = parameter(
+        20, text="Good matches that make a pair.", minimum=8, maximum=1000,
+        old_name="fewest_matches",
+    )  # fmt: skip
     tracks_per_picture: int = parameter(
         250, text="Tracks used per picture, the longest first.", minimum=30, maximum=20000
     )

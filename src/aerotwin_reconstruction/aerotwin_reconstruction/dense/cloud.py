@@ -74,13 +74,13 @@ def choose_neighbours(
         along = np.abs(baseline @ axes[k]) / length
         is_fit = (
             (shared[k] >= _FEWEST_SHARED)
-            & (share >= parameters.narrowest)
-            & (share <= parameters.widest)
+            & (share >= parameters.min_baseline_ratio)
+            & (share <= parameters.max_baseline_ratio)
             & (angle_deg <= parameters.largest_angle_deg)
             & (along < _ACROSS)
             & alignment.is_tied
         )
-        penalty = np.abs(np.log2(share / parameters.best))
+        penalty = np.abs(np.log2(share / parameters.preferred_baseline_ratio))
         penalty += angle_deg / _DEGREES_LIKE_A_FACTOR_OF_TWO
         fit = np.flatnonzero(is_fit) if alignment.is_tied[k] else np.empty(0, np.int64)
         chosen.append(fit[np.argsort(penalty[fit], kind="stable")[: parameters.n_neighbours]])
@@ -129,9 +129,9 @@ def reconstruct_cloud(
         cloud = fuse(
             parts,
             voxel_m=parameters.voxel_m,
-            fewest_points=parameters.fewest_points,
+            min_points=parameters.min_points,
             normal_neighbours=parameters.normal_neighbours,
-            least_share=parameters.least_share,
+            min_share=parameters.min_share,
         )
     except ValueError as error:
         raise UserError(f"no surface was found: {error}; survey with more overlap") from None
@@ -218,7 +218,7 @@ def _depth_of(
             np.stack(inverse), np.array(sharpness), parameters.agreement_px,
             parameters.n_agreeing, out[k],
         )  # fmt: skip
-        out[k][contrast(greys[k], parameters.block_px) < parameters.least_contrast] = 0.0
+        out[k][contrast(greys[k], parameters.block_px) < parameters.min_contrast_dn] = 0.0
 
 
 def contrast(grey: np.ndarray, block_px: int) -> np.ndarray:

@@ -46,9 +46,9 @@ def fuse(
     parts: Sequence[VisiblePoints],
     *,
     voxel_m: float,
-    fewest_points: int,
+    min_points: int,
     normal_neighbours: int,
-    least_share: float = 0.0,
+    min_share: float = 0.0,
 ) -> DenseCloud:
     """Return the means of the points in each voxel that holds enough of them.
 
@@ -56,7 +56,7 @@ def fuse(
     ----------
     voxel_m : float
         Edge of a voxel [m].
-    least_share : float
+    min_share : float
         Voxels with fewer points than this share of the fullest one around them are dropped:
         matching errors that float over a surface appear in a picture or two, the surface in many.
 
@@ -73,11 +73,11 @@ def fuse(
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     count = np.diff(np.append(starts, len(order)))
-    is_retained = count >= fewest_points
-    if least_share > 0.0:
-        is_retained &= count >= least_share * _fullest_around(cell[order[starts]], count)
+    is_retained = count >= min_points
+    if min_share > 0.0:
+        is_retained &= count >= min_share * _fullest_around(cell[order[starts]], count)
     if not is_retained.any():
-        raise ValueError(f"no cell of {voxel_m:g} m holds {fewest_points} points")
+        raise ValueError(f"no cell of {voxel_m:g} m holds {min_points} points")
 
     def means(values: np.ndarray) -> np.ndarray:
         sums = np.add.reduceat(values[order], starts, axis=0, dtype=np.float64)

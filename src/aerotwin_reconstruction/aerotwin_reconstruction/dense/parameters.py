@@ -17,12 +17,23 @@ class DenseParameters:
     n_neighbours: int = parameter(
         4, text="Pictures that each one is compared with.", minimum=1, maximum=16
     )
-    narrowest: float = parameter(
-        0.08, text="Least baseline, as a share of the distance.", minimum=0.01, maximum=1.0
+    min_baseline_ratio: float = parameter(
+        0.08, text="Least baseline over the distance.", minimum=0.01, maximum=1.0,
+        old_name="narrowest",
+    )  # fmt: skip
+    max_baseline_ratio: float = parameter(
+        0.45,
+        text="Greatest baseline over the distance.",
+        minimum=0.02,
+        maximum=2.0,
+        old_name="widest",
     )
-    widest: float = parameter(0.45, text="Greatest baseline, likewise.", minimum=0.02, maximum=2.0)
-    best: float = parameter(
-        0.22, text="Baseline that is sought first, likewise.", minimum=0.02, maximum=1.0
+    preferred_baseline_ratio: float = parameter(
+        0.22,
+        text="Preferred baseline over the distance.",
+        minimum=0.02,
+        maximum=1.0,
+        old_name="best",
     )
     largest_angle_deg: float = parameter(
         25.0, text="Between the axes of compared pictures.", unit="deg", minimum=1.0, maximum=90.0
@@ -45,21 +56,24 @@ class DenseParameters:
     n_confirming: int = parameter(
         2, text="Pictures that must confirm a point.", minimum=0, maximum=16
     )
-    least_contrast: float = parameter(
-        1.0, text="Least deviation of grey levels of a block.", minimum=0.0, maximum=100.0
-    )
+    min_contrast_dn: float = parameter(
+        1.0, text="Least deviation of grey levels of a block.", minimum=0.0, maximum=100.0,
+        old_name="least_contrast",
+    )  # fmt: skip
     pixel_step: int = parameter(
         2, text="Every n-th pixel of rows and columns becomes a point.", minimum=1, maximum=16
     )
     voxel_m: float = parameter(
         0.10, text="Cells whose points become their mean.", unit="m", minimum=0.005, maximum=10.0
     )
-    fewest_points: int = parameter(
-        1, text="Least number of points of a cell.", minimum=1, maximum=1000
-    )
-    least_share: float = parameter(
-        0.15, text="Points of a cell by those of the fullest around it.", minimum=0.0, maximum=1.0
-    )
+    min_points: int = parameter(
+        1, text="Least number of points of a cell.", minimum=1, maximum=1000,
+        old_name="fewest_points",
+    )  # fmt: skip
+    min_share: float = parameter(
+        0.15, text="Points of a cell by those of the fullest around it.", minimum=0.0, maximum=1.0,
+        old_name="least_share",
+    )  # fmt: skip
     normal_neighbours: int = parameter(
         16, text="Points that a normal is fitted to.", minimum=4, maximum=200
     )
@@ -67,10 +81,11 @@ class DenseParameters:
     def __post_init__(self) -> None:
         if self.block_px % 2 == 0:
             raise ValueError(f"block_px must be odd, got {self.block_px}")
-        if not self.narrowest <= self.best <= self.widest:
+        least, most = self.min_baseline_ratio, self.max_baseline_ratio
+        if not least <= self.preferred_baseline_ratio <= most:
             raise ValueError(
-                "narrowest <= best <= widest must hold, got "
-                f"{self.narrowest:g}, {self.best:g}, {self.widest:g}"
+                f"preferred_baseline_ratio must lie in min_baseline_ratio to max_baseline_ratio "
+                f"({least:g} to {most:g}), got {self.preferred_baseline_ratio:g}"
             )
         if self.n_agreeing > self.n_neighbours:
             raise ValueError(

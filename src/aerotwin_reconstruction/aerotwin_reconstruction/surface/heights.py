@@ -32,9 +32,10 @@ class SurfaceParameters:
     max_triangles: int = parameter(
         2_000_000, text="Largest number of triangles.", minimum=1000, maximum=8_000_000
     )
-    steepest_deg: float = parameter(
-        30.0, text="Largest used tilt from straight down.", unit="deg", minimum=1.0, maximum=90.0
-    )
+    max_tilt_deg: float = parameter(
+        30.0, text="Largest used tilt from straight down.", unit="deg", minimum=1.0, maximum=90.0,
+        old_name="steepest_deg",
+    )  # fmt: skip
     hidden_m: float = parameter(
         0.5, text="Depth behind a picture of hidden texels.", unit="m", minimum=0.05, maximum=10.0
     )

@@ -39,7 +39,7 @@ def ortho_colours(
     canvas = _Canvas(z, heights.west, heights.north, pixel)
     down = -alignment.T_map_optical[:, 2, 2]
     usable = np.flatnonzero(
-        alignment.is_tied & (down >= np.cos(np.radians(parameters.steepest_deg)))
+        alignment.is_tied & (down >= np.cos(np.radians(parameters.max_tilt_deg)))
     )
     for n, k in enumerate(usable):
         canvas.paint(alignment.T_map_optical[k], maps, int(k), parameters.hidden_m)

@@ -45,12 +45,14 @@ class ExifGnssNoise:
 class GimbalErrors:
     """Pointing errors of a camera gimbal, and errors of the attitude that it reports."""
 
-    held_deg: float = parameter(
-        1.0, text="Pointing error about each axis, 1 sigma.", unit="deg", minimum=0.0
-    )
-    told_deg: float = parameter(
-        1.0, text="Error of the reported attitude about each axis.", unit="deg", minimum=0.0
-    )
+    pointing_error_deg: float = parameter(
+        1.0, text="Pointing error about each axis, 1 sigma.", unit="deg", minimum=0.0,
+        old_name="held_deg",
+    )  # fmt: skip
+    attitude_error_deg: float = parameter(
+        1.0, text="Error of the reported attitude about each axis.", unit="deg", minimum=0.0,
+        old_name="told_deg",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,12 +190,12 @@ class _Camera:
         self._spread = np.array([gnss.horizontal_m, gnss.horizontal_m, gnss.vertical_m])
 
     def capture(self, shot: Shot, p_map: np.ndarray, yaw: float, stamp_s: float) -> CapturedShot:
-        R = camera_rotation(yaw, shot.pitch_down) @ self._turn(self._gimbal.held_deg)
+        R = camera_rotation(yaw, shot.pitch_down) @ self._turn(self._gimbal.pointing_error_deg)
         p = p_map + self._rng.normal(0.0, self._missed_m, 3)
         return CapturedShot(
             T_map_optical=make_transform(R, p),
             p_map_gnss=p + self._bias + self._rng.normal(0.0, self._spread),
-            R_map_optical_reported=R @ self._turn(self._gimbal.told_deg),
+            R_map_optical_reported=R @ self._turn(self._gimbal.attitude_error_deg),
             stamp_s=stamp_s,
         )
 

@@ -39,9 +39,10 @@ class OdometryParameters:
     protocol: LocalizationProtocol = field(
         default_factory=lambda: LocalizationProtocol(max_range_m=60.0, min_matched_ratio=0.6)
     )
-    keep_voxel_m: float = parameter(
-        0.2, text="a scan is thinned to this before all else", unit="m", minimum=0.01, maximum=5.0
-    )
+    scan_voxel_m: float = parameter(
+        0.2, text="a scan is thinned to this before all else", unit="m", minimum=0.01, maximum=5.0,
+        old_name="keep_voxel_m",
+    )  # fmt: skip
     map_voxel_m: float = parameter(
         0.3, text="the map keeps one point of each voxel", unit="m", minimum=0.05, maximum=5.0
     )
@@ -250,7 +251,7 @@ class ScanOdometry:
         if times.shape != (len(points),):
             raise ValueError(f"times_s must have shape ({len(points)},), got {times.shape}")
         p = self.parameters
-        retained = thin(points, p.keep_voxel_m, p.protocol.min_range_m, p.protocol.max_range_m)
+        retained = thin(points, p.scan_voxel_m, p.protocol.min_range_m, p.protocol.max_range_m)
         return points[retained], times[retained]
 
     def _is_new(self, frame: ScanOdometryFrame) -> bool:

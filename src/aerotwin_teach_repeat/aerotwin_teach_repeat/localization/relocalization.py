@@ -53,11 +53,12 @@ class RelocalizationProtocol:
     min_lead: float = parameter(
         0.08, text="share by which the best place must lead another", minimum=0.0, maximum=1.0
     )
-    apart_m: float = parameter(
-        1.5, text="places farther apart than this are not the same", unit="m", minimum=0.01
-    )
-    apart_deg: float = parameter(
-        15.0, text="or turned by more", unit="deg", minimum=0.1, maximum=180.0
+    min_separation_m: float = parameter(
+        1.5, text="places farther apart than this are not the same", unit="m", minimum=0.01,
+        old_name="apart_m",
+    )  # fmt: skip
+    min_separation_deg: float = parameter(
+        15.0, text="or turned by more", unit="deg", minimum=0.1, maximum=180.0, old_name="apart_deg"
     )
 
 
@@ -152,7 +153,7 @@ def rank(match: ScanMatch) -> tuple[bool, float]:
 def is_apart(T_a: FloatArray, T_b: FloatArray, protocol: RelocalizationProtocol) -> bool:
     """Return whether two poses are different locations."""
     shift, turn = distance_and_angle(T_a, T_b)
-    return shift > protocol.apart_m or np.degrees(turn) > protocol.apart_deg
+    return shift > protocol.min_separation_m or np.degrees(turn) > protocol.min_separation_deg
 
 
 def verdict(

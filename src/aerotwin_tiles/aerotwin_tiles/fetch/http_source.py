@@ -146,16 +146,16 @@ class HttpSource:
 
     def _read_in_time(self, uri: str, max_bytes: int) -> bytes:
         settings, connections, reason = self._settings, self._line.connections, ""
-        for n_tried in range(settings.n_tries):
+        for n_tried in range(settings.n_attempts):
             if self._closed.is_set():
                 raise FetchError(f"{self._masked(uri)}: its source was closed; open it again")
             try:
                 return self._read_once(uri, max_bytes)
             except _Retry as failure:
                 reason, wait_s = str(failure), failure.wait_s
-            if n_tried + 1 < settings.n_tries:
+            if n_tried + 1 < settings.n_attempts:
                 pause = max(settings.backoff_s * 2.0**n_tried, wait_s)
-                pause = min(pause, settings.longest_wait_s, connections.left_s)
+                pause = min(pause, settings.max_wait_s, connections.left_s)
                 if connections.is_late or self._closed.wait(max(pause, 0.0)):
                     break
                 self._counter.add(n_retries=1)
@@ -168,7 +168,7 @@ class HttpSource:
             )
         raise FetchError(
             f"{self._masked(uri)}: expected the whole file, found: {self._masked(reason)}, "
-            f"after {settings.n_tries} tries; try again later"
+            f"after {settings.n_attempts} tries; try again later"
         )
 
     def close(self) -> None:

@@ -11,23 +11,21 @@ from aerotwin_core.parameters import parameter
 class HttpSettings:
     """Retries, timeouts and cache limits of requests to a server."""
 
-    n_tries: int = parameter(
+    n_attempts: int = parameter(
         default=5,
         text="Requests for one file before it counts as missing; only after 429, 500, 502, 503, "
         "504, lost connections and bodies that are not whole.",
         minimum=1,
         maximum=20,
+        old_name="n_tries",
     )
     backoff_s: float = parameter(
         default=0.5, text="Pause after the first failure; doubles.", unit="s", minimum=0, maximum=60
     )
-    longest_wait_s: float = parameter(
-        default=30.0,
-        text="Longest pause, also where the server asks for more.",
-        unit="s",
-        minimum=0,
-        maximum=600,
-    )
+    max_wait_s: float = parameter(
+        default=30.0, text="Longest pause, also where the server asks for more.", unit="s",
+        minimum=0, maximum=600, old_name="longest_wait_s",
+    )  # fmt: skip
     connect_timeout_s: float = parameter(
         default=10.0, text="Longest wait for a connection.", unit="s", minimum=0.05, maximum=300
     )

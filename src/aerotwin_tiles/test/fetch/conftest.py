@@ -13,9 +13,9 @@ import pytest
 from aerotwin_tiles.fetch import HttpSettings, open_source
 
 QUICK = HttpSettings(
-    n_tries=2,
+    n_attempts=2,
     backoff_s=0.0,
-    longest_wait_s=0.1,
+    max_wait_s=0.1,
     connect_timeout_s=5.0,
     read_timeout_s=5.0,
     total_timeout_s=10.0,

@@ -12,7 +12,7 @@ import pytest
 from aerotwin_tiles.fetch import FetchError, HttpSettings, open_source
 
 PATIENCE = HttpSettings(
-    n_tries=3, backoff_s=0.0, connect_timeout_s=20.0, read_timeout_s=20.0, total_timeout_s=0.4
+    n_attempts=3, backoff_s=0.0, connect_timeout_s=20.0, read_timeout_s=20.0, total_timeout_s=0.4
 )
 PAUSE_S = 0.02  # between two pieces: far below the longest silence allowed
 GIVEN_UP_S = 60.0

@@ -92,7 +92,7 @@ def test_what_never_arrives_whole_is_an_error_that_names_it(server, opened, answ
 )
 def test_a_slow_server_is_given_up(server, opened, headers, limits, reason, n_requests):
     impatient = HttpSettings(
-        n_tries=N_TRIES, backoff_s=0.0, read_timeout_s=limits[0], total_timeout_s=limits[1]
+        n_attempts=N_TRIES, backoff_s=0.0, read_timeout_s=limits[0], total_timeout_s=limits[1]
     )
     server.add("/tile.b3dm", (200, headers, TILE))
     source = opened("/tile.b3dm", settings=impatient)
@@ -193,7 +193,7 @@ def test_a_closed_source_waits_no_longer(server, tmp_path):
     start = time.monotonic()
     with pytest.raises(FetchError, match="503"):
         source.read(source.root_uri, max_bytes=LIMIT)
-    assert time.monotonic() - start < HttpSettings().longest_wait_s
+    assert time.monotonic() - start < HttpSettings().max_wait_s
 
 
 @pytest.mark.parametrize(

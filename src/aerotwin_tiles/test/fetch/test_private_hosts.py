@@ -15,8 +15,8 @@ from aerotwin_tiles.fetch import FetchError, HttpSettings, private_hosts
 from aerotwin_tiles.fetch.private_hosts import is_public
 
 PUBLIC, PRIVATE = "127.0.0.2", "127.0.0.1"
-STRICT = HttpSettings(n_tries=1, connect_timeout_s=5.0, read_timeout_s=5.0, total_timeout_s=20.0)
-TRUSTING = HttpSettings(n_tries=1, total_timeout_s=20.0, allow_private_hosts=True)
+STRICT = HttpSettings(n_attempts=1, connect_timeout_s=5.0, read_timeout_s=5.0, total_timeout_s=20.0)
+TRUSTING = HttpSettings(n_attempts=1, total_timeout_s=20.0, allow_private_hosts=True)
 LIMIT = 10**6
 REFUSED = "no host of the public internet.*--allow-private-hosts"
 
