@@ -118,7 +118,9 @@ def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluatio
             warnings.append(str(reason))
         if not slam.estimates:
             warnings.insert(0, NOTHING_JUDGED)
-    warnings += _bag_warnings(record.truth_bag)
+    warnings += record.truth_bag.problems
+    if not record.truth_bag.is_complete:
+        warnings.append("The bag was not closed by its writer; its last second may be missing.")
     return RunEvaluation(
         record=record, frames=frames, slam=slam, warnings=tuple(dict.fromkeys(warnings))
     )
@@ -134,13 +136,6 @@ def _frames(record: RunRecord) -> tuple[FrameCollector, ...]:
     return tuple(collect_frames(record.truth_bag, topic) for topic in record.topics.frames)
 
 
-def _bag_warnings(bag: BagReader) -> list[str]:
-    warnings = list(bag.problems)
-    if not bag.is_complete:
-        warnings.append("The bag was not closed by its writer; its last second may be missing.")
-    return warnings
-
-
 def _judge_slam(
     record: RunRecord,
     bag: BagReader,
@@ -149,7 +144,10 @@ def _judge_slam(
     on_step: Callable[[str], None],
 ) -> SlamEvaluation:
     topics = record.topics
-    if not any(_has_poses(bag, source) for source in topics.estimates):
+    if not any(
+        bag.counts.get(source.partition(":")[0], 0) > 0 or Path(source).is_file()
+        for source in topics.estimates
+    ):
         raise _NotJudged("No SLAM output was recorded: neither trajectory nor map is judged.")
     truth = _truth(record, warnings)
     stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
@@ -200,10 +198,6 @@ def _truth(record: RunRecord, warnings: list[str]) -> PoseTopic:
 def _read(record: RunRecord, bag: BagReader, source: str) -> PoseTopic:
     duplicates = trajectory_protocol(record.protocol).choices.duplicates
     return read_poses(bag, source, duplicates=duplicates)
-
-
-def _has_poses(bag: BagReader, source: str) -> bool:
-    return bag.counts.get(source.partition(":")[0], 0) > 0 or Path(source).is_file()
 
 
 def _judge_estimate(

@@ -94,18 +94,14 @@ def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:
 
 def _trajectory_section(record: RunRecord, found: JudgedEstimate, map_note: str) -> Section:
     sources, source = record.topics.estimates, found.source
-    is_first = source == sources[0]
+    is_first, key = source == sources[0], re.sub(r"[^a-z0-9]+", "_", source.lower()).strip("_")
     return trajectory_section(
         found.evaluation,
         title="Trajectory" if len(sources) == 1 else f"Trajectory {source}",
-        name="trajectory" if is_first else f"trajectory_{_key(source)}",
+        name="trajectory" if is_first else f"trajectory_{key}",
         max_drift_percent=MAX_DRIFT_PERCENT,
         notes=(found.placement, map_note) if is_first and map_note else (found.placement,),
     )
-
-
-def _key(source: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", source.lower()).strip("_")
 
 
 def _map_sections(maps: "tuple[MapEvaluation, ...]") -> list[Section]:
@@ -187,6 +183,7 @@ def space_section(
     """
     if trajectory is None or (cloud is None and has_paths):
         return None
+    is_placed = trajectory.start != AS_GIVEN
     layers: list[PathLayer | PointLayer] = [
         PathLayer(name="truth", points_map=trajectory.reference.p_ref_body, colour=TRUTH),
         PathLayer(
@@ -205,7 +202,8 @@ def space_section(
             ReportScene(
                 title="What the SLAM made of the place",
                 caption=(
-                    f"Both as the SLAM gave them, {_placed(trajectory)}. The path is "
+                    "Both as the SLAM gave them, "
+                    f"{trajectory.start if is_placed else 'in the frame of truth'}. The path is "
                     "coloured by its distance to the true one, map points by their distance to "
                     "the reference."
                 ),
@@ -213,10 +211,6 @@ def space_section(
             ),
         ),
     )
-
-
-def _placed(trajectory: TrajectoryEvaluation) -> str:
-    return "in the frame of truth" if trajectory.start == AS_GIVEN else trajectory.start
 
 
 def _map_layer(cloud: "MapEvaluation") -> PointLayer:

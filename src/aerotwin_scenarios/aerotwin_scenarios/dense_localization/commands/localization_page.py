@@ -61,10 +61,6 @@ def write_poses(folder: Path, located: LocatedImages, T_base_cam: FloatArray | N
     write_tum(folder / CAMERA_FILE, located.trajectory())
     if T_base_cam is not None:
         write_tum(folder / BASE_FILE, located.trajectory(invert_transform(T_base_cam)))
-    write_text_atomically(folder / TABLE, _table(located))
-
-
-def _table(located: LocatedImages) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(_COLUMNS)
@@ -79,7 +75,7 @@ def _table(located: LocatedImages) -> str:
         match = f"{one.correlation:.4f}", f"{one.overlap:.4f}"
         stamp = f"{stamp_ns // 10**9}.{stamp_ns % 10**9:09d}"
         table.writerow([stamp, str(one.status), *pose, *match, one.reason])
-    return text.getvalue()
+    write_text_atomically(folder / TABLE, text.getvalue())
 
 
 def write_page(folder: Path, result: LocalizeResult, arguments: Mapping[str, Any]) -> Path:

@@ -190,18 +190,6 @@ class Judgement:
         }
 
 
-def judged(
-    located: LocatedImages, reference: ExternalPoses | None, **choices: Any
-) -> tuple[Judgement | None, str]:
-    """Return the judgement, or None and why there is none."""
-    if reference is None:
-        return None, ""
-    try:
-        return Judgement.of(located, reference, **choices), ""
-    except UserError as error:
-        return None, f"not compared with {reference.source}: {error}"
-
-
 def numbers_of(
     located: LocatedImages, judgement: Judgement | None, *, n_fused: int | None, seconds: float
 ) -> dict[str, Any]:
@@ -282,9 +270,15 @@ def localize(request: LocalizeRequest) -> LocalizeResult:
             task = recorded_scan(request.scan, dense_map, request.parameters)
         located, fused, seconds = _located(task, dense_map, request.parameters)
         of_imu = [] if fused is None else fused.notes(int(located.stamps_ns[-1]))
-    judgement, warning = judged(
-        located, task.reference, T_reference_map=_map_pose(request, about), align=request.align
-    )
+    judgement, not_compared = None, []
+    T_reference_map = _map_pose(request, about)
+    if task.reference is not None:
+        try:
+            judgement = Judgement.of(
+                located, task.reference, T_reference_map=T_reference_map, align=request.align
+            )
+        except UserError as error:
+            not_compared = [f"not compared with {task.reference.source}: {error}"]
     return LocalizeResult(
         located=located,
         judgement=judgement,
@@ -293,7 +287,7 @@ def localize(request: LocalizeRequest) -> LocalizeResult:
         numbers=numbers_of(
             located, judgement, n_fused=None if fused is None else fused.n_fused, seconds=seconds
         ),
-        notes=(*task.notes, *of_imu, *_of_map(about, task), *([warning] if warning else [])),
+        notes=(*task.notes, *of_imu, *_of_map(about, task), *not_compared),
         inputs={
             "map_made_of": {name: about.get(name) for name in ("source", "seed", "poses")},
             "n_virtual_keyframes": len(task.virtual),
