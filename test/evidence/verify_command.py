@@ -278,6 +278,6 @@ def _consistency(folder: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
             f"{b} {f['nees_per_dof'][b]:.2f} ({f['share_within_bounds'][b]:.0%} within)"
             for b in BLOCKS
         )
-        say(f"GNSS {f['gnss']}: NEES per degree of freedom {words}; {f['bar']}: "
+        say(f"GNSS {f['gnss']}: NEES per degree of freedom {words}; {f['threshold']}: "
             f"{'met' if f['met'] else 'MISSED'}")  # fmt: skip
     return figures

@@ -37,7 +37,7 @@ _PROTOCOL = mapping_schema(
 _MAP = mapping_schema(
     n_points={"type": "integer", "minimum": 1},
     n_voxels={"type": "integer", "minimum": 1},
-    is_pose_given={"type": "boolean"},
+    is_pose_known={"type": "boolean"},
     alignment=mapping_schema(
         converged={"type": "boolean"},
         reason={"type": "string"},
@@ -173,7 +173,8 @@ MAP_METRICS = MetricSet(
     metrics=(
         Metric("n_points", "points", "of the map", table=""),
         Metric("n_voxels", "voxels", "of the reference that can be measured to", table=""),
-        Metric("is_pose_given", "pose known", "whether the map stands where it belongs", table=""),
+        Metric("is_pose_known", "pose known", "whether the map has its true pose",
+               aliases=("is_pose_given",), table=""),
         Metric("surface.unaligned.rmse_m", "to the true surface, unaligned, RMSE", _UNMOVED,
                f"root of the mean square {_TO_SURFACE}", unit="m", better="lower",
                title="map error, unaligned, RMSE", aliases=("map_rmse_m",), needs="surface"),

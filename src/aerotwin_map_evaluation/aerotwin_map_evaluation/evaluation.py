@@ -135,7 +135,7 @@ def evaluate_map(
         ),
         controls=controls,
         sensitivity=noise,
-        is_pose_given=is_provided,
+        is_pose_known=is_provided,
         choices=choices,
     )
 

@@ -76,7 +76,7 @@ class MapEvaluation:
         Between the scored map and the samples.
     sensitivity : tuple of NoiseResponse
         Noise that each metric detects; empty without a surface.
-    is_pose_given : bool
+    is_pose_known : bool
         Whether the map has its true pose, so that it is scored unaligned.
     """
 
@@ -98,7 +98,7 @@ class MapEvaluation:
     entropy: MapEntropy
     controls: tuple[MapControl, ...]
     sensitivity: tuple[NoiseResponse, ...]
-    is_pose_given: bool
+    is_pose_known: bool
     choices: Protocol[MapProtocol]
 
     @property
@@ -139,12 +139,12 @@ class MapEvaluation:
     @property
     def S_judged(self) -> np.ndarray:
         """The motion (4, 4) of `points_map` before it is scored."""
-        return judged_motion(self.is_pose_given, self.S_surface, self.registration)
+        return judged_motion(self.is_pose_known, self.S_surface, self.registration)
 
     @property
     def is_judged(self) -> bool:
         """Whether the scores are the map's: it has its true pose, or could be aligned."""
-        return self.is_pose_given or self.registration.converged
+        return self.is_pose_known or self.registration.converged
 
     @property
     def judged_distances(self) -> np.ndarray:
@@ -154,7 +154,7 @@ class MapEvaluation:
         """
         if self.surface_distances is None:
             return self.scores.forward
-        if self.is_pose_given or self.aligned_surface_distances is None:
+        if self.is_pose_known or self.aligned_surface_distances is None:
             return self.surface_distances
         return self.aligned_surface_distances
 
@@ -186,7 +186,7 @@ class MapEvaluation:
             "n_points": len(self.points_map),
             "n_voxels": len(self.voxels_map),
             "reference": {"points": self.reference.what, "voxel_m": self.reference.edge_m},
-            "is_pose_given": self.is_pose_given,
+            "is_pose_known": self.is_pose_known,
             "alignment": self._alignment(),
             "correspondences": self._correspondences(),
             "floor": self._floor(),
@@ -281,10 +281,10 @@ class MapEvaluation:
 
 
 def judged_motion(
-    is_pose_given: bool, S_surface: np.ndarray | None, registration: Registration
+    is_pose_known: bool, S_surface: np.ndarray | None, registration: Registration
 ) -> np.ndarray:
     """Return the motion (4, 4) before a map is scored: none, or the best alignment."""
-    if is_pose_given:
+    if is_pose_known:
         return np.eye(4)
     return registration.S_target_source if S_surface is None else S_surface
 

@@ -106,7 +106,7 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
     context = tables.context_of(evaluation)
     pairs, floor, planes = context["correspondences"], context["floor"], context["planes"]
     tiles = []
-    if context["surface"] is not None or evaluation.is_pose_given:
+    if context["surface"] is not None or evaluation.is_pose_known:
         tiles.append(_error_tile(evaluation, context))
     if planes is not None:
         tile = MAP_METRICS["planes.distance.rmse_m"].tile(
@@ -114,7 +114,7 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
             label="Map to planes",
             show="{:.3g}".format,
             meaning="RMS distance of all map points to planes through the reference points"
-            + ("" if evaluation.is_pose_given else ", aligned to them"),
+            + ("" if evaluation.is_pose_known else ", aligned to them"),
             computed="plane through the nearest reference point and the eight around it: the "
             "spacing of the reference is left out",
         )
@@ -148,8 +148,8 @@ def _error_tile(evaluation: MapEvaluation, context: dict[str, Any]) -> Headline:
     what = context["measured_to"]
     if context["surface"] is not None:
         what, nearest = tables.TO["surface"], "triangle"
-        path = f"surface.{'unaligned' if evaluation.is_pose_given else 'aligned'}.rmse_m"
-        fitted = fitted if evaluation.is_pose_given else "aligned to it"
+        path = f"surface.{'unaligned' if evaluation.is_pose_known else 'aligned'}.rmse_m"
+        fitted = fitted if evaluation.is_pose_known else "aligned to it"
     the = "" if what.startswith("the ") else "the "
     return MAP_METRICS[path].tile(
         context,
@@ -183,9 +183,9 @@ def scene(evaluation: MapEvaluation) -> ReportScene:
 
 def _meaning(evaluation: MapEvaluation) -> str:
     if evaluation.surface_distances is None:
-        state = "the map where it stands" if evaluation.is_pose_given else "after alignment"
+        state = "the map where it stands" if evaluation.is_pose_known else "after alignment"
         return f"distance to the nearest of the {tables.measured_to(evaluation)}, {state}"
-    if evaluation.is_pose_given:
+    if evaluation.is_pose_known:
         return "distance to the true surface, the map where it stands"
     return "distance to the true surface after alignment to it"
 

@@ -44,7 +44,7 @@ def context_of(evaluation: MapEvaluation) -> dict[str, Any]:
         "middle": middle_threshold(numbers),
         "what": TO.get(evaluation.protocol.distance, evaluation.reference.what),
         "measured_to": measured_to(evaluation),
-        "is_placed_without_surface": evaluation.is_pose_given and numbers["surface"] is None,
+        "is_placed_without_surface": evaluation.is_pose_known and numbers["surface"] is None,
         "share_without_plane": "" if planes is None else f"{1.0 - planes['share']:.0%}",
     }
 
@@ -205,8 +205,8 @@ def verdict(evaluation: MapEvaluation) -> str:
     )
     if numbers["surface"] is None:
         return f"{_against_points(evaluation)}; {covers}."
-    part = numbers["surface"]["unaligned" if evaluation.is_pose_given else "aligned"]
-    state = "where it stands" if evaluation.is_pose_given else "after alignment"
+    part = numbers["surface"]["unaligned" if evaluation.is_pose_known else "aligned"]
+    state = "where it stands" if evaluation.is_pose_known else "after alignment"
     return (
         f"The map lies {part['rmse_m']:.2f} m (RMS; median {part['median_m']:.2f} m) from the true "
         f"surface {state}, and {covers}"
@@ -218,7 +218,7 @@ def _against_points(evaluation: MapEvaluation) -> str:
     judged = describe(evaluation.kept(evaluation.judged_distances), len(evaluation.points_map))
     what = measured_to(evaluation)
     cut = f"{evaluation.protocol.cut_m:g} m"
-    state = "where it stands" if evaluation.is_pose_given else "after alignment"
+    state = "where it stands" if evaluation.is_pose_known else "after alignment"
     if judged["mean_m"] is None:
         return f"No map point lies within {cut} of the {what} {state}"
     return (

@@ -175,7 +175,7 @@ def test_a_start_is_read_and_its_end_is_the_whole_transform(mesh, tmp_path, caps
     centre = points.mean(axis=0)
     # Within a voxel the ICP onto centres is nearly blind (errata_and_protocols).
     np.testing.assert_allclose(found[:3, :3] @ (centre - shift) + found[:3, 3], centre, atol=0.3)
-    assert result["is_pose_given"] is False
+    assert result["is_pose_known"] is False
     assert judged(capsys, *arguments)[0] == 1
 
 

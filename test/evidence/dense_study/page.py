@@ -100,11 +100,11 @@ def _thresholds(results: Results, rows: Sequence[Row]) -> Section:
             "rows": [
                 {
                     "figure": row.bar.figure, "mapping": row.mapping, "seed": row.seed,
-                    "value": row.value, "bar": row.limit, "is_met": row.is_met,
+                    "value": row.value, "threshold": row.limit, "is_met": row.is_met,
                 }
                 for row in rows
             ],
-            "closest_distance_m": closest_distance_m(results, "told"),
+            "closest_distance_m": closest_distance_m(results, "estimated"),
         },
     )  # fmt: skip
 
@@ -112,7 +112,7 @@ def _thresholds(results: Results, rows: Sequence[Row]) -> Section:
 def _headlines(rows: Sequence[Row]) -> list[Headline]:
     tiles = []
     for figure in _HEADLINES:
-        mine = [row for row in rows if row.bar.figure == figure and row.mapping == "told"]
+        mine = [row for row in rows if row.bar.figure == figure and row.mapping == "estimated"]
         (pooled,) = (row for row in mine if row.seed is None)
         value, unit = value_text(pooled.value, pooled.bar.unit)
         limit, _ = value_text(pooled.limit, pooled.bar.unit)
@@ -134,7 +134,7 @@ def _headlines(rows: Sequence[Row]) -> list[Headline]:
 
 
 def _closest(results: Results) -> Headline:
-    distance_m = closest_distance_m(results, "told")
+    distance_m = closest_distance_m(results, "estimated")
     return Headline(
         label="closest distance that holds",
         value="none" if distance_m is None else f"{distance_m:g}",
@@ -257,7 +257,7 @@ def _evidence(results: Results) -> Section:
         name="dense_evidence",
         verdict=f"{n_seen} of {n} negative controls were seen; {ways.sum():,} images were scored.",
         warnings=() if n_seen == n else ("A negative control was not seen by the score.",),
-        text=f"Poses of the mapping are {POSES['told']} by the autopilot or {POSES['true']}; "
+        text=f"Poses of the mapping are {POSES['estimated']} by the autopilot or {POSES['true']}; "
         "changing images have an exposure that changes by 30 % and a blur of 1 px.",
         tables=(tables.scans(results), tables.controls(results)),
         metrics={"n_images": int(ways.sum()), "n_controls": n, "n_controls_seen": n_seen},

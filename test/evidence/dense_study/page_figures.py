@@ -50,7 +50,7 @@ NAMES = {
     "orb_virtual": "ORB, virtual key-frames",
     "sift_virtual": "SIFT, virtual key-frames",
 }
-POSES = {"told": "estimated", "true": "true"}
+POSES = {"estimated": "estimated", "true": "true"}
 _LOOKS = {
     "dense": {"color": ESTIMATE, "marker": "o", "ls": "-"},
     "orb_mapping": {"color": ACCENT, "marker": "s", "ls": "--"},
@@ -58,7 +58,7 @@ _LOOKS = {
     "orb_virtual": {"color": ACCENT, "marker": "^", "ls": "-"},
     "sift_virtual": {"color": FLOOR, "marker": "^", "ls": "-"},
 }
-_MAP_COLOURS = {"told": ESTIMATE, "true": ALIGNED}
+_MAP_COLOURS = {"estimated": ESTIMATE, "true": ALIGNED}
 _IMAGE_LOOKS = {
     "plain": {"color": ESTIMATE, "label": "images as taken"},
     "changing": {"color": ALIGNED, "label": "exposure ±30 %, blur 1 px"},
@@ -83,7 +83,7 @@ def errors_along(results: Results, threshold_m: float) -> str:
 
     def draw(axes, result) -> None:
         for images, look in _IMAGE_LOOKS.items():
-            for scan in dense_scans([result], PAPER_DISTANCE_M, "told", images):
+            for scan in dense_scans([result], PAPER_DISTANCE_M, "estimated", images):
                 _line(axes, scan, **look)
         axes.axhline(
             threshold_m * _CM,
@@ -153,9 +153,9 @@ def over_distance(results: Results, threshold_m: float) -> str:
 def errors_of_distances(results: Results) -> str:
     """Draw which share of the images is at most so wrong, at each distance."""
     series, farthest_cm = [], [1.0]
-    distances = [d for d in distances_of(results) if dense_scans(results, d, "told", "plain")]
+    distances = [d for d in distances_of(results) if dense_scans(results, d, "estimated", "plain")]
     for distance_m, colour in zip(distances, colours(len(distances)), strict=True):
-        scans = dense_scans(results, distance_m, "told", "plain")
+        scans = dense_scans(results, distance_m, "estimated", "plain")
         n_lost = sum(scan.errors_m.count(None) for scan in scans)
         known = pooled_errors_m(scans) * _CM
         errors = np.r_[known, np.full(n_lost, _NEVER_CM)]
@@ -257,7 +257,7 @@ def method_scans(results: Results, method: str, distance_m: float) -> list[ScanR
 
 
 def _scans(scans: Sequence[ScanResult], distance_m: float) -> list[ScanResult]:
-    requested = (distance_m, "told", "plain")
+    requested = (distance_m, "estimated", "plain")
     return [scan for scan in scans if (scan.distance_m, scan.mapping, scan.images) == requested]
 
 

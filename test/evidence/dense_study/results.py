@@ -22,8 +22,8 @@ from aerotwin_registration.icp.similarity import fit_similarity
 from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
 from aerotwin_scenarios.dense_localization.scanning import LOST_M, ScanRun
 
-MAPPINGS = ("told", "true")
-"""Poses that the map was made with: those that the autopilot told, or the true ones."""
+MAPPINGS = ("estimated", "true")
+"""Poses that the map was made with: those that the autopilot estimated, or the true ones."""
 IMAGES = ("plain", "changing")
 """As the sensor takes them; or with an exposure that changes by 30 % and a blur of 1 px."""
 FEATURES = ("orb_mapping", "sift_mapping", "orb_virtual", "sift_virtual")

@@ -113,7 +113,7 @@ class Leg:
     speed_m_s: float = 0.7
     row_m: float = 0.8
     up_m: float = SCAN_UP_M
-    kinds: tuple[tuple[str, str], ...] = (("told", "plain"),)
+    kinds: tuple[tuple[str, str], ...] = (("estimated", "plain"),)
     every: int = 20
     positioning: Positioning = "gnss"
 
@@ -176,12 +176,13 @@ class SeedStudy:
         flights, scans = [], []
         for leg in self.legs:
             on_progress(f"scan at {leg.distance_m:g} m")
-            flights.append(self._flight(leg, made["told"]))
+            flights.append(self._flight(leg, made["estimated"]))
             scans += self._saved_results(flights[-1], made)
         result = SeedResult(
             seed=self.seed, world=self.world.name, maps=maps, scans=tuple(scans),
             controls=controls_of(ScanRun(track=flights[0].track, found=(), T_true_map=np.eye(4))),
-            pictures=self._pictures(flights, made["told"]), configuration=self._configuration(),
+            pictures=self._pictures(flights, made["estimated"]),
+            configuration=self._configuration(),
         )  # fmt: skip
         write_result(self.folder / RESULT, result)
         return result
@@ -268,7 +269,7 @@ class SeedStudy:
                 method="dense",
             )
             for kind in leg.kinds
-        ] + _by_features(flight, made["told"], pictures)
+        ] + _by_features(flight, made["estimated"], pictures)
 
     def _cameras(self) -> dict[str, Pictures]:
         """Return who takes pictures, by the kind of images."""
@@ -347,7 +348,7 @@ def _by_features(
             ScanRun(
                 track=part, found=tuple(one[method] for one in found), T_true_map=made.T_true_map
             ),
-            distance_m=leg.distance_m, mapping="told", images="plain", method=method,
+            distance_m=leg.distance_m, mapping="estimated", images="plain", method=method,
         )
         for method in FEATURES
     ]  # fmt: skip

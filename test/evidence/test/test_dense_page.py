@@ -63,12 +63,12 @@ def scans(seed):
     for distance_m, method in product((2.0, 1.0), METHODS[1:]):
         n_lost = ORB_LOST if (method, distance_m) == ("orb_mapping", 1.0) else 0
         error_m = ERROR_M[method] * factor
-        found.append(scan(distance_m, "told", "plain", method, error_m, N_FEW, n_lost))
+        found.append(scan(distance_m, "estimated", "plain", method, error_m, N_FEW, n_lost))
     return tuple(found)
 
 
 def map_result(mapping):
-    score = SurfaceScore.of(np.linspace(0.0, 0.05 if mapping == "told" else 0.12, 1001))
+    score = SurfaceScore.of(np.linspace(0.0, 0.05 if mapping == "estimated" else 0.12, 1001))
     return MapResult(
         mapping=mapping, n_splats=2_345_678, n_keyframes=22, n_links=91, points_to_mesh=score,
         points_to_mesh_unaligned=SurfaceScore.of(np.full(10, 0.371)), completeness_10cm=0.987,
@@ -232,12 +232,12 @@ def test_a_study_without_scans_and_pictures_has_a_page(results, tmp_path):
 
 
 def test_the_closest_distance_is_one_that_every_seed_holds(results):
-    assert closest_distance_m(results, "told") == 1.0
-    corrupted = scan(1.0, "told", "plain", "dense", 0.01, N_FEW, 1)
+    assert closest_distance_m(results, "estimated") == 1.0
+    corrupted = scan(1.0, "estimated", "plain", "dense", 0.01, N_FEW, 1)
     others = tuple(s for s in results[1].scans if s.distance_m > 1.0)
     lost = dataclasses.replace(results[1], scans=(*others, corrupted))
-    assert closest_distance_m([results[0], lost], "told") == 2.0
-    assert closest_distance_m([dataclasses.replace(lost, scans=(corrupted,))], "told") is None
+    assert closest_distance_m([results[0], lost], "estimated") == 2.0
+    assert closest_distance_m([dataclasses.replace(lost, scans=(corrupted,))], "estimated") is None
 
 
 def test_a_control_that_no_score_saw_is_a_warning(results):

@@ -70,7 +70,9 @@ def scan():
 
 
 def test_a_scan_is_kept_with_what_the_alignment_leaves(scan):
-    retained = ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense")
+    retained = ScanResult.of(
+        scan, distance_m=2.0, mapping="estimated", images="plain", method="dense"
+    )
     true = places()
     shrunk = np.linalg.norm(true - true.mean(axis=0), axis=1) * (1.0 - 1.0 / SCALE)
     assert (retained.n_frames, retained.n_lost) == (30, 2)
@@ -95,7 +97,9 @@ def test_a_scan_without_a_pose_has_no_figures():
 
 
 def test_counts_that_contradict_the_errors_are_refused(scan):
-    retained = ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense")
+    retained = ScanResult.of(
+        scan, distance_m=2.0, mapping="estimated", images="plain", method="dense"
+    )
     with pytest.raises(ValueError, match="n_lost must be 2 as errors_m say, got 0"):
         dataclasses.replace(retained, n_lost=0)
     with pytest.raises(ValueError, match="n_frames = 31"):
@@ -144,14 +148,16 @@ def result_of(scan, pictures=()):
         world="cliff@1000",
         maps=(
             MapResult(
-                mapping="told", n_splats=1000, n_keyframes=9, n_links=20, points_to_mesh=score,
+                mapping="estimated", n_splats=1000, n_keyframes=9, n_links=20, points_to_mesh=score,
                 points_to_mesh_unaligned=score, completeness_10cm=0.97, keyframes_mean_m=0.01,
                 keyframes_unaligned_mean_m=0.4,
                 removed=Removal(scale_percent=0.1, tilt_deg=0.2, yaw_deg=-0.3, offset_m=0.4),
             ),
         ),
         scans=(
-            ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense"),
+            ScanResult.of(
+                scan, distance_m=2.0, mapping="estimated", images="plain", method="dense"
+            ),
         ),
         controls=controls_of(scan),
         pictures=pictures,

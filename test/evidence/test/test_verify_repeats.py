@@ -100,7 +100,7 @@ def test_a_campaign_drives_judges_and_does_nothing_again(driven_once, tmp_path, 
     n_taught = len(driven_once.case.teach.taught)
     rows = repeats.verify_repeats((), [SEED], runs, n_workers=1, is_quiet=True)
     assert len(driven_once.case.teach.taught) == n_taught
-    assert all(row["met"] for row in rows if row["bar"] is not None)
+    assert all(row["met"] for row in rows if row["threshold"] is not None)
     page = (runs / "report.html").read_text()
     assert "a tiny route" in page and "Not comparable" in page
 
@@ -220,7 +220,7 @@ def test_the_bar_of_a_bent_map_is_its_floor_and_what_is_allowed_beyond():
     floor = [0.03, -0.04]
     floor_m = np.sqrt((0.03**2 + 0.04**2) / 2)
     rows = rows_of([case], {"c": [scores_of([[floor_m + 0.019], [0.0]], floor=floor)]})
-    assert of(rows, "marker RMSE", SEED)["bar"] == pytest.approx(floor_m + 0.02)
+    assert of(rows, "marker RMSE", SEED)["threshold"] == pytest.approx(floor_m + 0.02)
     assert of(rows, "floor largest", SEED)["value"] == pytest.approx(0.04)
     assert of(rows, "marker RMSE", SEED)["met"]
     assert not any(row["figure"] == "repeatability" for row in rows)

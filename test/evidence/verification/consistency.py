@@ -276,7 +276,9 @@ class Consistency:
             "bounds_per_dof": [low, high],
             "share_within_bounds": dict(zip(BLOCKS, inside.tolist(), strict=True)),
             "nees_per_dof": dict(zip(BLOCKS, totals.tolist(), strict=True)),
-            "bar": f"share within at least {MIN_SHARE}" if is_white else f"at most {MAX_MEAN}",
+            "threshold": f"share within at least {MIN_SHARE}"
+            if is_white
+            else f"at most {MAX_MEAN}",
             "met": bool(met),
         }
 

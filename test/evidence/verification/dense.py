@@ -57,5 +57,5 @@ def _line(row: Row) -> str:
 def _plain(row: Row) -> dict[str, Any]:
     return {
         "figure": row.bar.figure, "mapping": row.mapping, "seed": row.seed, "value": row.value,
-        "bar": row.limit, "met": row.is_met is True,
+        "threshold": row.limit, "met": row.is_met is True,
     }  # fmt: skip

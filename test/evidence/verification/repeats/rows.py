@@ -95,7 +95,7 @@ def _row(
     met = None if threshold is None else value is not None and value <= threshold
     return {
         "case": "all" if case is None else case.name, "seed": seed, "figure": figure, "unit": unit,
-        "value": value, "bar": threshold, "met": met,
+        "value": value, "threshold": threshold, "met": met,
     }  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def shown(row: Row) -> tuple[str, str, str, str]:
         "" if row[key] is None
         else str(row[key]) if isinstance(row[key], int)
         else f"{row[key] * (100.0 if is_length else 1.0):.2f}"
-        for key in ("value", "bar")
+        for key in ("value", "threshold")
     )  # fmt: skip
     verdict = {None: "", True: "met", False: "missed"}[row["met"]]
     return value or "none", threshold, "cm" if is_length else row["unit"], verdict

@@ -97,7 +97,7 @@ def _loop_verdict(judged: JudgedFlight) -> str:
     lost = {0: "none was", 1: "1 was"}.get(score["n_lost"], f"{score['n_lost']} were")
     return (
         "Flown without GNSS from take-off to landing: the planned distance of "
-        f"{score['wanted_distance_m']:g} m from what stands nearest was held to "
+        f"{score['requested_distance_m']:g} m from what stands nearest was held to "
         f"{score['held_rmse_m'] * _CM:.1f} cm RMS, {score['held_max_m'] * _CM:.1f} cm at most; of "
         f"{score['n_images']} pictures {lost} lost."
     )
@@ -105,7 +105,7 @@ def _loop_verdict(judged: JudgedFlight) -> str:
 
 def _loop_headline(judged: JudgedFlight, *, has_truth: bool) -> tuple[Headline, ...]:
     score = judged.score
-    is_held = score["held_max_m"] <= HELD_SHARE * score["wanted_distance_m"]
+    is_held = score["held_max_m"] <= HELD_SHARE * score["requested_distance_m"]
     limits = acceptance_limits(has_truth=has_truth)
     is_near = score["ate_mean_m"] <= limits.ate_mean_m and score["n_scan_lost"] == 0
     return (
@@ -114,7 +114,7 @@ def _loop_headline(judged: JudgedFlight, *, has_truth: bool) -> tuple[Headline, 
             value=f"{score['held_rmse_m'] * _CM:.1f}",
             unit="cm RMS",
             meaning=f"of the planned one, {score['held_max_m'] * _CM:.1f} cm at most; asked for "
-            f"were {score['wanted_distance_m']:g} m, truly {score['distance_min_m']:.2f} m and "
+            f"were {score['requested_distance_m']:g} m, truly {score['distance_min_m']:.2f} m and "
             f"more, {score['distance_mean_m']:.2f} m on average",
             status="good" if is_held and judged.flight.is_success else "bad",
             computed="true distance less that of the set-points, along the optical axis",
@@ -212,7 +212,7 @@ def _distances(judged: JudgedFlight) -> str:
     score, t = judged.score, _seconds(judged.scan.track.stamps_ns)
 
     def draw(axes) -> None:
-        axes.axhline(score["wanted_distance_m"], color=TRUTH, lw=0.8, label="asked for")
+        axes.axhline(score["requested_distance_m"], color=TRUTH, lw=0.8, label="asked for")
         axes.plot(t, judged.planned_m, color=ALIGNED, lw=1.0, label="planned")
         axes.plot(t, judged.distances_m, color=ESTIMATE, lw=1.0, label="true")
         axes.set_xlabel("simulated time [s]")
