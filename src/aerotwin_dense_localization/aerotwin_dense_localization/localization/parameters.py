@@ -65,7 +65,7 @@ class LocalizationParameters:
         1.0, text="Distance of key-frames behind the path.", unit="m", minimum=0.0, maximum=100.0
     )
     overlap: float = parameter(
-        0.6, text="Share of the view that neighbouring views share.", minimum=0.0, maximum=0.95
+        0.7, text="Share of the view that neighbouring views share.", minimum=0.0, maximum=0.95
     )
     n_cached_views: int = parameter(
         12, text="Rendered views that are cached; 10 MB each.", minimum=1, maximum=1000,
