@@ -55,7 +55,9 @@ class TrackOptions:
     max_speed_m_s: float = parameter(
         8.0, text="a faster recording is flown slower", unit="m/s", minimum=0.1
     )
-    max_acceleration_m_s2: float = parameter(6.0, text="likewise", unit="m/s^2", minimum=0.05)
+    max_acceleration_m_s2: float = parameter(
+        6.0, text="one with greater accelerations too", unit="m/s^2", minimum=0.05
+    )
     clearance_m: float = parameter(
         0.5, text="least height above the world's surface", unit="m", minimum=0.0
     )

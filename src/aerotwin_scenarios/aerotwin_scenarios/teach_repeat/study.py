@@ -36,7 +36,7 @@ class RepeatStudy:
     n_repeats: int = parameter(3, text="how often the route is repeated", minimum=1, maximum=1000)
     seed: int = parameter(0, text="of starts, slip and noise; report on 1000 and above", minimum=0)
     start_error_m: float = parameter(
-        0.5, text="the robot starts up to this far from where it is told", unit="m",
+        0.5, text="the robot starts up to this far from its reported start", unit="m",
         minimum=0.0, maximum=20.0
     )  # fmt: skip
     start_error_deg: float = parameter(
@@ -46,7 +46,7 @@ class RepeatStudy:
         0.0, text="way along the route at which it starts", unit="m", minimum=0.0, maximum=1e6
     )
     is_start_unknown: bool = parameter(
-        False, text="the robot is not told where on the route it starts"
+        False, text="the robot does not know where on the route it starts"
     )
     tracker: str = parameter("mpc", text="who steers", choices=tuple(TRACKERS))
     time_limit: float = parameter(
