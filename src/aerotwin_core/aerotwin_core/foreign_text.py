@@ -4,11 +4,14 @@
 
 import reprlib
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 _MOST_DIGITS = 18
 """All of an int64 fit."""
 _MOST_NAMES, _MOST_SHOWN = 20, 60
+_KEPT_IN_HTML = "\n\t\u00a0\u2009\u202f"
+"""Line ends, tabs and the blanks of typography."""
 _short = reprlib.Repr()
 _short.maxlevel, _short.maxstring, _short.maxother = 2, _MOST_SHOWN, _MOST_SHOWN
 
@@ -47,6 +50,15 @@ def printable(text: str, most: int | None = None, *, keep: str = "") -> str:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def html_text(text: str) -> str:
+    r"""Return text for a page of HTML: markup escaped, and control characters as `printable` does.
+
+    >>> html_text("<b>a\x1b[2J\u202eb\nc")
+    '&lt;b&gt;a\\x1b[2J\\u202eb\nc'
+    """
+    return escape(printable(text, keep=_KEPT_IN_HTML))
 
 
 def shown(value: Any) -> str:

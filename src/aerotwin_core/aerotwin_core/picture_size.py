@@ -21,10 +21,9 @@ def check_picture(path: Path) -> tuple[int, int]:
 
     try:
         file_bytes = file_size(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(path) as image:
-                width, height = image.size
+        # Of many pixels, which are checked below, and of broken metadata, which is not used.
+        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
+            width, height = image.size
     except Image.DecompressionBombError as error:
         raise UserError(f"{path}: its header claims too many pixels ({error}); shrink it") from None
     except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:

@@ -82,6 +82,18 @@ def test_the_size_of_a_picture_is_that_of_its_header(tmp_path, monkeypatch):
         check_picture(tmp_path / "c.jpg")
 
 
+def test_broken_metadata_of_a_picture_warns_of_nothing(tmp_path, recwarn):
+    exif = (
+        b"Exif\0\0II*\0\x08\0\0\0" + b"\x05\0" + b"\xff" * 20
+    )  # five entries, one and a half there
+    Image.new("RGB", (40, 30)).save(tmp_path / "a.jpg", exif=exif)
+    with pytest.warns(UserWarning, match="Corrupt EXIF"):
+        Image.open(tmp_path / "a.jpg").close()
+    recwarn.clear()
+    assert check_picture(tmp_path / "a.jpg") == (40, 30)
+    assert not recwarn.list
+
+
 def test_a_device_or_a_pipe_is_refused_before_it_is_read(tmp_path):
     (tmp_path / "file").write_bytes(b"abc")
     os.mkfifo(tmp_path / "pipe")

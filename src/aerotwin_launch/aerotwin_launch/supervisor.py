@@ -11,16 +11,15 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 import tempfile
-import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from aerotwin_core.process_guard import ProcessGuard
 from aerotwin_core.stop_request import ONE_PRESS_S
-from aerotwin_launch import guardian, kernel
+from aerotwin_launch import kernel
 from aerotwin_launch.child import POLL_S, Child
 from aerotwin_launch.errors import LaunchError
 from aerotwin_launch.plan import Plan, ProcessSpec
@@ -84,7 +83,7 @@ class _Supervisor:
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._on_signal, number)
         loop.add_signal_handler(signal.SIGWINCH, self._on_resize)
-        self.guard = _Guard(self.folder)
+        self.guard = ProcessGuard(MARK, self.folder)
         self._say("INFO", self.name, f"All log files can be found below {self.log_folder}")
         for message in self.plan.messages:
             self._say("INFO", "launch.user", message)
@@ -240,42 +239,3 @@ class _Supervisor:
 
     def _say(self, level: str, name: str, text: str) -> None:
         self.screen.message(level, name, text)
-
-
-class _Guard:
-    """A running guardian process, which ends the processes if this one is killed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.mark = {MARK: uuid.uuid4().hex}  # in the environment of everything that is started
-        [(name, value)] = self.mark.items()
-        self._popen = subprocess.Popen(
-            [sys.executable, "-I", "-S", guardian.__file__, str(folder), f"{name}={value}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            start_new_session=True,
-        )
-        self.pid = self._popen.pid
-
-    def started(self, pid: int) -> None:
-        """Report the start of a process in a session of its own."""
-        self._send(f"+{pid}")
-
-    def gone(self, pid: int) -> None:
-        """Report the end of a process and its group: the pid may be reused."""
-        self._send(f"-{pid}")
-
-    def dismiss(self) -> None:
-        """Report the orderly end, and wait for the guardian to end."""
-        self._send("done")
-        with suppress(OSError):
-            if self._popen.stdin is not None:
-                self._popen.stdin.close()
-        self._popen.wait()
-
-    def _send(self, token: str) -> None:
-        with suppress(OSError):
-            if self._popen.stdin is not None:
-                self._popen.stdin.write(f"{token}\n".encode())
-                self._popen.stdin.flush()

@@ -8,11 +8,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from html import escape
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
+from aerotwin_core.foreign_text import html_text as escape
 from aerotwin_core.section import Headline, Section, Table
 from aerotwin_report.pictures import colour_scale, render_figure, render_scene
 from aerotwin_report.scene_data import ShownLayer, thinned_scenes

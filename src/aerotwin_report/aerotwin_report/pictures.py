@@ -7,8 +7,8 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from html import escape
 
+from aerotwin_core.foreign_text import html_text as escape
 from aerotwin_core.plots import colour_table
 from aerotwin_core.section import Figure, ReportScene
 from aerotwin_report.scene_data import ShownLayer, scene_document

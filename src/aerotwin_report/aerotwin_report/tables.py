@@ -5,8 +5,8 @@
 import re
 import textwrap
 from collections.abc import Sequence
-from html import escape
 
+from aerotwin_core.foreign_text import html_text as escape
 from aerotwin_core.section import Cell, Table
 
 

@@ -15,7 +15,7 @@ from aerotwin_core.plots import new_figure, render_svg, style
 from aerotwin_report import Figure, Headline, Section, Table, schema, schema_of, write_report
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-EVIL = '<script>alert("x")</script>&'
+EVIL = '<script>alert("x")</script>&\x1b[2J\x9b\u202e\0'
 
 
 def png():
@@ -147,6 +147,8 @@ def test_text_from_outside_is_text(tmp_path):
     )
     assert Page(html).scripts == ["text/plain", None]  # the colours, which do not run; the script
     assert 'alert("x")' not in html
+    assert not set(html) & set("\x1b\x9b\u202e\0")
+    assert html.count(r"\x1b[2J\x9b\u202e\x00") > 10
 
 
 @pytest.mark.parametrize(

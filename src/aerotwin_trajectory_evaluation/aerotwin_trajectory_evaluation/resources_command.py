@@ -13,11 +13,12 @@ Examples
 """
 
 import argparse
+import os
 import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -26,8 +27,10 @@ from typing import Any
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import EXIT_GATE, add_gate_argument, exit_code_of_gates
+from aerotwin_core.process_guard import ProcessGuard
 from aerotwin_trajectory_evaluation.process_tree import PROC, end_tree
 
+_MARK = "AEROTWIN_MEASURED"
 _LOOK_S = 0.1
 _FIND_S = 30.0
 _PATIENCE_S = 10.0
@@ -107,9 +110,18 @@ def _requested_process(args: argparse.Namespace) -> str:
 
 def _record(args: argparse.Namespace) -> tuple[Any, int]:
     """Return the usage, and the exit code of the program when it was started here."""
+    if not args.command:
+        return _measured(args, None)
+    guard = ProcessGuard(_MARK)  # ends the program if this process is killed
+    try:
+        return _measured(args, _start(args.command, guard.mark))
+    finally:
+        guard.dismiss()
+
+
+def _measured(args: argparse.Namespace, child: subprocess.Popen | None) -> tuple[Any, int]:
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder
 
-    child = _start(args.command) if args.command else None
     recorder = ResourceRecorder(
         pid=child.pid if child is not None else args.pid,
         pattern=args.name,
@@ -142,9 +154,9 @@ def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _start(command: list[str]) -> subprocess.Popen:
+def _start(command: list[str], mark: Mapping[str, str]) -> subprocess.Popen:
     try:
-        return subprocess.Popen(command)
+        return subprocess.Popen(command, env=os.environ | mark)
     except OSError as error:
         raise UserError(f"{command[0]} cannot be started ({error.strerror})") from error
 

@@ -226,7 +226,7 @@ TREE = ["sh", "-c", "sleep 600 & echo $! >PIDS; wait"]
 
 
 def tree_in(folder):
-    tokens = [word.replace("PIDS", str(folder / "pids")) for word in TREE]
+    tokens = [token.replace("PIDS", str(folder / "pids")) for token in TREE]
     return ["--", *tokens]
 
 
@@ -264,6 +264,32 @@ def test_a_signal_ends_the_whole_program(number, code, tmp_path):
         process.kill()
 
 
+def test_the_measured_program_ends_when_the_recorder_is_killed(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aerotwin_core.cli", "evaluate", "resources", *tree_in(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    pids = tmp_path / "pids"
+    try:
+        while not (pids.exists() and pids.read_text().endswith("\n")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        pid = int(pids.read_text())
+        assert is_alive(pid)
+        process.kill()
+        process.wait()
+        end = time.monotonic() + 60.0
+        while is_alive(pid) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not is_alive(pid)
+    finally:
+        process.kill()
+        process.wait()
+        if pids.exists() and is_alive(pid := int(pids.read_text())):
+            os.kill(pid, signal.SIGKILL)
+
+
 def test_the_code_of_a_program_that_a_signal_ended_is_as_shells_say_it():
     assert run_verb("--", "sh", "-c", "sleep 0.5; kill -SEGV $$") == 139
 
@@ -296,8 +322,8 @@ def test_a_program_that_ends_before_a_sample_keeps_its_code(monkeypatch, capsys,
     """It is waited for here, so that the first sample is surely too late."""
     start = resources_command._start
 
-    def ended(command):
-        child = start(command)
+    def ended(command, mark):
+        child = start(command, mark)
         child.wait()
         return child
 

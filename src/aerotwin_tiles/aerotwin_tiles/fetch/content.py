@@ -16,6 +16,10 @@ _JSON_OBJECT = re.compile(r"\ufeff?[ \t\r\n]*\{[ \t\r\n]*(?:$|[\"}])")
 _LOOKED_AT_BYTES = 64
 
 
+class UnpacksToMore(ValueError):
+    """Packed content is larger than its limit."""
+
+
 def missing_part(data: bytes) -> str:
     """Return as text what content lacks by its own header; empty if nothing is known to be missing.
 
@@ -56,7 +60,7 @@ def unpacked(data: bytes, *, max_bytes: int) -> bytes:
     """Return gzip content unpacked, and any other as it is.
 
     Some tilers store every tile packed and rely on the server's headers; folders have none. Raises
-    `ValueError` if it is packed and broken, or unpacks to more than ``max_bytes``.
+    `ValueError` if it is packed and broken, `UnpacksToMore` if it has more than ``max_bytes``.
     """
     if not data.startswith(_GZIP):
         return data
@@ -66,7 +70,7 @@ def unpacked(data: bytes, *, max_bytes: int) -> bytes:
     except zlib.error as error:
         raise ValueError(f"gzip data is broken ({error})") from None
     if len(content) > max_bytes:
-        raise ValueError(f"expected at most {max_bytes} bytes, it unpacks to more")
+        raise UnpacksToMore(f"expected at most {max_bytes} bytes, it unpacks to more")
     if not unpacker.eof:
         raise ValueError("gzip data ends too early")
     return content

@@ -28,7 +28,7 @@ from aerotwin_tiles.fetch.address import (
 )
 from aerotwin_tiles.fetch.cache import CacheFolder, CachingAdapter, default_cache_folder
 from aerotwin_tiles.fetch.connections import OpenConnections
-from aerotwin_tiles.fetch.content import missing_part, unpacked
+from aerotwin_tiles.fetch.content import UnpacksToMore, missing_part, unpacked
 from aerotwin_tiles.fetch.private_hosts import PrivateHosts
 from aerotwin_tiles.fetch.settings import HttpSettings
 from aerotwin_tiles.fetch.source import FetchError, Traffic, TrafficCounter
@@ -196,6 +196,11 @@ class HttpSource:
             data = unpacked(data, max_bytes=max_bytes)
             # Headers that are cut off pass for an answer without content.
             lacking = missing_part(data) if data else "there is nothing in it"
+        except UnpacksToMore as error:  # as it would again
+            self._line.adapter.forget(url)
+            raise FetchError(
+                f"{self._masked(uri)}: {error}; raise the limit if the file is right"
+            ) from None
         except ValueError as error:
             lacking = str(error)
         if lacking:

@@ -145,10 +145,15 @@ def test_more_than_the_limit_is_refused_and_not_kept(server, opened, stored, ans
     assert not stored()
 
 
-def test_packed_bombs_are_refused(server, opened):
-    server.add("/t", gzip.compress(bytes(10**7)))
-    with pytest.raises(FetchError, match="unpacks to more"):
-        opened().read(server.url + "/t", max_bytes=20000)
+def test_packed_bombs_are_refused_at_once_and_not_cached(server, opened, stored):
+    bomb = gzip.compress(bytes(10**7))
+    server.add("/t", (200, {"Cache-Control": "max-age=600"}, bomb))
+    source = opened()
+    with pytest.raises(FetchError, match="at most 20000 bytes, it unpacks to more; raise"):
+        source.read(server.url + "/t", max_bytes=20000)
+    assert server.requests["/t"] == 1
+    assert source.traffic.n_retries == 0
+    assert not stored()
 
 
 @pytest.mark.parametrize("headers", [{"Content-Encoding": "gzip"}, {}])

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ends the processes of a launch whose runner was killed: `python -I -S guardian.py FOLDER MARK`.
+"""Ends the processes of a runner that was killed: `python -I -S guardian.py FOLDER MARK`.
 
 The runner reports on standard input what it starts ("+pid", a session of its own) and what has
 ended ("-pid"), and "done" at its orderly end. If the input ends without that, the runner was
-killed: every remaining session, its descendants, and every process with the launch's mark in its
+killed: every remaining session, its descendants, and every process with the runner's mark in its
 environment gets SIGINT, SIGTERM and SIGKILL in turn, and the runner's temporary folder is deleted.
 Runs without the project's packages, so that it starts within milliseconds.
 """
@@ -55,7 +55,7 @@ def _end(sessions: set[int], mark: bytes) -> None:
 
 
 def _carries(pid: int, mark: bytes) -> bool:
-    """Return whether a process was started by this launch, even if its parent changed."""
+    """Return whether a process was started by the runner, even if its parent changed."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return mark in file.read().split(b"\0")
