@@ -205,6 +205,7 @@ class HttpSource:
             lacking = str(error)
         if lacking:
             self._line.adapter.forget(url)
+            self._line.session.close()  # what follows on this connection is no answer
             raise _Retry(f"{len(data)} bytes, but {lacking}")
         self._counter.add(n_read=1, n_bytes=len(data), n_from_cache=int(from_cache))
         return data

@@ -28,7 +28,8 @@ class Server:
     """Answers from a table of path -> list of answers; the last one is repeated.
 
     An answer is (status, headers, body); ``length`` among the headers is sent as Content-Length in
-    place of the true one, ``pause`` are seconds between single bytes.
+    place of the true one, ``pause`` are seconds between single bytes, ``linger`` those
+    until the connection is closed after the body.
     """
 
     def __init__(self, host="127.0.0.1"):
@@ -72,6 +73,7 @@ class Server:
         if tag and handler.headers.get("If-None-Match") == tag:
             status, body = 304, b""
         pause, length = headers.pop("pause", 0.0), headers.pop("length", len(body))
+        linger = headers.pop("linger", 0.0)
         handler.send_response(status)
         if "Date" in headers:  # in place of the one that was just written
             handler._headers_buffer[-1] = b""
@@ -84,6 +86,7 @@ class Server:
         for i in range(0, len(body), 1 if pause else max(len(body), 1)):
             handler.wfile.write(body[i : i + 1] if pause else body)
             time.sleep(pause)
+        time.sleep(linger)
 
     def close(self):
         self._server.shutdown()

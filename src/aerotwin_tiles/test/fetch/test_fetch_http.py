@@ -102,7 +102,9 @@ def test_a_slow_server_is_given_up(server, opened, headers, limits, reason, n_re
 
 
 @pytest.mark.parametrize(
-    "bad", [{"length": 300}, {"length": 150}, {"length": None}, CHUNKED], ids=str
+    "bad",
+    [{"length": 300}, {"length": 150, "linger": 0.5}, {"length": None}, CHUNKED],
+    ids=str,
 )
 def test_what_was_cut_is_never_kept(server, opened, stored, bad):
     fresh = {"Cache-Control": "max-age=600", "ETag": '"v1"'}
