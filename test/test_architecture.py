@@ -238,7 +238,7 @@ def test_the_manifest_declares_what_is_imported_and_nothing_else(package):
         if not (name.startswith("aerotwin_") and is_named_in(package, name))
     )
     assert not superfluous, (
-        f"package.xml of {package} depends on {superfluous}: nobody imports them"
+        f"package.xml of {package} depends on {superfluous}: no module imports them"
     )
     listed = {name for text in declared(package, "aerotwin_python") for name in text.split()}
     assert listed == from_pip, f"<aerotwin_python> of {package}"

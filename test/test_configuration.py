@@ -174,7 +174,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     load_parameters(found, values, where=str(path))
 
 
-def test_px4_is_told_the_rotors_of_the_airframe_that_flies_distributed():
+def test_px4_gets_the_rotors_of_the_airframe_that_flies_distributed():
     from aerotwin_multirotor_dynamics import load_airframe
     from aerotwin_px4_bridge import rotor_parameters
 

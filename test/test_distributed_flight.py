@@ -89,7 +89,7 @@ def test_three_processes_take_off_hover_and_land(tmp_path):
     assert (tmp_path / "run" / f"autopilot_{INSTANCE}.log").is_file()
 
 
-def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_nobody(tmp_path):
+def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_no_process(tmp_path):
     process = launched(tmp_path, "mission:=none")
     deadline, found = time.monotonic() + LIMIT_S, []
     while len(found) < 4 and time.monotonic() < deadline:  # three nodes and the autopilot
@@ -106,8 +106,8 @@ def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_nobody(tmp_pa
     assert len(gone) == len(found)
 
 
-def test_a_standstill_is_asked_again_and_then_told_in_one_line(tmp_path):
-    """The bridge alone: nobody answers its command."""
+def test_a_standstill_is_asked_again_and_then_reported_in_one_line(tmp_path):
+    """The bridge alone: no autopilot answers its command."""
     node = [sys.executable, "-m", "aerotwin_px4_bridge.ros.bridge_node", "--ros-args"]
     values = {"instance": INSTANCE, "input_timeout_s": 2.0, "ask_again_s": 0.2}
     tokens = [w for name, value in values.items() for w in ("-p", f"{name}:={value}")]

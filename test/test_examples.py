@@ -70,7 +70,7 @@ def test_it_runs_without_ros_and_leaves_its_picture(file, tmp_path):
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES.glob("*.ipynb"), ids=lambda path: path.name)
-def test_notebooks_are_kept_without_outputs(notebook):
+def test_notebooks_are_stored_without_outputs(notebook):
     for cell in cells(notebook, "code"):
         assert cell["outputs"] == [] and cell["execution_count"] is None
     assert len(cells(notebook, "markdown")) > 2, "a notebook explains"

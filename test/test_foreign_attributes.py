@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects change by their own methods: nobody sets attributes of another object from outside."""
+"""Objects change by their own methods: none sets attributes of another from outside."""
 
 import ast
 import re
@@ -121,7 +121,7 @@ def test_the_rule_finds_what_it_is_for(source, expected):
     assert list(set_from_outside(ast.parse(source))) == expected
 
 
-def test_nobody_sets_attributes_of_another_object():
+def test_no_attribute_is_set_from_outside_its_object():
     found = {name_of(path): {*set_from_outside(ast.parse(path.read_text()))} for path in MODULES}
     allowed = OF_LIBRARIES | OPEN_RECORDS
     beyond = {name: sets - allowed.get(name, set()) for name, sets in found.items()}
@@ -130,7 +130,7 @@ def test_nobody_sets_attributes_of_another_object():
     assert {name: sets for name, sets in gone.items() if sets} == {}, "take it off the list"
 
 
-def test_nobody_reads_what_rclpy_keeps_to_itself():
+def test_no_private_attribute_of_rclpy_is_read():
     for path in MODULES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         imported = {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}

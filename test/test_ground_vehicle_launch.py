@@ -31,7 +31,7 @@ class WallClock:
         return self.now
 
 
-def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_commands(
+def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_without_commands(
     coarse_world,
 ):
     clock = WallClock()

@@ -70,7 +70,7 @@ def test_yaw_gives_way_before_roll_and_thrust():
     assert 0.0 <= achieved[3] < 5.0
 
 
-def test_roll_is_kept_at_full_thrust_by_giving_thrust_away():
+def test_roll_is_held_at_full_thrust_by_giving_thrust_away():
     achieved = allocation_matrix(PARAMETERS.airframe) @ shared(40.0, 1.0, 0.5, 0.0)
     assert achieved[1:3] == pytest.approx([1.0, 0.5], abs=ROUNDING)
     assert achieved[0] < 4 * HIGHEST

@@ -52,7 +52,7 @@ def test_what_a_critical_battery_does_can_be_chosen(flight, action, mode):
     assert flight.modes.mode is mode
 
 
-def test_a_battery_that_nobody_reports_falls_to_one_half(flight):
+def test_an_unreported_battery_falls_to_one_half(flight):
     flight.modes.settings.set("SIM_BAT_DRAIN", 10.0)
     flight.take_off()
     flight.wait(15.0)

@@ -164,7 +164,7 @@ def test_only_a_waypoint_has_a_radius_and_a_timed_loiter_no_heading(flight, stat
     assert flight.modes.yaw == pytest.approx(0.0, abs=0.1)
 
 
-def test_an_item_without_autocontinue_is_held_until_somebody_goes_on(flight, station):
+def test_an_item_without_autocontinue_is_held_until_a_request_to_continue(flight, station):
     waiting = item(0, plan.TAKEOFF, place=(0.0, 0.0, 3.0))
     waiting.autocontinue = 0
     items = [waiting, item(1, plan.WAYPOINT, place=place_of(flight, 4.0, 0.0, 3.0))]

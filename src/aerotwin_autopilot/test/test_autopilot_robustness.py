@@ -171,7 +171,7 @@ def test_impossible_vision_does_not_end_the_flight(station, x, variance):
     assert all(map(math.isfinite, station.modes.position))
 
 
-def test_noise_that_a_sender_claims_is_kept_within_what_can_be(station):
+def test_noise_that_a_sender_claims_is_limited_to_what_can_be(station):
     """Its square divides in the filter: a variance of 1e-40 m^2 once left a zero there."""
     parameters = station.flight.autopilot.parameters.estimator
     for claimed, used in ((1e-20, LEAST_STD), (1e19, LARGEST_STD), (0.2, 0.2)):

@@ -90,7 +90,7 @@ def drain(udp: UdpLinks, session: Session) -> None:
     udp.drain(session.server)
 
 
-def test_the_scenarios_client_is_none_and_nobody_takes_its_telemetry(capsys):
+def test_the_scenarios_client_is_none_and_keeps_its_telemetry(capsys):
     session, udp = Session(load_autopilot_parameters(), INSTANCE), UdpLinks(INSTANCE)
     order = sent(command(400, 1.0, target=INSTANCE + 1))
     onboard = (HOST, LOCAL_PORTS["onboard"] + INSTANCE)

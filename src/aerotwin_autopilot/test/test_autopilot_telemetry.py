@@ -133,14 +133,14 @@ def test_integers_among_the_parameters_travel_as_integers(flight, heard):
     assert flight.modes.settings.values.link_loss_action == 2
 
 
-def test_a_heartbeat_that_is_told_to_stop_comes_once_a_second(heard):
+def test_a_heartbeat_with_a_request_to_stop_comes_once_a_second(heard):
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     message = common.MAVLink_command_long_message(1, 1, 511, 0, 0, -1, 0, 0, 0, 0, 0)
     heard.server.on_datagram(GROUND, message.pack(encoder))
     assert len(heard(GROUND, 3.0)["HEARTBEAT"]) == pytest.approx(3, abs=1)
 
 
-def test_a_link_that_nobody_hears_carries_heartbeats_until_somebody_is_there():
+def test_a_link_without_a_peer_carries_heartbeats_until_one_answers():
     session, udp = Session(load_autopilot_parameters(), INSTANCE), UdpLinks(INSTANCE)
     server, link = session.server, session.server.links[OFFBOARD]
     try:

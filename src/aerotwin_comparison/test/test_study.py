@@ -186,7 +186,7 @@ def test_a_method_that_fails_where_another_does_not_is_worse():
     assert duel.typical is None and duel.plain()["median_difference"] is None
 
 
-def test_few_runs_are_told_that_they_cannot_be_significant():
+def test_few_runs_are_reported_as_never_significant():
     found = study(scored([1.0, 2.0, 3.0]), scored([2.0, 3.0, 4.0], method="b"))
     assert any("cannot reach a p-value below" in w for w in found.warnings())
     assert all(not d.winner for d in found.duels)
@@ -391,7 +391,7 @@ def test_the_report_draws_boxes_and_carries_a_verdict(tmp_path):
     assert faults(document["sections"]["study"], STUDY_SCHEMA) == []
 
 
-def test_a_study_in_which_all_failed_is_still_told(tmp_path):
+def test_a_study_in_which_all_failed_is_still_reported(tmp_path):
     found = study(scored([1.0, 2.0], failure={0, 1}))
     section = study_section(found)
     assert section.verdict == "0 of 2 runs completed."

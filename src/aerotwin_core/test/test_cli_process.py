@@ -89,7 +89,7 @@ def test_a_second_ctrl_c_while_threads_end_is_silent():
         process.kill()
 
 
-def test_closed_outputs_are_written_to_nobody():
+def test_nothing_is_written_to_closed_outputs():
     command = f'exec {sys.executable} -c "$0" >&- 2>&-'
     done = subprocess.run(
         ["bash", "-c", command, VERB],

@@ -48,7 +48,7 @@ def test_a_command_of_an_extra_that_is_not_installed_is_named(monkeypatch, capsy
     )
 
 
-def test_a_command_that_nobody_has_is_none_of_an_extra(monkeypatch, capsys):
+def test_a_command_that_does_not_exist_is_none_of_an_extra(monkeypatch, capsys):
     monkeypatch.setattr(extras, "entry_points", lambda group: [])
     assert main(["evaluate", "bogus"], verbs=[]) == 2
     assert "'evaluate bogus' is not a command" in capsys.readouterr().err

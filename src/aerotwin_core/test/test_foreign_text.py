@@ -38,7 +38,7 @@ def test_long_text_keeps_its_start_and_its_end():
     assert text == "a" * 20 + " … " + "b" * 10
 
 
-def test_wanted_line_breaks_stay():
+def test_intended_line_breaks_stay():
     assert printable("a\n\x1bb", keep="\n") == "a\n\\x1bb"
 
 

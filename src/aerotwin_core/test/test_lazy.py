@@ -46,7 +46,7 @@ def package(tmp_path, monkeypatch):
         del sys.modules[module]
 
 
-def test_a_name_is_imported_on_its_first_use_and_kept(package):
+def test_a_name_is_imported_on_its_first_use_and_cached(package):
     far = f"{package.__name__}.deep.far"
     assert far not in sys.modules
     thing = package.Thing

@@ -40,7 +40,7 @@ def test_another_middleware_is_held_by_the_discovery_range(choose):
     assert environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
 
 
-def test_on_the_lan_profiles_of_ones_own_are_kept(choose):
+def test_on_the_lan_profiles_of_ones_own_are_retained(choose):
     environment = {"AEROTWIN_NETWORK": "lan", "FASTDDS_DEFAULT_PROFILES_FILE": "/own.xml"}
     assert choose(environment) == "lan"
     assert environment["FASTDDS_DEFAULT_PROFILES_FILE"] == "/own.xml"
@@ -62,7 +62,7 @@ def test_a_domain_that_does_not_exist_is_refused(choose, text):
 
 
 @pytest.mark.parametrize("text", ["", "0", "101", "232"])
-def test_a_domain_that_rclpy_takes_is_kept(choose, text):
+def test_a_domain_that_rclpy_accepts_is_used(choose, text):
     environment = {"ROS_DOMAIN_ID": text}
     choose(environment)
     assert environment["ROS_DOMAIN_ID"] == text

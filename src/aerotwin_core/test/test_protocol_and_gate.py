@@ -52,7 +52,7 @@ def test_a_wrong_protocol_file_is_named(tmp_path, text, message):
     assert "own.yaml" in str(error.value)
 
 
-def test_an_unknown_preset_is_told_the_known_ones():
+def test_an_unknown_preset_is_answered_with_the_known_ones():
     with pytest.raises(ParameterError, match=r"evo: no such protocol file; presets .* raw"):
         _load("evo")
 
@@ -76,7 +76,7 @@ def test_a_condition_fails_the_command_when_it_holds_or_was_not_judged(text, cod
     assert exit_code_of_gates([parse_condition(text)], METRICS, ALIASES) == code
 
 
-def test_an_unknown_number_is_told_what_is_like_it():
+def test_an_unknown_number_is_answered_with_similar_ones():
     with pytest.raises(UserError, match="no number 'ape_rsme_m'; it has ape_rmse_m"):
         exit_code_of_gates([parse_condition("ape_rsme_m > 1")], METRICS, ALIASES)
 

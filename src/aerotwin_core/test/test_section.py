@@ -17,7 +17,7 @@ from aerotwin_core.section import (
 THREE = np.arange(9.0).reshape(3, 3)
 
 
-def test_what_a_layer_is_given_is_kept():
+def test_the_input_of_a_layer_is_retained():
     layer = PointLayer(name="map", points_map=THREE, values=np.array([0.1, np.nan, 0.3]), unit="m")
     assert np.array_equal(layer.points_map, THREE)
     assert layer.values[2] == 0.3

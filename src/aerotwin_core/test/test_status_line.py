@@ -5,7 +5,7 @@ import io
 from aerotwin_core.status_line import StatusLine
 
 
-def test_the_status_line_prints_each_new_phase_once_where_nobody_watches():
+def test_the_status_line_prints_each_new_phase_once_without_a_terminal():
     stream = io.StringIO()
     status = StatusLine(stream)
     for _ in range(5):

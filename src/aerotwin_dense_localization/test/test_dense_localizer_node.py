@@ -232,7 +232,7 @@ def test_with_an_imu_images_are_expected_where_it_leads_and_the_twist_is_reporte
     assert partner.values()["inertial"] == "fused"
 
 
-def test_samples_of_an_imu_that_are_of_no_use_are_told(start, capfd):
+def test_samples_of_an_imu_that_are_of_no_use_are_reported(start, capfd):
     partner = start(mounting=as_lists(T_BASE_OPTICAL), imu=True)
     partner.send("camera/camera_info", info_of(SCAN))
     partner.spin(lambda: partner.node._camera._ideal is not None)
@@ -258,7 +258,7 @@ def test_samples_of_an_imu_that_are_of_no_use_are_told(start, capfd):
 
 
 @pytest.mark.parametrize("n_waiting", [1, 4])
-def test_of_images_that_wait_only_the_last_ones_are_kept(start, n_waiting):
+def test_of_images_that_wait_only_the_last_ones_are_retained(start, n_waiting):
     partner = start(mounting=as_lists(T_BASE_OPTICAL), n_waiting_images=n_waiting)
     (images,) = (s for s in partner.node.subscriptions if s.topic_name == "/camera/image_raw")
     assert images.qos_profile.depth == n_waiting

@@ -42,7 +42,7 @@ def moved(seconds):
     return pose([0.0, 0.0, 0.4 * seconds], [2.0 * seconds, 1.0, 0.0])
 
 
-def test_poses_are_told_between_two_and_nowhere_else():
+def test_poses_are_interpolated_between_two_and_nowhere_else():
     buffer = PoseBuffer(max_gap_s=0.5)
     assert buffer.near(0) is None and not buffer.has_passed(0)
     for seconds in (1.0, 1.2, 1.4, 3.0, 3.2):
@@ -57,7 +57,7 @@ def test_poses_are_told_between_two_and_nowhere_else():
     assert buffer.has_passed(round(3.2 * S)) and not buffer.has_passed(round(3.2 * S) + 1)
 
 
-def test_time_that_goes_back_forgets_the_poses_and_few_are_kept():
+def test_time_that_goes_back_forgets_the_poses_and_few_are_retained():
     buffer = PoseBuffer(max_gap_s=0.5)
     for k in range(2 * N_RETAINED):
         buffer.add(k, np.eye(4))

@@ -323,7 +323,7 @@ def test_after_a_long_way_without_a_pose_it_begins_anew(exact):
     np.testing.assert_allclose(inertial.estimate(4 * S).T_map_base, motion.base(4.0), atol=ROUNDING)
 
 
-def test_samples_that_lack_are_told(exact):
+def test_missing_samples_are_reported(exact):
     motion = Motion()
     inertial = InertialFilter(EXACT, T_BASE_IMU)
     assert inertial.correct(0, motion.base(0.0), POSE_COVARIANCE) == ""
@@ -352,7 +352,7 @@ def test_the_last_sample_is_held_for_a_short_time_and_then_they_are_waited_for(e
     assert inertial.reason == ""
 
 
-def test_samples_that_are_late_are_left_out_and_clocks_that_go_back_are_told(exact):
+def test_samples_that_are_late_are_left_out_and_clocks_that_go_back_are_reported(exact):
     motion = Motion()
     inertial = tracked(motion, exact, 1.0, 0.1)
     inertial.add(round(0.95 * S), [9.0, 0.0, 0.0], [0.0, 0.0, 90.0])  # late: known better

@@ -114,7 +114,7 @@ def test_a_full_disk_fails(tmp_path, free, status):
     assert machine.disk_check(tmp_path, free).status == status
 
 
-def test_little_shared_memory_fails_and_left_overs_are_told(tmp_path):
+def test_little_shared_memory_fails_and_left_overs_are_reported(tmp_path):
     assert machine.shared_memory_check(tmp_path, 64 * machine.MIB).status == FAIL
     with (tmp_path / "fastdds_left").open("wb") as left:
         left.truncate(300 * machine.MIB)

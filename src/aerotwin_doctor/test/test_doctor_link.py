@@ -167,7 +167,7 @@ def test_pressure_in_pascal_as_px4_sends_it_is_understood():
     assert all_checks(record)["sensors.barometer"].status == OK
 
 
-def test_an_absent_and_an_ill_sensor_are_told_apart():
+def test_an_absent_and_an_ill_sensor_are_distinguished():
     record = healthy()
     add(record, status(present=ALL_SENSORS & ~0x04, health=ALL_SENSORS & ~0x0C))
     check = all_checks(record)["sensors.health"]
@@ -194,7 +194,7 @@ def test_an_empty_battery_fails():
     assert all_checks(record)["power.battery"].status == FAIL
 
 
-def test_the_estimators_flags_and_ratios_are_told():
+def test_the_estimators_flags_and_ratios_are_reported():
     record = healthy()
     add(record, estimator(flags=831 & ~16, velocity=1.7))
     checks = all_checks(record)
@@ -216,7 +216,7 @@ def event(number: int, *, level: int, modes: int = 0xFFFFFFFF) -> bytes:
     )
 
 
-def test_px4s_reasons_are_told_for_the_mode_it_is_in():
+def test_px4s_reasons_are_reported_for_the_mode_it_is_in():
     record = healthy()
     add(record, status(health=ALL_SENSORS))
     receiver = mavlink.MAVLink(None)
@@ -257,7 +257,7 @@ def test_every_listed_event_is_in_the_metadata_of_the_real_px4():
     assert set(events._NAME_OF_ID) <= known
 
 
-def test_texts_of_warning_are_told_and_stand_for_missing_reasons():
+def test_texts_of_warning_are_reported_and_stand_for_missing_reasons():
     record = healthy()
     add(
         record,
@@ -350,7 +350,7 @@ def diagnostic(level: int, message: str, **values: str) -> SimpleNamespace:
     return SimpleNamespace(level=bytes([level]), message=message, values=items)
 
 
-def test_counters_of_a_simulator_are_told():
+def test_counters_of_a_simulator_are_reported():
     checks = by_name(
         topic_checks(
             {

@@ -124,7 +124,7 @@ def test_a_lagging_motor_led_in_full_is_there_after_one_step():
     assert reached == pytest.approx(desired)
 
 
-def test_without_feedback_the_moment_is_that_of_the_wanted_rate_as_the_body_sees_it():
+def test_without_feedback_the_moment_is_that_of_the_desired_rate_as_the_body_sees_it():
     """Euler's law for the rate of R^T R_d omega_d, by differences while both turn."""
     R0 = Rotation.from_euler("XYZ", [0.3, -0.2, 0.4])
     omega, yaw = np.array([0.9, -0.7, 0.5]), np.array([0.6, 1.1, 0.8])

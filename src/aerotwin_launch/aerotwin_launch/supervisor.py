@@ -234,7 +234,7 @@ class _Supervisor:
         try:
             return open(path, "wb")
         except OSError as error:  # a full disk must not stop a flight
-            self._say("WARNING", spec.label, f"its output is not kept: {error.strerror}")
+            self._say("WARNING", spec.label, f"its output is not saved: {error.strerror}")
             return nullcontext()
 
     def _say(self, level: str, name: str, text: str) -> None:

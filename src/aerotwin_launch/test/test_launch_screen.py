@@ -37,7 +37,7 @@ def test_lines_are_whole_whatever_pieces_they_come_in():
         assert screen.written == expected
 
 
-def test_what_a_carriage_return_overwrote_is_not_kept():
+def test_what_a_carriage_return_overwrote_is_not_saved():
     screen = Recording(is_terminal=False)
     feed(screen, b"\r 10 %\r 50 %\r100 %\ndone\n", size=4)
     assert screen.written == [b"[x-1] 100 %\n", b"[x-1] done\n"]

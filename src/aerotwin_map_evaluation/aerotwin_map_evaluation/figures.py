@@ -138,7 +138,7 @@ def rejection(evaluation: MapEvaluation, name: str) -> str:
 
     def draw(axes) -> None:
         axes.plot(cuts, [100.0 * row["share"] for row in rows], "o-", color=ALIGNED)
-        axes.set(xlabel="cut [m]", ylabel="points kept [%]", ylim=(0.0, 104.0))
+        axes.set(xlabel="cut [m]", ylabel="points retained [%]", ylim=(0.0, 104.0))
         mean = axes.twinx()
         mean.spines["right"].set_visible(True)
         mean.grid(False)
@@ -147,11 +147,11 @@ def rejection(evaluation: MapEvaluation, name: str) -> str:
             share = [100.0 * row["floor_share"] for row in rows]
             axes.plot(cuts, share, "o--", color=ALIGNED, alpha=0.6)
             mean.plot(cuts, [r["floor_mean_m"] for r in rows], "s--", color=ESTIMATE, alpha=0.6)
-        mean.set_ylabel("mean distance of those kept [m]")
+        mean.set_ylabel("mean distance of those retained [m]")
         mean.set_ylim(bottom=0.0)
         axes.axvline(evaluation.protocol.cut_m, color=TRUTH, lw=1.0, ls=":")
         handles = [
-            axes.plot([], [], "o-", color=ALIGNED, label="share kept (left)")[0],
+            axes.plot([], [], "o-", color=ALIGNED, label="share retained (left)")[0],
             axes.plot([], [], "s-", color=ESTIMATE, label="mean (right)")[0],
         ]
         if evaluation.floor is not None:

@@ -211,7 +211,7 @@ def _figures(evaluation: MapEvaluation, name: str) -> tuple[Figure, ...]:
         ),
         Figure(
             title="What the cut hides",
-            caption="Points beyond the cut are dropped by the protocol: a low share kept flatters. "
+            caption="Points beyond the cut are dropped by the protocol: a low share flatters. "
             "Dotted: the protocol's cut.",
             svg=figures.rejection(evaluation, f"{name}-rejection"),
         ),

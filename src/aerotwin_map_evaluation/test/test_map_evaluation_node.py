@@ -63,7 +63,7 @@ def values_of(array):
     return status, {item.key: item.value for item in status.values}
 
 
-def test_frames_that_differ_and_what_is_no_number_are_told():
+def test_frames_that_differ_and_what_is_no_number_are_reported():
     from diagnostic_msgs.msg import DiagnosticStatus
 
     from aerotwin_map_evaluation import MapProtocol

@@ -64,7 +64,7 @@ def test_spacing_and_floor_of_a_cloud_are_those_of_closed_forms(cloud, mean, tol
     assert planes["distance"]["rmse_m"] == pytest.approx(NOISE_M, rel=0.05)
 
 
-def test_a_good_map_against_a_sparse_cloud_is_not_told_to_be_half_a_metre_off():
+def test_a_good_map_against_a_sparse_cloud_is_not_reported_half_a_metre_off():
     found = judged(strewn(), flat_map())
     floor_m = found.metrics()["planes"]["floor"]["mean_m"]
     assert f"(a perfect map would be {floor_m:.3f} m away" in verdict(found)

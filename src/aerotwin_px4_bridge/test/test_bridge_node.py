@@ -178,7 +178,7 @@ def test_a_sample_that_comes_twice_is_no_step():
         assert (bridge.counters.n_steps, bridge.counters.n_repeated) == (1, 1)
 
 
-def test_the_wanted_time_ends_the_flight():
+def test_the_requested_time_ends_the_flight():
     with flight(duration_s=0.008) as (bridge, _):
         bridge.step(STEP_NS, FORCE, RATE)
         assert bridge.outcome is None

@@ -49,7 +49,7 @@ def test_what_an_autopilot_writes_is_read_back(tmp_path):
     assert commanders_in_log(tmp_path / "none.log") == []
 
 
-def test_of_px4_the_senders_of_commands_are_told_without_itself_and_the_scenario(tmp_path):
+def test_of_px4_the_senders_of_commands_are_reported_without_itself_and_the_scenario(tmp_path):
     rows = [
         (1_000_000, 400, INSTANCE + 1, 191, True),  # the scenario's client
         (2_000_000, 21, INSTANCE + 1, 1, False),  # PX4 itself

@@ -113,7 +113,7 @@ def test_a_lockstep_runs_over_a_serial_line_at_921600_baud(plug_in):
         assert link.port is None
 
 
-def test_heartbeats_go_out_until_somebody_answers(plug_in, monkeypatch):
+def test_heartbeats_go_out_until_a_peer_answers(plug_in, monkeypatch):
     monkeypatch.setattr(hil_serial, "HEARTBEAT_PERIOD_S", 0.15)
     controller = plug_in(lambda frame: HELLO if len(controller.heard) == 4 else b"")
     with HilLink(f"serial:{controller.device}") as link:

@@ -214,7 +214,7 @@ def test_another_system_on_the_link_is_ignored(connect):
     assert link.counters.n_foreign == 18
 
 
-def test_nobody_connecting_is_reported_with_the_port_and_shows_progress():
+def test_no_connection_is_reported_with_the_port_and_shows_progress():
     waits: list[float] = []
     with HilLink(0) as link, pytest.raises(AutopilotLost, match=rf"TCP port {link.port} within"):
         link.accept(0.35, waits.append)

@@ -278,7 +278,7 @@ def test_two_flights_send_the_same_bytes():
     assert sent[0] == sent[1]
 
 
-def test_streams_that_nobody_wants_are_stopped(pair):
+def test_unrequested_streams_are_stopped(pair):
     autopilot, client = pair
     link = client.link
     attitude = mavlink.MAVLink_attitude_message(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -307,7 +307,7 @@ def test_one_that_cannot_arm_is_reported_with_its_own_reason(pair):
     assert "Preflight Fail: no GPS" in client.failure
 
 
-def test_a_refused_command_is_sent_again_each_second_and_then_told(pair):
+def test_a_refused_command_is_sent_again_each_second_and_then_reported(pair):
     autopilot, client = pair
     autopilot.refuse.add(mavlink.MAV_CMD_COMPONENT_ARM_DISARM)
     _fly(autopilot, client)

@@ -114,7 +114,7 @@ def test_yaw_takes_the_shorter_way_and_is_there_at_a_stop():
     assert path.at(path.duration).yaw == pytest.approx(radians(-170.0), abs=ROUNDING)
 
 
-def test_yaw_is_kept_where_none_is_wanted():
+def test_yaw_is_held_where_none_is_desired():
     path = _square()
     assert np.abs(path.yaw).max() < ROUNDING
 

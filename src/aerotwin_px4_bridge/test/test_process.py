@@ -194,13 +194,13 @@ def test_px4_gets_instance_home_model_and_parameters(tmp_path):
 @pytest.mark.parametrize(
     ("requested", "reported"), [(0.0, "30"), (0.5, "1"), (1.0, "1"), (8.0, "8")]
 )
-def test_px4_is_told_the_real_time_factor(tmp_path, requested, reported):
+def test_px4_gets_the_real_time_factor(tmp_path, requested, reported):
     px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
     process = px4_process(px4_dir, 0, tmp_path, home=HOME, speed_factor=requested)
     assert process.environment["PX4_SIM_SPEED_FACTOR"] == reported
 
 
-def test_rotors_are_told_to_px4_in_front_right_down():
+def test_rotors_are_sent_to_px4_in_front_right_down():
     """The front right rotor of PX4's iris, CCW: PX +, PY +, KM +."""
     values = rotor_parameters([((0.13, -0.22, 0.02), 1), ((0.13, 0.22, 0.02), -1)], 0.06)
     assert values == {
@@ -235,7 +235,7 @@ def test_vehicles_have_names_in_the_dds_world(tmp_path):
     assert process.environment["PX4_UXRCE_DDS_NS"] == "uav2"
 
 
-def test_links_are_opened_in_real_time_only_unless_wanted(tmp_path):
+def test_links_are_opened_in_real_time_only_unless_requested(tmp_path):
     px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
     script = tmp_path / "px4_0" / "px4-rc.mavlink"
     for speed, links, n_started in [(1.0, None, 4), (0.0, None, 1), (8.0, ["ground"], 2)]:

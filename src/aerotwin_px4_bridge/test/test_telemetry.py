@@ -155,7 +155,7 @@ def test_another_system_and_garbage_change_nothing(autopilot):
     assert autopilot.link.state.heartbeat_ns is None
 
 
-def test_a_stream_nobody_asked_for_is_stopped_a_few_times_only(autopilot):
+def test_an_unrequested_stream_is_stopped_a_few_times_only(autopilot):
     for _ in range(20):
         autopilot.say(mavlink.MAVLink_vfr_hud_message(1, 1, 9, 5, 5, 0.1))
     asked = [autopilot.hear() for _ in range(5)]

@@ -35,7 +35,7 @@ def test_messages_are_plain_text(log):
     assert [m.time_us for m in log.messages] == sorted(m.time_us for m in log.messages)
 
 
-def test_only_the_wanted_topics_are_read(shared_data):
+def test_only_the_requested_topics_are_read(shared_data):
     topics = read_ulog(shared_data(SAMPLE), ["vehicle_attitude"]).topics
     assert set(topics) == {"vehicle_attitude"}
     q = np.array([topics["vehicle_attitude"][f"q[{i}]"] for i in range(4)])

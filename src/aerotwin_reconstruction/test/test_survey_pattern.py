@@ -50,7 +50,7 @@ def test_the_camera_of_the_defaults_has_1200_px_focal_length():
     assert CAMERA.ground_sampling_m(60.0) == pytest.approx(0.05, abs=ROUNDING)
 
 
-def test_pictures_of_a_line_and_lines_overlap_at_least_as_wanted():
+def test_pictures_of_a_line_and_lines_overlap_at_least_as_requested():
     shots = plan(pattern="lawnmower", forward_overlap=0.75, side_overlap=0.6, height_m=40.0)
     corners = [seen_on_ground(shot) for shot in shots]
     for a, b, one, two in zip(shots, shots[1:], corners, corners[1:], strict=False):

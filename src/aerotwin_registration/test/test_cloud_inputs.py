@@ -283,7 +283,7 @@ def test_a_las_with_points_outside_of_its_own_box_says_so(las_file):
     assert "x spans" in read_cloud(path).notes[0]
 
 
-def test_floats_without_a_header_are_read_only_when_told(tmp_path, shared_data):
+def test_floats_without_a_header_are_read_only_on_request(tmp_path, shared_data):
     points = np.column_stack([some_points(), np.arange(40)]).astype("<f4")
     (tmp_path / "a.bin").write_bytes(points.tobytes())
     cloud = read_cloud(tmp_path / "a.bin", bin_columns="xyzi")

@@ -209,7 +209,7 @@ def test_a_motion_that_small_steps_do_not_show_is_tried_over_metres():
     assert turned == "a turn about (+1.0 z)"
 
 
-def test_clouds_out_of_reach_or_of_a_handful_of_points_are_told():
+def test_clouds_out_of_reach_or_of_a_handful_of_points_are_reported():
     place = yard(1011)
     few = coarse_align(place[:20], place)
     assert not few.converged

@@ -122,7 +122,7 @@ def test_a_handful_of_points_is_a_failure():
     assert "too few" in result.reason
 
 
-def test_a_plane_is_told_to_slide_along_itself_and_turn_about_its_normal():
+def test_a_plane_is_reported_to_slide_along_itself_and_turn_about_its_normal():
     rng = np.random.default_rng(5)
     plane = np.column_stack([rng.uniform(-10, 10, (3000, 2)), rng.normal(0, 0.02, 3000)])
     result = align(plane + np.array([0, 0, 0.3]), plane)

@@ -133,7 +133,7 @@ def test_an_offset_of_the_whole_map_costs_nothing_and_distortion_costs_itself():
     np.testing.assert_allclose(exact.offset_m, 0.0, atol=curvature)
 
 
-def test_bias_and_repeatability_are_told_apart():
+def test_bias_and_repeatability_are_distinguished():
     rng = np.random.default_rng(4)
     bias = rng.normal(0.0, 0.05, 4000)
     offsets = bias[:, None] + rng.normal(0.0, 0.01, (4000, 3))

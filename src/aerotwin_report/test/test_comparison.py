@@ -154,7 +154,7 @@ def test_what_cannot_be_compared_is_said(tmp_path):
     ]
 
 
-def test_runs_of_one_name_are_told_apart_by_the_folders_above(tmp_path):
+def test_runs_of_one_name_are_distinguished_by_the_folders_above(tmp_path):
     folders = [a_run(tmp_path / above / "run") for above in ("first", "second")]
     assert [run.name for run in load_runs(folders)] == ["first/run", "second/run"]
     assert [run.name for run in load_runs(folders, ["x", "y"])] == ["x", "y"]

@@ -75,7 +75,7 @@ def test_a_lattice_spans_the_cloud_and_is_no_finer_than_asked():
     assert lattice_of(points * 1e-4, FINEST_M)[1] == FINEST_M
 
 
-def test_few_points_are_all_kept_and_many_fill_the_budget():
+def test_few_points_are_all_retained_and_many_fill_the_budget():
     codes = morton_codes(np.random.default_rng(1001).integers(0, LATTICE + 1, (5000, 3)))
     assert sorted(thin(codes, 5000)) == list(range(5000))
     for budget in (0, 1, 777, 4999):

@@ -171,7 +171,7 @@ def test_lidar_alone_suits_kiss_icp():
     assert found.frames == found.gate == "/ouster/points"
 
 
-def test_somebody_elses_slam_gets_all_but_the_truth_and_what_it_publishes_itself():
+def test_an_external_slam_gets_all_but_the_truth_and_what_it_publishes_itself():
     found = plan(OWN, outputs=("/slam/odom", "/slam/map"))
     played = {topic.source for topic in found.topics}
     assert dict(found.held_back) == {

@@ -35,7 +35,7 @@ def _bag(path, *, truth_offset, estimate_offset):
     return BagReader(path)
 
 
-def test_cross_track_control_and_estimation_errors_are_told_apart(tmp_path):
+def test_cross_track_control_and_estimation_errors_are_distinguished(tmp_path):
     bag = _bag(
         tmp_path / "bag",
         truth_offset=np.array([0.3, 0.4, 0.0]),  # 0.3 ahead along the path does not count

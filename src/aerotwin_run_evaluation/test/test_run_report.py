@@ -159,7 +159,7 @@ def test_an_estimate_in_a_frame_of_its_own_is_put_onto_the_truth_at_its_start(
 
 
 @pytest.mark.parametrize("is_expected", [False, True])
-def test_a_map_that_nobody_expected_is_a_remark_and_one_that_was_is_a_warning(fly, is_expected):
+def test_an_unexpected_map_is_a_remark_and_a_missing_one_is_a_warning(fly, is_expected):
     metrics, notes = fly("odom", np.eye(4), is_map_expected=is_expected)
     warned = any("No map was recorded on /slam/map" in line for line in metrics["warnings"])
     assert warned is is_expected

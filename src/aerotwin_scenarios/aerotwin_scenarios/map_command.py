@@ -8,7 +8,7 @@ path), past whose wall the simulator then flies.
 
 Poses (--poses): of a bag slam/odom, else autopilot/odom, or a topic; a file (TUM, KITTI, EuRoC,
 CSV); odometry: made here from the pictures, laid over gnss/fix where there is one; of a flight in a
-world what the autopilot's estimator told. They are brought to agree with each other where pictures
+world the autopilot's estimate. They are brought to agree with each other where pictures
 overlap. `--poses truth` takes the true ones as they stand, and the map says so.
 
 MAP_FOLDER then holds the map (manifest.json, surfaces/), cloud.ply and keyframes.tum, the poses of
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from aerotwin_scenarios.dense_localization.commands.world_flights import FlownMapRequest
 
 _DEFAULTS = {"rate_hz": 100.0, "max_keyframes": 1000}
-"""Nobody waits: every pair is looked at; 4 GB of 752x480."""
+"""Not real time: every pair is looked at; 4 GB of 752x480."""
 _OF_RECORDED_MAPS = ("keep_poses", "gnss", "origin", "nearest_m", "farthest_m", "parameters")
 
 

@@ -16,7 +16,7 @@ Of a map that is bent by a known displacement (aerotwin degrade) the marks lie a
 and the floor is printed; of a reconstruction, --marks tells where the painted marks appear in it
 (x_map_m,y_map_m,z_map_m) and where they are (x_true_m,y_true_m,z_true_m).
 
-Faults (--fault, as often as wanted; times in seconds since the start):
+Faults (--fault, may be repeated; times in seconds since the start):
   silent:FROM:SECONDS               the sensor is silent
   blocked:FROM:SECONDS[:RIGHT:LEFT] nothing comes back between two azimuths [deg], 0 = ahead, left
                                     positive; without them from nowhere

@@ -106,7 +106,7 @@ def _plan(
     pattern: "PatternParameters",
     camera: "SurveyCamera",
 ) -> tuple[Sequence["Shot"], str]:
-    """Return the pictures that are wanted, and the mission that passes them."""
+    """Return the requested pictures, and the mission that passes them."""
     from aerotwin_reconstruction.survey import FlightLimits, mission_text, plan_shots
 
     x0, y0, x1, y1 = area_m

@@ -222,7 +222,7 @@ def test_the_camera_without_a_mounting_asks_for_it(bag):
     np.testing.assert_allclose(provided.at(PERIOD_NS), true_base(0) @ T_right, atol=ROUNDING)
 
 
-def test_poses_of_a_frame_that_nobody_knows_are_refused(tmp_path):
+def test_poses_of_an_unknown_frame_are_refused(tmp_path):
     path = write_bag(tmp_path / "bag", n=2, body="imu")
     with pytest.raises(UserError, match="its poses are of imu"):
         stereo_recording(path, Reading()).poses(None)

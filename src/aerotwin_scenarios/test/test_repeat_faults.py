@@ -170,9 +170,7 @@ def test_a_fault_that_is_none_is_refused_in_one_line_with_the_forms(word):
 
 
 @pytest.mark.parametrize("at_m", [6.0, 14.0])
-def test_a_start_on_the_way_is_found_though_nobody_tells_where_it_is(
-    graph_folder, queries, study, at_m
-):
+def test_a_start_on_the_way_is_found_without_an_initial_pose(graph_folder, queries, study, at_m):
     unknown = dataclasses.replace(study, start_at_m=at_m, is_start_unknown=True)
     graph = RouteGraph.load(graph_folder)
     ids = [k for k in graph.runs[0] if graph.vertex(k).T_map_vertex[0, 3] <= at_m + 2.0]

@@ -193,7 +193,7 @@ def _gnss_preset(tmp_path: Path, delay_s: float) -> str:
     return str(path)
 
 
-def test_the_embedded_autopilot_is_told_the_delay_of_its_receiver(tmp_path):
+def test_the_embedded_autopilot_gets_the_delay_of_its_receiver(tmp_path):
     make_process(_setup(tmp_path, gnss=_gnss_preset(tmp_path, 0.17)))
     reported = load_autopilot_parameters(tmp_path / "autopilot_0.yaml")
     assert reported.estimator.gnss_delay_s == 0.17
@@ -260,7 +260,7 @@ def test_vehicle_numbers_beyond_the_last_are_refused():
 
 
 @pytest.mark.parametrize("controller", ["ros2", "python:module:Class"])
-def test_poses_from_a_topic_are_refused_where_nobody_takes_them(controller):
+def test_poses_from_a_topic_are_refused_without_a_consumer(controller):
     with pytest.raises(ParameterError, match="external_vision: expected none or simulated"):
         SimulatorParameters(controller=controller, external_vision="topic")
 
@@ -295,7 +295,7 @@ def test_topics_of_sensors_that_cannot_be_are_refused_before_the_flight(faults, 
         check_before_flight(SimulatorParameters(controller="ros2", extra_sensors=lines))
 
 
-def test_a_mission_that_nobody_flies_is_refused_if_it_does_not_exist(tmp_path):
+def test_an_unused_mission_is_refused_if_it_does_not_exist(tmp_path):
     mission = tmp_path / "mission.yaml"
     parameters = SimulatorParameters(controller="ros2", mission=str(mission))
     with pytest.raises(ParameterError, match="mission: expected none with controller ros2"):

@@ -84,7 +84,7 @@ def test_a_class_that_cannot_be_made_is_reported(controllers, fly):
         fly(controller=f"python:{controllers}:Broken")
 
 
-def test_options_that_are_no_mapping_are_told(controllers, tmp_path):
+def test_options_that_are_no_mapping_are_reported(controllers, tmp_path):
     (tmp_path / "options.yaml").write_text("[1, 2]")
     parameters = SimulatorParameters(
         controller=f"python:{controllers}:Climber",
@@ -173,7 +173,7 @@ def test_commands_that_are_no_rotor_speeds_are_counted_and_passed_over(
     assert backend.motors.kind == OFF
 
 
-def test_nobody_on_the_topic_is_reported(flat_world, tmp_path):
+def test_a_topic_without_a_publisher_is_reported(flat_world, tmp_path):
     simulation = _topic_flight(
         flat_world, Commander(0.0), tmp_path, command_wait_s=0.1, autopilot_wait_s=0.1
     )

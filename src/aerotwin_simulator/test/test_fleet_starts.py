@@ -61,7 +61,7 @@ def test_with_room_they_stand_in_a_line_to_the_north(starts):
     np.testing.assert_array_equal(starts(3), [(0, 0), (0, 3), (0, 6)])
 
 
-def test_nobody_stands_in_or_too_near_a_wall(starts):
+def test_no_pose_is_in_or_too_near_a_wall(starts):
     found = starts(5, wall_at(0.0, 7.4, 30.0))  # 6 and 9 m are 1.4 and 1.6 m from it
     np.testing.assert_array_equal(found, [(0, 0), (0, 3), (0, 12), (0, 15), (0, -3)])
 
@@ -74,7 +74,7 @@ def test_a_mission_that_would_fly_into_a_wall_counts_as_one_that_starts_there(st
     assert (0.0, 9.0) in map(tuple, found)
 
 
-def test_nobody_starts_or_lands_on_steep_ground_or_on_an_edge(starts):
+def test_no_start_or_landing_is_on_steep_ground_or_on_an_edge(starts):
     ramp = rectangle([(-9, 2, 0), (9, 2, 0), (9, 9, 3.5), (-9, 9, 3.5)], "a ramp of 27 degrees")
     block = rectangle([(-9, -40, 1), (9, -40, 1), (9, -5.5, 1), (-9, -5.5, 1)], "a step of 1 m")
     found = starts(3, ramp, block)

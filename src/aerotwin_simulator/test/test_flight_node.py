@@ -77,7 +77,7 @@ def test_listeners_are_counted_anew_when_the_start_is_over(fly_node):
     assert node.n_recounts == 1
 
 
-def test_a_flight_that_nobody_talks_to_leaves_the_middleware_alone(fly_node, monkeypatch):
+def test_a_flight_without_clients_leaves_the_middleware_alone(fly_node, monkeypatch):
     from rclpy.executors import SingleThreadedExecutor
 
     waits, spin_once = [], SingleThreadedExecutor._spin_once_impl

@@ -231,7 +231,7 @@ def test_a_receiver_without_a_fix_says_so_and_the_autopilot_flies_on(fly, hover,
 
 
 @pytest.mark.parametrize("airframe", ["x500", "firefly"])
-def test_the_embedded_autopilot_is_told_what_it_flies(fly, hover, airframe):
+def test_the_embedded_autopilot_gets_the_airframe_that_it_flies(fly, hover, airframe):
     simulation, bag = fly(airframe=airframe, mission=hover, duration_s=9.0, instance=INSTANCE)
     assert simulation.outcome == "9 s are over"
     truth = bag.trajectory("/truth/odom")

@@ -32,7 +32,7 @@ class Consumer:
         self.told.append(meshes)
 
 
-def test_consumers_are_told_of_other_meshes_and_only_then(flat_world):
+def test_consumers_are_notified_of_other_meshes_and_only_then(flat_world):
     stream, consumers = Stream(("near",), ("far",)), (Consumer(), Consumer())
     world = dataclasses.replace(flat_world, stream=stream)
     follower = WorldFollower(world, consumers)

@@ -66,7 +66,7 @@ def test_normals_turn_with_the_vertex():
         assert np.abs(normals[:, axis]).min() > np.cos(NORMAL_ERROR)
 
 
-def test_given_normals_are_kept_and_averaged_without_regard_to_sign():
+def test_input_normals_are_retained_and_averaged_without_regard_to_sign():
     points = np.array([[0.05, 0.05, 0.05], [0.06, 0.05, 0.05], [5.1, 0.1, 0.1]])
     tilted = np.array([0.6, 0.0, 0.8])
     normals = np.array([[0.0, 0.0, 1.0], -tilted, [1.0, 0.0, 0.0]])
@@ -108,7 +108,7 @@ def test_a_cloud_elsewhere_is_refused():
         above.load(0)
 
 
-def test_only_what_submaps_can_hold_is_kept():
+def test_only_what_submaps_can_hold_is_retained():
     near = np.array([[-25.0, 0.0, 0.0]])
     retained = GridCloud.of(cloud(), near_map=near, protocol=PROTOCOL)
     assert 0 < len(retained) < 0.6 * len(GridCloud.of(cloud(), protocol=PROTOCOL))

@@ -145,7 +145,7 @@ class TilesDescription:
         minimum=0.0,
     )
     crop: bool = parameter(
-        default=False, text="Cut triangles at the region's faces; else whole tiles are kept."
+        default=False, text="Cut triangles at the region's faces; else whole tiles are loaded."
     )
     up_axis: str = parameter(
         default="auto",

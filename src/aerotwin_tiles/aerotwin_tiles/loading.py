@@ -207,7 +207,7 @@ def select(
         for node, answer in zip(requested, answers, strict=True):
             if source.traffic.n_bytes - start_bytes > limit_mb * _MEGABYTE:
                 raise UserError(
-                    f"{tileset.tree.address}: the files of what is wanted have more than "
+                    f"{tileset.tree.address}: the requested files have more than "
                     f"memory_limit_mb = {limit_mb:g}; choose a smaller region or a larger "
                     "max_error_m, or raise it"
                 )
@@ -235,7 +235,7 @@ class LimitedReader:
             is_over = self._n_bytes > self._limit_mb * _MEGABYTE
         if is_over:
             raise UserError(
-                f"tiles: what is wanted takes more than memory_limit_mb = {self._limit_mb:g}; "
+                f"tiles: what is requested takes more than memory_limit_mb = {self._limit_mb:g}; "
                 "choose a smaller region or a larger max_error_m, raise it, or set stream: true"
             )
         return loaded

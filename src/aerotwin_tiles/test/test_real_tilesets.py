@@ -69,7 +69,7 @@ def test_at_full_detail_the_finest_tiles_cover_the_terrain(load):
 
 
 @pytest.mark.parametrize(("max_error_m", "level"), [(31.0, 0), (30.2604, 1)])
-def test_a_wanted_error_chooses_the_level(load, max_error_m, level):
+def test_the_requested_error_chooses_the_level(load, max_error_m, level):
     counts = by_level(load("tileset.json", max_error_m=max_error_m))
     assert counts[level] == (TILES[level], TRIANGLES[level]) or level == 1
     assert max(counts) >= level and min(counts) == level

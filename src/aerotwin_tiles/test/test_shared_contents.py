@@ -68,7 +68,7 @@ def points(n):
     return [TilePart(shape=shape, name="", copyright="")]
 
 
-def test_what_was_not_used_for_the_longest_time_goes_first_and_the_large_is_not_kept():
+def test_what_was_not_used_for_the_longest_time_goes_first_and_the_large_is_not_cached():
     shared, read = SharedContents(limit_bytes=3 * 27_000 + 30_000), []
 
     def get(name, n=1000):

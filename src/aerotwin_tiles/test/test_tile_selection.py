@@ -61,7 +61,7 @@ LEVEL_2 = [f"r{i}{j}" for i in range(4) for j in range(4)]
     ("max_error_m", "expected"),
     [(9.0, ["r"]), (8.0, ["r"]), (7.9, LEVEL_1), (4.0, LEVEL_1), (3.9, LEVEL_2), (0.0, LEVEL_2)],
 )
-def test_tiles_are_refined_while_their_error_is_larger_than_wanted(site, max_error_m, expected):
+def test_tiles_are_refined_while_their_error_is_larger_than_requested(site, max_error_m, expected):
     site.write(quarters(site, "r", 0, 0, 64, (8.0, 4.0, 0.0)))
     names, loaded = names_of(site, max_error_m=max_error_m)
     assert names == expected and loaded.missing == ()

@@ -156,7 +156,7 @@ def test_files_of_contents_count_once_where_tiles_share_one(site):
     own = [site.tile(f"{k}.b3dm", has_file=False) for k in range(9)]
     site.write(site.tile("", error=1.0, children=own))
     assert len(site.names(memory_limit_mb=2)[0]) == 9
-    with pytest.raises(UserError, match=r"files of what is wanted have more than memory_limit_mb"):
+    with pytest.raises(UserError, match=r"the requested files have more than memory_limit_mb"):
         site.names(memory_limit_mb=1)
 
 

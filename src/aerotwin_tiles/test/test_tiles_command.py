@@ -71,7 +71,7 @@ def test_without_reading_it_looks_at_documents_only(terrain, capsys):
     assert set(json.loads(capsys.readouterr().out)) == {"tileset"}
 
 
-def test_too_many_tiles_are_told_and_what_was_seen_is_shown(terrain, capsys):
+def test_too_many_tiles_are_reported_and_what_was_seen_is_shown(terrain, capsys):
     assert run(terrain, "--no-read", "--max-tiles", 3, "--json", "-") == 0
     record = json.loads(capsys.readouterr().out)["tileset"]
     assert not record["is_complete"]

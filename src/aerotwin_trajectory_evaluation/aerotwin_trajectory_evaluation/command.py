@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Score estimated trajectories against a reference: APE, RPE, drift, coverage, consistency.
 
-Files are TUM, KITTI, EuRoC, CSV with named columns (told apart by their columns) or rosbag2 bags,
+Files are TUM, KITTI, EuRoC, CSV with named columns (recognised by their columns) or rosbag2 bags,
 as BAG:TOPIC or BAG:/tf:PARENT.CHILD. The scores are evo's unless a protocol says otherwise; the
 unaligned score and what the alignment removed always stand beside. Time offset and lever arm are
 estimated and shown, and applied only when asked for. The offset is what must be added to the

@@ -246,7 +246,7 @@ TRAJECTORY_METRICS = MetricSet(
         Metric("alignment.removed.scale_percent", "removed: scale",
                "how much larger it made the estimate; 0 unless fitted (sim3)", unit="%",
                aliases=("scale_percent",), needs="is_aligned"),
-        Metric("alignment.inlier_share", "inliers", "share of the poses that the robust fit kept",
+        Metric("alignment.inlier_share", "inliers", "share of the poses that the robust fit used",
                shown_in="%", digits=1, needs="alignment.inlier_share"),
         Metric("calibration.time_offset_s", "time offset",
                "to be added to the estimate's stamps; negative: they are too late; {certainty}; "

@@ -260,7 +260,7 @@ def _from_bag(path: Path, topic: str | None, duplicates: str) -> TrajectoryFile:
             f"{path}: {poses.n_repeated} poses of {topic} repeat a stamp; take --duplicates first"
         )
     if poses.n_repeated and duplicates == "keep":
-        notes.append(f"{path}: of a bag equal stamps are not kept; as duplicates = first")
+        notes.append(f"{path}: of a bag equal stamps are not retained; as duplicates = first")
     return TrajectoryFile(
         trajectory=poses.trajectory,
         file_format="bag",

@@ -23,7 +23,7 @@ class TrajectoryProtocol:
 
     duplicates: str = parameter(
         "keep",
-        text="poses with one stamp: keep (as evo; told apart by 1 ns), first (drop the later ones) "
+        text="poses with one stamp: keep (as evo; set 1 ns apart), first (drop the later ones) "
         "or refuse",
         choices=("keep", "first", "refuse"),
     )

@@ -176,7 +176,7 @@ def _table(numbers: dict[str, Any]) -> Table:
         rows.append(measure(f"{name}, RMS", value["rmse"], "m", meaning))
         rows.append(measure(f"{name}, largest", value["max"], "m", "the worst moment"))
     rows.append(measure("removed: offset", removed["offset_m"], "m", "by the line with a fit"))
-    rows.append(measure("removed: yaw", removed["yaw_deg"], "deg", "likewise"))
+    rows.append(measure("removed: yaw", removed["yaw_deg"], "deg", "by the line with a fit"))
     scale = numbers["time_scale"]
     rows.append(measure("time scale", scale, "", "above 1: flown slower than recorded"))
     return Table(title="Deviation", columns=MEASURE_COLUMNS, rows=tuple(rows))

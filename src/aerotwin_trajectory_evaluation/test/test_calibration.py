@@ -139,7 +139,7 @@ def test_nothing_is_applied_unless_asked_for():
     assert max(rmse["apply_time_offset"], rmse["apply_lever_arm"]) < rmse["none"]
 
 
-def test_without_turns_the_arm_is_not_told_and_the_offset_is():
+def test_without_turns_the_arm_is_not_estimated_and_the_offset_is():
     reference = truth(turn=0.0)
     estimate = seen(reference, np.random.default_rng(1000), arm_m=np.zeros(3))
     found = find_calibration(reference, estimate, max_offset_s=1.0)
@@ -184,7 +184,7 @@ def test_turns_about_one_axis_leave_the_arm_along_it_open():
         ),
     ],
 )
-def test_what_cannot_be_told_is_said_and_not_guessed(estimate, tokens):
+def test_what_cannot_be_determined_is_reported_and_not_guessed(estimate, tokens):
     reference = truth()
     found = find_calibration(reference, estimate(reference), max_offset_s=1.0)
     assert found.time_offset_s is None

@@ -143,7 +143,7 @@ def test_a_geodetic_recording_can_also_be_flown_from_the_start():
     assert track.recorded_map == pytest.approx(plain.recorded_map, abs=2e-3)  # the Earth is round
 
 
-def test_without_attitude_the_yaw_of_the_start_is_kept():
+def test_without_attitude_the_yaw_of_the_start_is_used():
     track = _track(_recording(yaw=None))
     assert track.yaw == pytest.approx(np.full(len(track.yaw), 0.7))
     assert any("no attitude" in note for note in track.notes)
@@ -214,7 +214,7 @@ def test_what_is_cut_is_reported_and_counts_in_the_coverage_of_the_recording():
     assert numbers["coverage"] == 1.0
 
 
-def test_gaps_are_told():
+def test_gaps_are_reported():
     recording = _recording()
     keep = (recording.t < 15.0) | (recording.t > 18.0)
     cut = FlightRecording(

@@ -226,7 +226,7 @@ def test_equal_stamps_of_a_bag_are_refused_or_said(tmp_path):
     for duplicates, is_said in (("first", False), ("keep", True)):
         found = load_trajectory(bag, topic="/odom", duplicates=duplicates)
         assert found.trajectory.p_ref_body[:, 0].tolist() == [0, 1, 3]
-        assert any("equal stamps are not kept" in note for note in found.notes) == is_said
+        assert any("equal stamps are not retained" in note for note in found.notes) == is_said
     clean = a_bag(tmp_path / "clean", [1, 2, 3])
     assert len(load_trajectory(clean, topic="/odom", duplicates="refuse").trajectory) == 3
 

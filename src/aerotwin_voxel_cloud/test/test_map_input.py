@@ -28,7 +28,7 @@ def some_points(n=50):
     return np.random.default_rng(1).uniform(-20, 20, (n, 3))
 
 
-def test_a_cloud_says_what_nobody_told_it(tmp_path):
+def test_a_cloud_reports_what_was_assumed(tmp_path):
     write_cloud(tmp_path / "a.npz", some_points())
     found = load_map(tmp_path / "a.npz")
     np.testing.assert_array_equal(found.points, some_points())
@@ -62,7 +62,7 @@ def test_sizes_that_no_map_has_are_doubted():
     assert doubts([[0, 0, 0], [0.6, 0.5, 0.7]]) == ()  # a chair
 
 
-def test_a_cloud_in_millimetres_is_suspected_and_can_be_told(tmp_path):
+def test_a_cloud_in_millimetres_is_suspected_and_can_be_declared(tmp_path):
     np.save(tmp_path / "a.npy", some_points() * 1e4)
     assert "millimetre" in load_map(tmp_path / "a.npy").notes[0]
     assert load_map(tmp_path / "a.npy", unit="mm").notes == ()

@@ -199,7 +199,7 @@ def test_vertices_further_apart_than_the_weld_stay_two():
     assert len(parts_of(vertices, np.array([[0, 1, 2], [3, 1, 2]])).vertices) == 3
 
 
-def test_open_parts_are_told_by_name_and_count_and_stay_shells():
+def test_open_parts_are_reported_by_name_and_count_and_stay_shells():
     ground = np.array([[0.0, 0.0, 0.3], [12.0, 0.0, 0.3], [0.0, 12.0, 0.3], [12.0, 12.0, 0.3]])
     ground = ground, np.array([[0, 1, 2], [1, 3, 2]])
     roofless = box(7.5, 10.5, OUTWARDS[:-2])

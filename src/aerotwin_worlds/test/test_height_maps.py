@@ -155,7 +155,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_enclosed_holes_are_filled_and_told_and_the_border_is_left_out(folder):
+def test_enclosed_holes_are_filled_and_reported_and_the_border_is_left_out(folder):
     description = HeightMapDescription(file="dem.tif")
     geometry = read_height_map(description, folder, None, where="world.yaml")
     (mesh,) = geometry.meshes

@@ -134,7 +134,7 @@ def test_a_wrong_path_names_where_it_looked_and_what_exists(spec):
         ("a.ply", "a.ply", "a mesh; write a world.yaml beside it"),
     ],
 )
-def test_shapes_in_place_of_a_world_are_told_what_to_do(tmp_path, file, spec, message):
+def test_shapes_in_place_of_a_world_are_refused_with_the_way_out(tmp_path, file, spec, message):
     (tmp_path / file).write_bytes(b"\x00\xff")
     with pytest.raises(UserError, match=f"expected a world's YAML file, found .*{message}"):
         loading.find_world(str(tmp_path / spec))

@@ -114,7 +114,7 @@ def test_colours_of_a_cloud_are_those_of_its_highest_points(folder):
     np.testing.assert_array_equal(mesh.texture[3, 49], (60, 200, 60))
 
 
-def test_gaps_of_a_cloud_are_filled_from_their_surroundings_and_told(folder):
+def test_gaps_of_a_cloud_are_filled_from_their_surroundings_and_reported(folder):
     geometry, summary = read(folder, **{**CLOUD, "texel_m": 0.5})
     assert summary.n_colour_filled == pytest.approx(0.75 * summary.n_colour_pixels, rel=0.02)
     assert "had no colour and were filled" in geometry.notes[0]

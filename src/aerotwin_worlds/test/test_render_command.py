@@ -77,6 +77,6 @@ def test_a_fisheye_sees_more_than_a_pinhole(run):
         (["--position-m", "nan", "0", "0"], "--position-m"),
     ],
 )
-def test_wrong_values_are_told_to_the_user(run, arguments, named):
+def test_wrong_values_are_reported_to_the_user(run, arguments, named):
     with pytest.raises(UserError, match=named):
         run(*arguments)

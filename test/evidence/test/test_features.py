@@ -66,7 +66,7 @@ def test_another_wall_gives_no_pose(references):
     assert found.T_map_cam is None and found.n_inliers < MIN_INLIERS
 
 
-def test_what_is_not_wanted_has_no_features():
+def test_what_is_not_requested_has_no_features():
     is_requested = np.zeros((240, 320), bool)
     is_requested[:, 160:] = True
     for name in ("orb", "sift"):
@@ -105,7 +105,7 @@ def seen_points(n, n_wrong, *, noise, seed):
     return T, points, rays
 
 
-def test_a_pose_is_exact_where_points_are_and_outliers_are_told():
+def test_a_pose_is_exact_where_points_are_and_outliers_are_reported():
     T, points, rays = seen_points(60, 40, noise=0.0, seed=1)
     found, agrees = camera_pose(points, rays, np.full(60, PIXEL), 12)
     np.testing.assert_allclose(found, T, atol=ROUNDING)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A pipe that nobody writes to, or a socket, in the place of each file that is read."""
+"""A pipe without a writer, or a socket, in the place of each file that is read."""
 
 import os
 import signal

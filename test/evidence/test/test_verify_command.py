@@ -56,7 +56,7 @@ def launches(monkeypatch):
     return launches
 
 
-def test_a_kept_run_counts_only_for_its_own_world_and_name(tmp_path):
+def test_a_saved_run_counts_only_for_its_own_world_and_name(tmp_path):
     path = _run(tmp_path)
     assert saved_flight(tmp_path, "seed-1000", WORLD) == path
     assert has_succeeded(path)
@@ -64,7 +64,9 @@ def test_a_kept_run_counts_only_for_its_own_world_and_name(tmp_path):
     assert saved_flight(tmp_path, "seed-1001", WORLD) is None
 
 
-def test_a_failed_flight_is_kept_and_misses_its_bars_and_is_not_flown_again(tmp_path, launches):
+def test_a_failed_flight_is_saved_and_misses_its_thresholds_and_is_not_flown_again(
+    tmp_path, launches
+):
     path = _run(tmp_path, outcome=CRASHED, warnings=[f"The flight failed: {CRASHED}"])
     assert saved_flight(tmp_path, "seed-1000", WORLD) == path
     (row,) = fly_seeds([SEED], WORLD, tmp_path, is_quiet=True)

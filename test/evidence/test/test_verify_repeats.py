@@ -228,7 +228,7 @@ def test_the_bar_of_a_bent_map_is_its_floor_and_what_is_allowed_beyond():
     assert not of(rows, "marker RMSE", SEED)["met"]
 
 
-def test_nobody_may_step_in_on_structured_routes_and_elsewhere_it_is_reported():
+def test_no_intervention_is_allowed_on_structured_routes_and_elsewhere_it_is_reported():
     road, meadow = case_of("road"), case_of("meadow", is_structured=False)
     scores = [scores_of([[0.0, 0.0]], n_interventions=1)]
     rows = rows_of([road, meadow], {"road": scores, "meadow": scores})

@@ -176,7 +176,7 @@ def test_definitions_in_idl_are_read(tmp_path, write_mcap):
     assert (message.count, message.names, message.inner[1].x) == (7, ["ab"], 0.0)
 
 
-def test_a_type_that_nobody_knows_is_named(tmp_path, pose, write_mcap):
+def test_an_unknown_type_is_named(tmp_path, pose, write_mcap):
     write_mcap(tmp_path / "f.mcap", [("/odd", 1, pose(0))], schema=("odd/msg/Odd", "", ""))
     bag = BagReader(tmp_path / "f.mcap")
     assert list(bag.raw()) == [("/odd", 1, pose(0))]

@@ -209,12 +209,12 @@ def test_fixed_transforms_are_found_and_moving_ones_are_not_fixed(tf_bag):
         ("/clock:a.b", "no topic /clock"),
     ],
 )
-def test_frames_that_give_no_poses_are_told(tf_bag, topic, message):
+def test_frames_that_give_no_poses_are_reported(tf_bag, topic, message):
     with pytest.raises(UserError, match=message):
         tf_bag.trajectory(topic)
 
 
-def test_frames_that_are_not_connected_are_told(tmp_path):
+def test_frames_that_are_not_connected_are_reported(tmp_path):
     bag = write(tmp_path, [("/tf", 1, tf((1, "a", "b", *pose_at(1)), (1, "c", "d", *pose_at(1))))])
     with pytest.raises(UserError, match="a and d are not connected; from a one reaches b"):
         bag.trajectory("/tf:a.d")

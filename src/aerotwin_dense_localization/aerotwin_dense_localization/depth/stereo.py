@@ -40,7 +40,7 @@ class StereoParameters:
         4.0, text="Nearest depth that is sought.", unit="m", minimum=0.05, maximum=1000.0
     )
     farthest_m: float = parameter(
-        40.0, text="Farthest depth that is kept.", unit="m", minimum=0.1, maximum=10_000.0
+        40.0, text="Farthest depth that is used.", unit="m", minimum=0.1, maximum=10_000.0
     )
     block_px: int = parameter(
         5, text="Edge of the blocks that are compared, odd.", unit="px", minimum=3, maximum=21

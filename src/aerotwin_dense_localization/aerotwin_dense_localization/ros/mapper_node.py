@@ -71,7 +71,7 @@ class MapperNode(ConfiguredNode):
 
     def _is_requested(self, stamp_ns: int) -> bool:
         if self._recorder is not None and self._recorder.is_full:
-            self._last = f"{len(self._recorder.keyframes)} key-frames: no more are kept"
+            self._last = f"{len(self._recorder.keyframes)} key-frames: no more are saved"
             self.get_logger().warning(f"{self._last}; call ~/finish", once=True)
         is_due = self._recorder is None or self._recorder.is_due(stamp_ns)
         return self._is_recording and is_due

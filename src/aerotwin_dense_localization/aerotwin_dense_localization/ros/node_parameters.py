@@ -80,7 +80,7 @@ class LocalizerNodeParameters(MountedCameraParameters, LocalizationParameters):
     imu: bool = parameter(
         False,
         text="imu/data_raw is listened to: it says where images are expected, poses are fused with "
-        "it, and the twist is told. The map must stand level.",
+        "it, and the twist is published. The map must stand level.",
     )
     inertial: InertialParameters = field(default_factory=InertialParameters)
     n_waiting_images: int = parameter(

@@ -97,7 +97,7 @@ def test_lists_strips_and_fans_become_triangles(gltf, shapes, mode, indices, exp
     np.testing.assert_array_equal(corners(part.shape), positions[np.array(expected)])
 
 
-def test_lines_are_left_out_and_points_are_kept(gltf, shapes, quad_positions):
+def test_lines_are_left_out_and_points_are_retained(gltf, shapes, quad_positions):
     file = gltf()
     position = file.accessor(quad_positions)
     file.add(

@@ -205,7 +205,7 @@ def test_the_chair_is_as_large_as_its_source_says(shared_data, measure):
         (("cube.mtl\n", "../cube.mtl\n"), "must lie in"),
     ],
 )
-def test_missing_materials_are_told_and_grey(folder, change, message):
+def test_missing_materials_are_reported_and_grey(folder, change, message):
     (folder / "cube.obj").write_text(CUBE.replace(*change))
     meshes, missing = read_obj(folder / "cube.obj")
     assert len(meshes) == 2
@@ -214,7 +214,7 @@ def test_missing_materials_are_told_and_grey(folder, change, message):
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../brick.png", "gone.png", "cube.mtl"])
-def test_missing_textures_are_told_and_take_the_plain_colour(folder, name):
+def test_missing_textures_are_reported_and_take_the_plain_colour(folder, name):
     (folder / "cube.mtl").write_text(f"newmtl brick\nKd 0 1 0\nmap_Kd {name}\n")
     meshes, missing = read_obj(folder / "cube.obj")
     np.testing.assert_array_equal(meshes[1].texture, [[[0, 255, 0]]])

@@ -3,7 +3,7 @@
 """Teach and repeat in closed loop: a robot that repeats a taught route in the true world.
 
 Here meet what does not import each other: the world and the robot in it (`aerotwin_simulator`),
-and localisation, state machine and tracker (`aerotwin_teach_repeat`). The robot is told scans and
+and localisation, state machine and tracker (`aerotwin_teach_repeat`). The robot gets scans and
 wheel speeds only; truth is for the start, the marks and the scores.
 """
 

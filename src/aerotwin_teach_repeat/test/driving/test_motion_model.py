@@ -28,7 +28,7 @@ def test_heading_lags_a_turn_by_rate_times_time_constant():
     assert found[4] == pytest.approx(w * (1.0 - math.exp(-t / tau)), abs=ROUNDING)
 
 
-def test_a_steady_circle_is_kept_but_for_chord_for_arc():
+def test_a_steady_circle_is_exact_but_for_chord_for_arc():
     state, w, v, dt = (0.0, 0.0, 0.0, 1.0, 0.5), 0.5, 1.0, 0.025
     for _ in range(200):
         state = UNICYCLE.step(state, (v, w), dt, CommandResponse())

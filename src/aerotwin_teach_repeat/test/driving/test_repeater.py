@@ -36,7 +36,7 @@ def test_a_route_is_driven_from_start_to_end_and_every_change_says_why():
     assert max(abs(step.lateral_m) for step in stage.steps) < 0.03
 
 
-def test_it_does_not_move_before_it_is_told_to():
+def test_it_does_not_move_before_a_command():
     stage = Stage()
     stage.run(3.0)
     assert np.hypot(stage.vehicle.x, stage.vehicle.y) == 0.0

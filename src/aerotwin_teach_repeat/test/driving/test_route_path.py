@@ -71,7 +71,7 @@ def test_the_second_pass_of_a_crossing_is_not_taken_for_the_first():
         assert route.project(crossing, near, WINDOW).s_m == pytest.approx(10.0, abs=0.02)
 
 
-def test_ten_rounds_on_one_circle_are_told_apart_by_where_the_vehicle_was():
+def test_ten_rounds_on_one_circle_are_distinguished_by_where_the_vehicle_was():
     radius = 4.0
     route, rounds = RoutePath(driven([(10 * 2 * np.pi * radius, 1 / radius)])), 2 * np.pi * radius
     for k in range(10):

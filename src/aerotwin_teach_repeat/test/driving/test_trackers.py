@@ -122,7 +122,7 @@ def test_a_start_beside_the_route_even_outside_the_corridor_finds_back(make, y, 
     assert max(abs(c.omega_rad_s) for c in commands) <= LIMITS.max_turn_rate_rad_s + ROUNDING
 
 
-def test_within_the_corridor_the_corridor_is_kept():
+def test_within_the_corridor_the_corridor_is_followed():
     route = RoutePath(rounded_loop()[:100])
     rows, _, _ = close_loop(route, ModelPredictiveTracker, TestVehicle(y=0.4, theta=-0.1))
     assert abs(rows[:, 1]).max() < LIMITS.corridor_m

@@ -25,7 +25,7 @@ def room(x):
     return np.concatenate([floor, *sides, *ends]) - [x, 0.0, 0.0]
 
 
-def test_a_drive_becomes_a_route_graph_when_it_is_told_to_finish(tmp_path):
+def test_a_drive_becomes_a_route_graph_on_request_to_finish(tmp_path):
     from geometry_msgs.msg import TransformStamped
     from rclpy.executors import SingleThreadedExecutor
     from sensor_msgs.msg import PointCloud2

@@ -37,7 +37,7 @@ LIMIT = 10**6
         ({"Expires": "Sun, 99 Foo 99999 99:99:99 GMT"}, 2, False),
     ],
 )
-def test_what_the_server_allows_is_kept_and_nothing_else(
+def test_what_the_server_allows_is_cached_and_nothing_else(
     server, opened, stored, headers, n_requests, is_stored
 ):
     server.add("/root.json", (200, headers, b'{"a": 1}'))
@@ -59,7 +59,7 @@ def test_stale_content_is_asked_for_again(server, opened):
     assert opened().read(server.url + "/root.json", max_bytes=LIMIT) == b'{"new": 1}'
 
 
-def test_a_changed_file_replaces_the_kept_one(server, opened):
+def test_a_changed_file_replaces_the_cached_one(server, opened):
     server.add("/root.json", (200, {"ETag": '"1"'}, b"{}"), (200, {"ETag": '"2"'}, b'{"n": 2}'))
     for expected in (b"{}", b'{"n": 2}', b'{"n": 2}'):
         assert opened().read(server.url + "/root.json", max_bytes=LIMIT) == expected

@@ -106,7 +106,7 @@ def test_a_slow_server_is_given_up(server, opened, headers, limits, reason, n_re
     [{"length": 300}, {"length": 150, "linger": 0.5}, {"length": None}, CHUNKED],
     ids=str,
 )
-def test_what_was_cut_is_never_kept(server, opened, stored, bad):
+def test_what_was_cut_is_never_cached(server, opened, stored, bad):
     fresh = {"Cache-Control": "max-age=600", "ETag": '"v1"'}
     body = b"c8\r\n" + TILE[:90] if bad == CHUNKED else TILE[:190]
     server.add("/tile.b3dm", (200, {**fresh, **bad}, body), (200, fresh, TILE))
@@ -138,7 +138,7 @@ def test_a_server_that_is_not_there_is_named(opened):
         (200, {"Content-Encoding": "gzip"}, gzip.compress(bytes(10**7))),
     ],
 )
-def test_more_than_the_limit_is_refused_and_not_kept(server, opened, stored, answer):
+def test_more_than_the_limit_is_refused_and_not_cached(server, opened, stored, answer):
     status, headers, body = answer
     server.add("/t", (status, {**headers, "Cache-Control": "max-age=600"}, body))
     with pytest.raises(FetchError, match="at most 1000 bytes"):

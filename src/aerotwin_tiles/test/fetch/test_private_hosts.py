@@ -57,7 +57,7 @@ REFUSED = "no host of the public internet.*--allow-private-hosts"
         ("ff02::1", False),
     ],
 )
-def test_public_addresses_are_told_from_others(address, expected):
+def test_public_addresses_are_distinguished_from_others(address, expected):
     assert is_public(address) is expected
 
 

@@ -43,7 +43,7 @@ def _wrong_lengths(folder: Path) -> list[Path]:
 
 
 def _joined_text(folder: Path) -> list[Path]:
-    """Data of topics that nobody subscribed to: pyulog says so for each."""
+    """Data of topics without a subscription: pyulog says so for each."""
     tokens = (ulog_record("D", struct.pack("<H", k % 65536) + bytes(8)) for k in range(300_000))
     return write_ulog(folder, ["a:bool x;"], "a", *tokens)
 
@@ -76,7 +76,7 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "format that holds itself": _endless,
         "60,000 subscriptions of 65,003 fields": _many_subscriptions,
         "8 MB of wrong lengths": _wrong_lengths,
-        "300,000 data of nobody": _joined_text,
+        "300,000 data without a subscription": _joined_text,
     },
     "gnss-csv": {
         "altitude of 1e308 m": _csv("1e308"),

@@ -54,7 +54,7 @@ class Thresholds:
     repeatability_m : float
         Of a case that repeats a seed [m].
     is_structured : bool
-        Whether nobody may step in.
+        Whether no intervention is allowed.
     """
 
     rmse_m: float | None = None

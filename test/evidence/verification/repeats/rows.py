@@ -69,7 +69,7 @@ def _figures(case: Case, scores: Sequence[Scores]):
 
 
 def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]]):
-    """Yield the rows of all runs: on structured routes nobody may step in, elsewhere it is told."""
+    """Yield the rows of all runs: interventions fail structured routes only."""
     kinds = {True: "structured routes", False: "other routes"}
     for is_structured, kind in kinds.items():
         counted = [

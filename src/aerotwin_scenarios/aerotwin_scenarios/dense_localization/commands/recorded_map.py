@@ -156,7 +156,7 @@ def _recorded(
 def _refuse_full(recorder: MapRecorder, n_pairs: int) -> None:
     if recorder.is_full:
         raise UserError(
-            f"{len(recorder.keyframes)} key-frames after {n_pairs} pairs, and no more are kept; "
+            f"{len(recorder.keyframes)} key-frames after {n_pairs} pairs, and no more are saved; "
             "map a part of them (--frames), or raise max_keyframes (--parameters)"
         )
 

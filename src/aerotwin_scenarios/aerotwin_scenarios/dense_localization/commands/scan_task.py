@@ -115,7 +115,7 @@ def recorded_scan(
             notes.append(f"{n_before} images before the first of the poses are left out")
         if provided.is_truth:
             reported = "where each image is expected" if request.is_guided else "where it begins"
-            notes.append(f"{reported} is told by {provided.source}, the TRUTH")
+            notes.append(f"{reported} is taken from {provided.source}, the TRUTH")
     return ScanTask(
         name=recording.name, camera=recording.camera, images=images,
         n_images=recording.n_pictures, T_base_cam=recording.T_base_cam, T_map_start=T_map_start,
