@@ -23,7 +23,7 @@ def nearest(tree: PointTree, queries: Queries, *, limit_m: float = np.inf) -> np
     Queries are an array (q, 3) or a PointTree, which needs no sorting.
     """
     points, order = _asked(queries)
-    return _as_given(tree.nearest(points, 1, limit_m=limit_m)[0][:, 0], order)
+    return _in_input_order(tree.nearest(points, 1, limit_m=limit_m)[0][:, 0], order)
 
 
 def nearest_cubes(
@@ -38,7 +38,7 @@ def nearest_cubes(
     run_ranges(
         kernels.nearest_cubes, len(points), *tree.arrays, points, edge_m / 2.0, limit_m, distances
     )
-    return _as_given(distances, order)
+    return _in_input_order(distances, order)
 
 
 def moments_within(tree: PointTree, queries: np.ndarray, radius_m: float) -> np.ndarray:
@@ -60,7 +60,7 @@ def _asked(queries: Queries) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(queries[order], dtype=np.float64), order
 
 
-def _as_given(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+def _in_input_order(values: np.ndarray, order: np.ndarray) -> np.ndarray:
     unsorted = np.empty_like(values)
     unsorted[order] = values
     return unsorted

@@ -50,7 +50,7 @@ class WindParameters:
         unit="m",
         minimum=0.0,
         maximum=2.0,
-        text="shear: steady wind as ln(h / z_0), as given at 6.096 m; 0 is off, 0.046 open, 0.61 "
+        text="shear: steady wind as ln(h / z_0), unchanged at 6.096 m; 0 is off, 0.046 open, 0.61 "
         "built-up",
     )
     turbulence_wind_m_s: float = parameter(

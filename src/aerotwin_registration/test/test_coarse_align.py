@@ -222,7 +222,7 @@ def test_clouds_out_of_reach_or_of_a_handful_of_points_are_reported():
     assert "no place within 20 m has a hit" in far.reason
 
 
-def test_the_rival_is_reported_for_the_source_as_given_too():
+def test_the_rival_is_reported_for_the_unmoved_source_too():
     T, T_rival = (make_transform(np.eye(3), [x, 0.0, 0.0]) for x in (1.0, 7.0))
     found = CoarseRegistration(
         T_target_source=T,

@@ -186,7 +186,7 @@ class SimulatorParameters:
     )
     wind_roughness_length_m: float = parameter(
         0.0,
-        text="shear: wind as ln(h / z_0), as given at 6 m; 0 is off, 0.046 open land, 0.61 town",
+        text="shear: wind as ln(h / z_0), unchanged at 6 m; 0 is off, 0.046 open land, 0.61 town",
         unit="m",
         minimum=0.0,
         maximum=2.0,

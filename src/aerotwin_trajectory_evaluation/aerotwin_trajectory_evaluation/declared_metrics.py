@@ -195,7 +195,7 @@ TRAJECTORY_METRICS = MetricSet(
                "shares",
                shown_in="%", digits=1, better="higher", title="area under the curve", kind=SHARE),
         Metric("start.as_given_rmse_m", "APE as given, RMSE",
-               "the numbers of the estimate against truth's, in whatever frame they are", _EVERY,
+               "coordinates as read against truth's, neither placed nor fitted", _EVERY,
                unit="m", digits=4, better="lower", needs="is_placed"),
         Metric("ape_unaligned.trans_m.rmse", "APE unaligned, RMSE", "distance to truth, {before}",
                _EVERY, unit="m", digits=4, better="lower", title="APE unaligned, RMSE",
@@ -333,7 +333,7 @@ ALIASES = TRAJECTORY_METRICS.aliases()
 """Short names of `--fail-if`, and what they stand for in the metrics."""
 
 TRAJECTORY_SCHEMA: Schema = TRAJECTORY_METRICS.schema()
-AS_GIVEN_SCHEMA: Schema = {
+UNALIGNED_SCHEMA: Schema = {
     **TRAJECTORY_SCHEMA,
     "properties": {
         **TRAJECTORY_SCHEMA["properties"],

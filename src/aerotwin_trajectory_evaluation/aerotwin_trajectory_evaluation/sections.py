@@ -12,7 +12,7 @@ from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.declared_metrics import (
-    AS_GIVEN_SCHEMA,
+    UNALIGNED_SCHEMA,
     TRAJECTORY_METRICS,
     TRAJECTORY_SCHEMA,
 )
@@ -69,7 +69,7 @@ def section(
         tables=(*tables, _control_table(evaluation)),
         metrics=numbers,
         warnings=tuple(cautions(evaluation)),
-        schema=AS_GIVEN_SCHEMA if evaluation.alignment.mode == "none" else TRAJECTORY_SCHEMA,
+        schema=UNALIGNED_SCHEMA if evaluation.alignment.mode == "none" else TRAJECTORY_SCHEMA,
     )
 
 
@@ -112,7 +112,7 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
         f"Nothing was aligned; the estimate stands {evaluation.start}."
         if mode == "none"
         else f"Aligned scores ({mode}): {MODE_TEXT[mode]}. The unaligned score is the one to trust "
-        "where both are in one frame, as when the start pose was given; the aligned one shows the "
+        "where both are in one frame, as when the start pose is known; the aligned one shows the "
         "shape of the path only."
     )
     parts = [

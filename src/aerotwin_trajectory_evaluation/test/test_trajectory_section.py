@@ -298,7 +298,7 @@ def test_paths_are_drawn_in_the_plane_of_the_motion(order, plane):
     assert plane_of(evaluate_trajectory(turned, turned)) == plane
 
 
-def test_an_estimate_far_off_is_not_drawn_as_given():
+def test_an_estimate_far_off_is_not_drawn_unaligned():
     def far(t, p):
         p += 100.0
 

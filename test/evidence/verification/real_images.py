@@ -67,7 +67,7 @@ class Drive:
     images : tuple of (h, w) uint8 arrays
         The right images of the pairs 1, 3, 5 ...
     T_map_left_given, T_map_left_own : (n, 4, 4) arrays
-        Poses of the left camera at every pair: as given, and of our own odometry.
+        Poses of the left camera at every pair: of the data set, and of our own odometry.
     """
 
     rig: StereoRig
