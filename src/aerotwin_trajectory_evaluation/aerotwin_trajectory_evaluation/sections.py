@@ -12,9 +12,9 @@ from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.declared_metrics import (
-    UNALIGNED_SCHEMA,
     TRAJECTORY_METRICS,
     TRAJECTORY_SCHEMA,
+    UNALIGNED_SCHEMA,
 )
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise

@@ -69,7 +69,7 @@ def scan():
     return scan_of(true, found, make_transform(np.eye(3), [3.0, 0.0, 0.0]))
 
 
-def test_a_scan_is_kept_with_what_the_alignment_leaves(scan):
+def test_a_scan_is_saved_with_what_the_alignment_leaves(scan):
     retained = ScanResult.of(
         scan, distance_m=2.0, mapping="estimated", images="plain", method="dense"
     )
