@@ -11,7 +11,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aerotwin_core.bag import BagReader
-from aerotwin_simulator import BagSink, Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    BagSink,
+    CameraSettings,
+    MissionSettings,
+    Simulation,
+    SimulatorParameters,
+    WindSettings,
+)
 from aerotwin_worlds import load_world
 
 MISSION = """
@@ -29,7 +36,10 @@ def fly(folder: Path) -> Path:
     """Fly the mission in gusty wind; return the bag."""
     (folder / "mission.yaml").write_text(MISSION)
     parameters = SimulatorParameters(
-        mission=str(folder / "mission.yaml"), seed=7, camera=False, wind_turbulence_m_s=7.7
+        mission=MissionSettings(file=str(folder / "mission.yaml")),
+        seed=7,
+        camera=CameraSettings(is_rendered=False),
+        wind=WindSettings(turbulence_m_s=7.7),
     )
     world = load_world("cliff", parameters={"spacing_m": 1.0, "texel_m": 0.5})
     # The loop steps dynamics, sensors and autopilot by direct calls, as fast as the computer can;

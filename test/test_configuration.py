@@ -20,14 +20,14 @@ CONFIG = Path(__file__).resolve().parent.parent / "config"
 LAUNCH = sorted((CONFIG.parent / "launch").glob("*.launch.yaml"))
 OF_THE_SCENARIO = {
     "dense_localization_live": {
-        "cameras", "external_vision", "gnss", "mission", "name", "path", "start",
+        "camera.file", "mission.file", "name", "path", "sensors.gnss", "start", "vision.source",
     },
     "distributed_flight": {"mission", "run_folder"},
     "evaluate_live": {"use_sim_time"},
     "ground_vehicle": {"vehicle"},
     "recorded_flight": {"name", "record"},
     "relay": {"name", "origin_east_m", "origin_north_m"},
-    "sitl_flight": {"mission", "resolution_m"},
+    "sitl_flight": {"mission.file", "resolution_m"},
     "teach_drive": {"vehicle"},
     "teach_repeat": {"is_started_at_once", "start_x_m", "start_y_m", "vehicle"},
 }  # fmt: skip

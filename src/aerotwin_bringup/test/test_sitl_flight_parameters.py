@@ -5,8 +5,10 @@
 import pytest
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import replaced
 
 pytestmark = pytest.mark.ros
+DARK = {"camera.is_rendered": False}
 
 
 @pytest.mark.parametrize(
@@ -14,20 +16,25 @@ pytestmark = pytest.mark.ros
     [
         ({}, True, True),
         ({"wait_for": ""}, True, False),
-        ({"camera": False}, False, False),
-        ({"camera": False, "cameras": "two.yaml"}, False, False),  # the shipped one sees no other
-        ({"slam": "external", "camera": False, "cameras": "two.yaml"}, True, True),
+        ({**DARK}, False, False),
+        # the shipped one sees no other
+        ({**DARK, "camera.file": "two.yaml"}, False, False),
+        ({"slam": "external", **DARK, "camera.file": "two.yaml"}, True, True),
         ({"slam": "external", "wait_for": "step/ack"}, True, True),
-        ({"slam": "external", "camera": False, "lidar": "spinning_16"}, True, True),
-        ({"slam": "external", "camera": False}, False, False),
+        (
+            {"slam": "external", **DARK, "lidar.preset": "spinning_16"},
+            True,
+            True,
+        ),
+        ({"slam": "external", **DARK}, False, False),
         ({"slam": "none"}, False, False),
-        ({"slam": "none", "cameras": "two.yaml"}, False, False),
+        ({"slam": "none", "camera.file": "two.yaml"}, False, False),
     ],
 )
 def test_a_slam_is_judged_and_waited_for_if_it_sees_something(values, is_judged, is_followed):
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
 
-    parameters = SitlFlightParameters(**values)
+    parameters = replaced(SitlFlightParameters(), values)
     assert parameters.is_judged is is_judged
     assert parameters.is_followed is is_followed
 
@@ -36,22 +43,22 @@ def test_a_slam_is_judged_and_waited_for_if_it_sees_something(values, is_judged,
     ("values", "at_scans"),
     [
         ({}, False),
-        ({"slam": "kiss_icp", "lidar": "spinning_16"}, True),  # whatever else is on board
-        ({"slam": "external", "lidar": "spinning_16"}, False),
-        ({"slam": "external", "lidar": "spinning_16", "camera": False}, True),
-        ({"slam": "external", "lidar": "spinning_16", "wait_at": "lidar"}, True),
+        ({"slam": "kiss_icp", "lidar.preset": "spinning_16"}, True),  # whatever else is on board
+        ({"slam": "external", "lidar.preset": "spinning_16"}, False),
+        ({"slam": "external", "lidar.preset": "spinning_16", **DARK}, True),
+        ({"slam": "external", "lidar.preset": "spinning_16", "wait_at": "lidar"}, True),
     ],
 )
 def test_a_slam_is_waited_for_at_what_it_answers(values, at_scans):
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
 
-    assert SitlFlightParameters(**values).waits_at_scans is at_scans
+    assert replaced(SitlFlightParameters(), values).waits_at_scans is at_scans
 
 
 def test_a_slam_of_the_lidar_needs_one():
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
 
-    with pytest.raises(ParameterError, match="lidar: expected a preset with slam kiss_icp"):
+    with pytest.raises(ParameterError, match=r"lidar\.preset: expected one with slam kiss"):
         SitlFlightParameters(slam="kiss_icp")
 
 

@@ -31,7 +31,13 @@ LIDAR = "/lidar/points"
 # metrics.json of a run is some 100 kB.
 _LARGEST_METRICS_BYTES = 64 << 20
 _FAILED = "The flight failed:"
-_FLIGHT = ("world", "mission", "seed")
+_FLIGHT = ("world", "mission.file", "seed")
+_OLD_NAMES = {
+    "mission": "mission.file",
+    **{f"camera_{name}": f"camera.{name}" for name in ("preset", "noise", "baseline_m")},
+    **{f"wind_{name}": f"wind.{name}" for name in ("east_m_s", "north_m_s", "turbulence_m_s")},
+}
+"""Of runs that were recorded before parameters had groups."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,15 @@ class RunFolder:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Parameters of the run; empty where the configuration has none."""
+        """Parameters of the run, of groups with dots; empty where the configuration has none."""
         found = self.configuration.get("parameters")
-        return found if isinstance(found, Mapping) else {}
+        flat: dict[str, Any] = {}
+        for name, value in found.items() if isinstance(found, Mapping) else ():
+            if isinstance(value, Mapping):
+                flat |= {f"{name}.{key}": inner for key, inner in value.items()}
+            else:
+                flat[str(_OLD_NAMES.get(name, name))] = value
+        return flat
 
     @property
     def is_flight(self) -> bool:

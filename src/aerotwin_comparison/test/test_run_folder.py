@@ -45,6 +45,18 @@ def write_run(folder, *, variance=0.01, lost_variance=1e6, frame="odom", shift_m
     (folder / "config.yaml").write_text("parameters: {world: w, mission: m.yaml, seed: 3}\n")
 
 
+def test_a_run_has_the_present_names_of_its_parameters_whenever_it_was_recorded(tmp_path):
+    write_run(tmp_path)
+    expected = {"world": "w", "mission.file": "m.yaml", "seed": 3, "wind.east_m_s": 1.0}
+    for text in (
+        "{world: w, mission: m.yaml, seed: 3, wind_east_m_s: 1.0}",
+        "{world: w, mission: {file: m.yaml}, seed: 3, wind: {east_m_s: 1.0}}",
+    ):
+        (tmp_path / "config.yaml").write_text(f"parameters: {text}\n")
+        run = open_run_folder(tmp_path)
+        assert run.is_flight and dict(run.parameters) == expected
+
+
 @pytest.mark.parametrize("variance", [1e6, float("nan")])
 def test_frames_reported_as_lost_are_no_poses_however_that_is_said(tmp_path, variance):
     write_run(tmp_path / "one", lost_variance=variance)

@@ -311,7 +311,8 @@ def write_run(folder, seed, noise_m, *, parameters=True):
             bag.write(runs.LEFT_INFO, int(stamp), serialize(info))
         cloud = point_cloud_message(5 * 10**9, "odom", provided.points_odom)
         bag.write(runs.SLAM_MAP, 5 * 10**9, serialize(cloud))
-    text = "{world: terrain, mission: m.yaml, seed: 3, wind_east_m_s: 2.5}" if parameters else "{}"
+    groups = "mission: {file: m.yaml}, wind: {east_m_s: 2.5}"
+    text = f"{{world: terrain, seed: 3, {groups}}}" if parameters else "{}"
     (folder / "config.yaml").write_text(f"parameters: {text}\n")
 
 
@@ -326,7 +327,7 @@ def test_a_run_folder_gives_map_path_start_and_sensing(tmp_path):
     assert (found.sensing.width, found.sensing.height, found.sensing.n_frames) == (640, 480, 40)
     assert found.sensing.rate_hz == pytest.approx(10.0)
     assert found.sensing.field_of_view_deg == pytest.approx(90.0)
-    assert found.settings["wind_east_m_s"] == 2.5
+    assert found.settings["wind.east_m_s"] == 2.5
 
 
 def test_a_bag_that_was_only_evaluated_is_not_called_simulated(tmp_path):

@@ -19,7 +19,7 @@ FloatArray = np.ndarray
 class ControllerContext:
     """What a controller receives once, before the first step.
 
-    `options` is the content of the YAML file that the parameter `controller_options` names.
+    `options` is the content of the YAML file that the parameter `controller.options` names.
     """
 
     vehicle: str  # name (namespace) of the vehicle in a fleet, "" for a single one

@@ -8,11 +8,12 @@ strict: an unknown key, a wrong type or a value out of range is a `ParameterErro
 
 import dataclasses
 import difflib
+import functools
 import math
 import types
 import typing
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,9 +50,22 @@ def parameter(
         "maximum": maximum,
         "choices": tuple(choices) if choices is not None else None,
         "live": live,
-        "old_name": old_name,
+        "old_names": {old_name: ""} if old_name else {},
     }
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
+
+
+def group(cls: type, *, old_prefix: str | None = None, **old_names: str) -> Any:
+    """Declare a nested dataclass of parameters, which are named `group.parameter`.
+
+    Parameters that stood beside the group before have old names as in `parameter`: those of
+    `old_names` (present name = old name), all others `old_prefix` and their present name.
+    """
+    before = dict(old_names)
+    if old_prefix is not None:
+        before = {f.name: f"{old_prefix}{f.name}" for f in dataclasses.fields(cls)} | before
+    metadata = {"old_names": {old: f".{name}" for name, old in before.items()}}
+    return dataclasses.field(default_factory=cls, metadata=metadata, kw_only=True)
 
 
 def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: str) -> T:
@@ -62,45 +76,105 @@ def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: s
 
     Raises `ParameterError` with the key, what was expected, what was found and what to do.
     """
+    return _load(cls, mapping, where, "")
+
+
+def _load(cls: type[T], mapping: Mapping[str, Any] | None, where: str, within: str) -> T:
+    """Return cls as `load_parameters`; `within` is what stands before the names of its fields."""
     values = {} if mapping is None else mapping
+    owner = f"{where}: {within.rstrip('.')}" if within else where
     if not isinstance(values, Mapping):
-        raise ParameterError(f"{where}: expected names with values, found {shown(values)}")
+        raise ParameterError(f"{owner}: expected names with values, found {shown(values)}")
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
-    values = _renamed(values, fields, where)
+    values = _renamed(values, cls, where, within)
     for key in values:
         if key not in fields:
             name = printable(str(key), _MOST_LETTERS)
-            raise ParameterError(f"{where}: unknown key '{name}'; {_nearest(name, fields)}")
+            near = _nearest(name, fields, within)
+            raise ParameterError(f"{where}: unknown key '{within}{name}'; {near}")
     hints = typing.get_type_hints(cls)
     loaded: dict[str, Any] = {}
     for name, field in fields.items():
         if name in values:
-            place = f"{where}: {name}"
-            loaded[name] = _check(_convert(values[name], hints[name], place), field, place)
+            value = _convert(values[name], hints[name], where, f"{within}{name}")
+            loaded[name] = _check(value, field, f"{where}: {within}{name}")
         elif field.default is dataclasses.MISSING and (
             field.default_factory is dataclasses.MISSING
         ):
             text = field.metadata.get("text", "no description")
-            raise ParameterError(f"{where}: '{name}' is missing ({text}); add it")
+            raise ParameterError(f"{where}: '{within}{name}' is missing ({text}); add it")
     try:
         return cls(**loaded)
     except ParameterError:
         raise
     except (ValueError, TypeError) as error:
-        raise ParameterError(f"{where}: {error}") from error
+        raise ParameterError(f"{owner}: {error}") from error
 
 
-def _renamed(
-    values: Mapping[str, Any], fields: Mapping[str, dataclasses.Field[Any]], where: str
-) -> Mapping[str, Any]:
+@functools.cache
+def old_names(cls: type) -> Mapping[str, str]:
+    """Return present names of parameters by their old ones; parts are joined by dots."""
+    found = {}
+    for field in dataclasses.fields(cls):
+        before = field.metadata.get("old_names", {})
+        found |= {old: f"{field.name}{rest}" for old, rest in before.items()}
+        hint = typing.get_type_hints(cls)[field.name]
+        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+            nested = old_names(hint)
+            found |= {f"{field.name}.{old}": f"{field.name}.{new}" for old, new in nested.items()}
+    return found
+
+
+def check_renamed(old: str, new: str, names: Container[str], *, where: str) -> str:
+    """Return the line that says the present name of a parameter given by its old one.
+
+    Raises `ParameterError` if the present one is among the given names, too.
+    """
+    if new in names:
+        raise ParameterError(f"{where}: '{old}' is the old name of '{new}'; remove it")
+    return f"{where}: '{old}' is called '{new}' now; the next version refuses it"
+
+
+def _renamed(values: Mapping[str, Any], cls: type, where: str, within: str) -> Mapping[str, Any]:
     """Return values with the present names of renamed parameters."""
-    present = {old: name for name, f in fields.items() if (old := f.metadata.get("old_name"))}
-    for old in present.keys() & values.keys():
-        if present[old] in values:
-            raise ParameterError(f"{where}: '{old}' is the old name of '{present[old]}'; remove it")
-        text = f"{where}: '{old}' is called '{present[old]}' now; the next version refuses it"
-        warnings.warn(text, FutureWarning, stacklevel=3)
-    return {present.get(key, key): value for key, value in values.items()}
+    present = {
+        old: new
+        for old, new in old_names(cls).items()
+        # A group may have the old name of one of its parameters.
+        if old in values and not (new.startswith(f"{old}.") and _is_group(values[old]))
+    }
+    renamed = {key: value for key, value in values.items() if key not in present}
+    for old, new in present.items():
+        folder, _, name = new.rpartition(".")
+        inner = renamed.get(folder) if folder else renamed
+        if not _is_group(inner):
+            continue  # which loading refuses
+        inner = dict(inner or {})
+        names = {f"{within}{new}"} if name in inner else ()
+        text = check_renamed(f"{within}{old}", f"{within}{new}", names, where=where)
+        warnings.warn(text, FutureWarning, stacklevel=4)
+        inner[name] = values[old]
+        renamed = {**renamed, folder: inner} if folder else inner
+    return renamed
+
+
+def _is_group(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def replaced(parameters: T, changes: Mapping[str, Any]) -> T:
+    """Return parameters with other values by their names, those of nested ones joined by dots."""
+    nested: dict[str, dict[str, Any]] = {}
+    own = {}
+    for name, value in changes.items():
+        folder, _, rest = name.partition(".")
+        if rest:
+            nested.setdefault(folder, {})[rest] = value
+        else:
+            own[name] = value
+    for folder, inner in nested.items():
+        own[folder] = replaced(own.get(folder, getattr(parameters, folder)), inner)
+    return dataclasses.replace(parameters, **own)  # type: ignore[type-var]
 
 
 def load_parameters_file(cls: type[T], path: str | Path) -> T:
@@ -166,17 +240,20 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def _convert(value: Any, hint: Any, place: str) -> Any:
+def _convert(value: Any, hint: Any, where: str, name: str) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    place = f"{where}: {name}"
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in arguments:
             return None
         options = [a for a in arguments if a is not type(None)]
-        return _convert(value, options[0], place)
+        return _convert(value, options[0], where, name)
     if dataclasses.is_dataclass(hint):
-        return load_parameters(typing.cast(type, hint), value, where=place)
+        cls = typing.cast(type, hint)
+        is_item = name.endswith("]")
+        return _load(cls, value, place, "") if is_item else _load(cls, value, where, f"{name}.")
     if origin is tuple:
-        return _convert_tuple(value, arguments, place)
+        return _convert_tuple(value, arguments, where, name)
     if origin is dict or hint is dict:
         if not isinstance(value, Mapping):
             raise ParameterError(f"{place}: expected names with values, found {shown(value)}")
@@ -184,7 +261,10 @@ def _convert(value: Any, hint: Any, place: str) -> Any:
     return _convert_scalar(value, hint, place)
 
 
-def _convert_tuple(value: Any, arguments: tuple[Any, ...], place: str) -> tuple[Any, ...]:
+def _convert_tuple(
+    value: Any, arguments: tuple[Any, ...], where: str, name: str
+) -> tuple[Any, ...]:
+    place = f"{where}: {name}"
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ParameterError(f"{place}: expected a list, found {shown(value)}")
     if len(arguments) == 2 and arguments[1] is Ellipsis:
@@ -194,7 +274,7 @@ def _convert_tuple(value: Any, arguments: tuple[Any, ...], place: str) -> tuple[
     if len(kinds) != len(value):
         raise ParameterError(f"{place}: expected {len(kinds)} values, found {len(value)}")
     pairs = zip(value, kinds, strict=True)
-    return tuple(_convert(v, kind, f"{place}[{i}]") for i, (v, kind) in enumerate(pairs))
+    return tuple(_convert(v, kind, where, f"{name}[{i}]") for i, (v, kind) in enumerate(pairs))
 
 
 def _convert_scalar(value: Any, hint: Any, place: str) -> Any:
@@ -238,8 +318,8 @@ def _check(value: Any, field: dataclasses.Field[Any], place: str) -> Any:
     return value
 
 
-def _nearest(key: str, names: Mapping[str, Any]) -> str:
+def _nearest(key: str, names: Mapping[str, Any], within: str) -> str:
     close = difflib.get_close_matches(key, names, n=1)
     if close:
-        return f"did you mean '{close[0]}'?"
+        return f"did you mean '{within}{close[0]}'?"
     return f"known keys are {', '.join(sorted(names))}"

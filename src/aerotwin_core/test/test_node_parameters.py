@@ -13,7 +13,7 @@ pytest.importorskip("rclpy")
 import rclpy  # noqa: E402
 
 from aerotwin_core.errors import ParameterError  # noqa: E402
-from aerotwin_core.parameters import parameter  # noqa: E402
+from aerotwin_core.parameters import group, parameter  # noqa: E402
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters  # noqa: E402
 
 
@@ -38,30 +38,86 @@ class Settings:
     inner: Gain = field(default_factory=lambda: Gain(n=5))
 
 
-def declared(*tokens: str):
+@dataclass(frozen=True, kw_only=True)
+class Camera:
+    is_rendered: bool = parameter(True, text="rendered")
+    rate_hz: float = parameter(20.0, text="rate", unit="Hz", minimum=0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped:
+    camera: Camera = group(Camera, old_prefix="camera_", is_rendered="camera")
+    limit_m: float = parameter(1.0, text="limit", old_name="bar_m")
+
+
+def declared(*tokens: str, cls: type = Settings):
+    """Return the parameters of a node, the text of each of its own, and what it logs."""
     arguments = [part for token in tokens for part in ("-p", token)]
     rclpy.init(args=["--ros-args", *arguments])
     try:
         node = ConfiguredNode("tuned")
-        settings = declare_parameters(node, Settings)
-        text = node.describe_parameter("inner.gain").description
+        settings = declare_parameters(node, cls)
+        names = [name for name in node.get_parameters_by_prefix("") if name != "use_sim_time"]
+        texts = {name: node.describe_parameter(name).description for name in names}
         node.destroy_node()
-        return settings, text
+        return settings, texts
     finally:
         rclpy.try_shutdown()
 
 
 def test_nested_parameters_are_set_by_names_with_dots():
-    settings, text = declared("name:=a", "inner.gain:=4")
+    settings, texts = declared("name:=a", "inner.gain:=4")
     assert settings == Settings(name="a", inner=Gain(gain=4.0, n=5))
-    assert text == "gain [1/s]"
+    assert texts["inner.gain"] == "gain [1/s]"
+
+
+def test_old_names_set_the_present_parameters_with_a_line_each(capfd):
+    settings, texts = declared("camera:=false", "camera_rate_hz:=5", "bar_m:=2.0", cls=Grouped)
+    assert settings == Grouped(camera=Camera(is_rendered=False, rate_hz=5.0), limit_m=2.0)
+    shown = {"camera.is_rendered", "camera.rate_hz", "limit_m"}
+    assert shown <= texts.keys()
+    assert not {"camera", "camera_rate_hz", "bar_m"} & texts.keys()
+    said = capfd.readouterr().err
+    for old, new in (("camera", "camera.is_rendered"), ("camera_rate_hz", "camera.rate_hz")):
+        assert f"'{old}' is called '{new}' now; the next version refuses it" in said
+
+
+def test_the_present_name_of_a_launch_file_wins_over_the_old_one_of_a_parameter_file(capfd):
+    settings, _ = declared(
+        "camera_rate_hz:=5.0", "camera.rate_hz:=6.0", "camera:=true", "camera.is_rendered:=false",
+        cls=Grouped,
+    )  # fmt: skip
+    assert settings.camera == Camera(is_rendered=False, rate_hz=6.0)
+    said = capfd.readouterr().err
+    assert "'camera_rate_hz' has no effect, as 'camera.rate_hz' is set, too" in said
+    assert "'camera' has no effect, as 'camera.is_rendered' is set, too" in said
+
+
+def test_a_group_and_the_old_name_that_is_spelt_like_it_do_not_exclude_each_other():
+    settings, _ = declared("camera:=false", "camera.rate_hz:=5.0", cls=Grouped)
+    assert settings.camera == Camera(is_rendered=False, rate_hz=5.0)
 
 
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        (["name:=a", "inner.gian:=4.0"], "tuned: inner: unknown key 'gian'; did you mean 'gain'"),
-        (["name:=a", "inner.gain:=-1.0"], "inner: gain: expected at least 0.0 1/s, found -1.0"),
+        (["camera_rate_hz:=0.0"], r"camera\.rate_hz: expected at least 0\.1 Hz, found 0\.0"),
+        (["camera_rate:=5.0"], "unknown key 'camera_rate'"),
+    ],
+)
+def test_an_old_name_with_a_wrong_value_is_refused(tokens, message):
+    with pytest.raises(ParameterError, match=message):
+        declared(*tokens, cls=Grouped)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        (
+            ["name:=a", "inner.gian:=4.0"],
+            "unknown key 'inner.gian'; did you mean 'inner.gain'",
+        ),
+        (["name:=a", "inner.gain:=-1.0"], r"inner\.gain: expected at least 0.0 1/s, found -1.0"),
         (["name:=a", "inner:=1.0"], "inner: expected names with values, found 1.0"),
         (["name:=a", "name.first:=b"], "name: expected a text"),
         (["inner.n:=1"], "'name' is missing"),

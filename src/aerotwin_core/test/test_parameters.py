@@ -7,10 +7,13 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import (
     flat_parameters,
+    group,
     load_parameters,
     load_parameters_file,
+    old_names,
     parameter,
     read_yaml,
+    replaced,
     to_mapping,
 )
 
@@ -54,7 +57,7 @@ def test_a_mapping_comes_back():
         ({"rate_hz": 11}, r"rate_hz: expected at most 10.0 Hz"),
         ({"rate_hz": 5.0, "kind": "c"}, r"kind: expected one of a, b, found 'c'"),
         ({"rate_hz": 5.0, "offset_m": [1.0]}, r"offset_m: expected 2 values, found 1"),
-        ({"rate_hz": 5.0, "inner": {"gain": -1.0}}, r"inner: gain: expected at least 0.0"),
+        ({"rate_hz": 5.0, "inner": {"gain": -1.0}}, r"inner\.gain: expected at least 0.0"),
         ({"rate_hz": 5.0, "items": [{"gian": 1.0}]}, r"items\[0\]: unknown key 'gian'"),
         ([1], r"expected names with values"),
     ],
@@ -75,6 +78,78 @@ def test_an_old_name_is_taken_with_a_warning_and_not_beside_the_new_one():
     with pytest.raises(ParameterError, match="'bar_rmse_m' is the old name of 'max_rmse_m'"):
         load_parameters(Renamed, {"bar_rmse_m": 2, "max_rmse_m": 3}, where="x")
     assert to_mapping(Renamed()) == {"max_rmse_m": 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Camera:
+    is_rendered: bool = parameter(True, text="rendered")
+    rate_hz: float = parameter(20.0, text="rate", unit="Hz", minimum=0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped:
+    camera: Camera = group(Camera, old_prefix="camera_", is_rendered="camera")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deep:
+    first: Grouped = group(Grouped)
+    several: tuple[Grouped, ...] = parameter((), text="several")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize(
+    ("provided", "camera"),
+    [
+        ({"camera": False, "camera_rate_hz": 5}, Camera(is_rendered=False, rate_hz=5.0)),
+        (
+            {"camera": {"is_rendered": False}, "camera_rate_hz": 5},
+            Camera(is_rendered=False, rate_hz=5.0),
+        ),
+        ({"camera": {"rate_hz": 5}}, Camera(rate_hz=5.0)),
+        ({"camera": None, "camera_rate_hz": 5}, Camera(rate_hz=5.0)),
+    ],
+)
+def test_the_parameters_of_a_group_have_the_names_that_stood_beside_it(provided, camera):
+    assert load_parameters(Grouped, provided, where="x").camera == camera
+    deep = load_parameters(Deep, {"first": provided, "several": [provided]}, where="x")
+    assert deep == Deep(first=Grouped(camera=camera), several=(Grouped(camera=camera),))
+
+
+def test_an_old_name_of_a_group_is_told_with_the_present_one():
+    with pytest.warns(FutureWarning, match=r"x: 'camera_rate_hz' is called 'camera\.rate_hz' now"):
+        load_parameters(Grouped, {"camera_rate_hz": 5}, where="x")
+    with pytest.warns(FutureWarning, match=r"'first\.camera' is called 'first\.camera\.is_rend"):
+        load_parameters(Deep, {"first": {"camera": True}}, where="x")
+    assert old_names(Deep) == {
+        "first.camera": "first.camera.is_rendered",
+        "first.camera_rate_hz": "first.camera.rate_hz",
+    }
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize(
+    ("provided", "message"),
+    [
+        (
+            {"camera": {"rate_hz": 5}, "camera_rate_hz": 5},
+            r"'camera_rate_hz' is the old name of 'camera\.rate_hz'; remove it",
+        ),
+        ({"camera_rate_hz": 0}, r"x: camera\.rate_hz: expected at least 0\.1 Hz, found 0"),
+        ({"camera": 5}, r"x: camera\.is_rendered: expected true or false, found 5"),
+        ({"camera": {"rate": 5}}, r"unknown key 'camera\.rate'; did you mean 'camera\.rate_hz'"),
+    ],
+)
+def test_a_wrong_value_of_a_group_is_named_by_group_and_parameter(provided, message):
+    with pytest.raises(ParameterError, match=message):
+        load_parameters(Grouped, provided, where="x")
+
+
+def test_nested_parameters_are_replaced_by_their_names():
+    changed = replaced(Deep(), {"first.camera.rate_hz": 5.0, "several": (Grouped(),)})
+    assert changed == Deep(first=Grouped(camera=Camera(rate_hz=5.0)), several=(Grouped(),))
+    with pytest.raises(TypeError):
+        replaced(Deep(), {"first.camera.rate": 5.0})
 
 
 def test_a_missing_file_is_named(tmp_path):

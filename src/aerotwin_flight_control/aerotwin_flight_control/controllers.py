@@ -157,4 +157,4 @@ def _take_off(
 
 
 def _where(context: ControllerContext) -> str:
-    return f"controller_options of {context.vehicle or 'the vehicle'}"
+    return f"controller.options of {context.vehicle or 'the vehicle'}"

@@ -64,12 +64,15 @@ def test_a_bag_without_a_path_gives_a_chapter_without_errors(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "leaves"),
     [
-        ({"gnss": "gnss_default"}, "GNSS, barometer, magnetometer and IMU leave"),
+        ({"sensors": {"gnss": "gnss_default"}}, "GNSS, barometer, magnetometer and IMU leave"),
         (
-            {"gnss": "none", "external_vision": "topic"},
+            {"sensors": {"gnss": "none"}, "vision": {"source": "topic"}},
             "what external vision, barometer, magnetometer and IMU leave",
         ),
-        ({"gnss": "none", "external_vision": "none"}, "what barometer, magnetometer and IMU leave"),
+        (
+            {"sensors": {"gnss": "none"}, "vision": {"source": "none"}},
+            "what barometer, magnetometer and IMU leave",
+        ),
     ],
 )
 def test_the_chapter_names_what_the_flight_had_on_board(tmp_path, parameters, leaves):
@@ -78,4 +81,4 @@ def test_the_chapter_names_what_the_flight_had_on_board(tmp_path, parameters, le
     meanings = [row[3] for row in chapter.tables[0].rows]
     assert sum(leaves in text for text in meanings) == 1
     says_gnss = "GNSS" in repr((chapter.text, meanings, chapter.figures[0].caption))
-    assert says_gnss is (parameters["gnss"] != "none")
+    assert says_gnss is (parameters["sensors"]["gnss"] != "none")

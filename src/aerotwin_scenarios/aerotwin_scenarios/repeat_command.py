@@ -123,7 +123,7 @@ def _study(args: argparse.Namespace) -> "RepeatStudy":
     from aerotwin_simulator.ground import faults_of
 
     robot = {
-        "vehicle": args.vehicle, "lidar": args.lidar, "lidar_z_m": args.lidar_z_m,
+        "vehicle": args.vehicle, "lidar": {"preset": args.lidar, "z_m": args.lidar_z_m},
         "latency_s": args.latency_s,
     }  # fmt: skip
     values = {

@@ -17,7 +17,12 @@ from aerotwin_scenarios.repeat_command import _verdict
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_scenarios.teach_repeat.closed_loop import RadarSensor, sensor_of
 from aerotwin_scenarios.teach_repeat.radar_page import radar_section, radar_turn
-from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
+from aerotwin_simulator.ground import (
+    GroundFaults,
+    GroundRobotParameters,
+    LidarSilence,
+    RobotLidarSettings,
+)
 from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_teach_repeat.teaching import teach_route
 from aerotwin_worlds import World
@@ -81,7 +86,7 @@ def graph(world):
 
 STUDY = RepeatStudy(
     seed=4, start_error_m=0.4, start_error_deg=8.0, radar="navtech_cir304",
-    robot=GroundRobotParameters(lidar_x_m=0.2),
+    robot=GroundRobotParameters(lidar=RobotLidarSettings(x_m=0.2)),
 )  # fmt: skip
 
 
@@ -111,7 +116,7 @@ def test_what_the_radar_is_reported_of_itself_is_what_it_is():
     assert isinstance(sensor, RadarSensor)
     assert sensor.period_ns == 250_000_000
     assert sensor.protocol.odometry.doppler_shift_s == sensor.radar.doppler_shift_s == 0.049
-    assert sensor.protocol.view.height_m == STUDY.robot.lidar_z_m
+    assert sensor.protocol.view.height_m == STUDY.robot.lidar.z_m
     with pytest.raises(ParameterError, match="radar has none named 'sonar'"):
         sensor_of(dataclasses.replace(STUDY, radar="sonar"))
 

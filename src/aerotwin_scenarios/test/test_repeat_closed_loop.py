@@ -26,7 +26,12 @@ from aerotwin_scenarios.teach_repeat.judging import (
 )
 from aerotwin_scenarios.teach_repeat.record import read_run
 from aerotwin_scenarios.teach_repeat.study import known_to_the_tracker
-from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
+from aerotwin_simulator.ground import (
+    GroundFaults,
+    GroundRobotParameters,
+    LidarSilence,
+    RobotLidarSettings,
+)
 from aerotwin_teach_repeat.repeat import RepeatState
 from support.repeat_stage import box_world, lidar_file, teach_in
 
@@ -61,7 +66,7 @@ def study(tmp_path_factory):
     preset = lidar_file(tmp_path_factory.mktemp("lidar"))
     return RepeatStudy(
         n_repeats=1, seed=5, start_error_m=START_OFF_M, start_error_deg=START_OFF_DEG,
-        robot=GroundRobotParameters(lidar=preset),
+        robot=GroundRobotParameters(lidar=RobotLidarSettings(preset=preset)),
     )  # fmt: skip
 
 
@@ -207,7 +212,8 @@ def test_the_verb_writes_report_scores_and_records(tmp_path, world, taught, stud
     parser = argparse.ArgumentParser()
     repeat_command.configure(parser)
     tokens = [
-        str(tmp_path / "graph"), "--world", "boxes", "--repeats", "1", "--lidar", study.robot.lidar,
+        str(tmp_path / "graph"), "--world", "boxes", "--repeats", "1",
+        "--lidar", study.robot.lidar.preset,
         "--marker-spacing-m", "3", "-o", str(tmp_path / "out"), "--json", str(tmp_path / "o.json"),
     ]  # fmt: skip
     assert repeat_command.run(parser.parse_args(tokens)) == 0

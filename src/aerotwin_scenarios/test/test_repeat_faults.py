@@ -13,7 +13,12 @@ from aerotwin_core.errors import UserError
 from aerotwin_rendering import WorldQueries
 from aerotwin_scenarios import repeat_command
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
-from aerotwin_simulator.ground import FAULT_TEXTS, GroundRobotParameters, faults_of
+from aerotwin_simulator.ground import (
+    FAULT_TEXTS,
+    GroundRobotParameters,
+    RobotLidarSettings,
+    faults_of,
+)
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from support.repeat_stage import box_world, lidar_file, teach_in
@@ -41,7 +46,8 @@ def graph_folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    robot = GroundRobotParameters(lidar=lidar_file(tmp_path_factory.mktemp("lidar")))
+    lidar = RobotLidarSettings(preset=lidar_file(tmp_path_factory.mktemp("lidar")))
+    robot = GroundRobotParameters(lidar=lidar)
     return RepeatStudy(seed=5, robot=robot, repeat=RepeatParameters(give_up_s=3.0))
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Custom sensors: their interface, their name in YAML, and their messages.
 
-A class and a line of YAML (`extra_sensors: ["my_package.sonar:Sonar"]`) add a sensor to a vehicle.
-`Airspeed` is an example.
+A class and a line of YAML (`sensors: {extra: ["my_package.sonar:Sonar"]}`) add a sensor to a
+vehicle. `Airspeed` is an example.
 """
 
 import importlib

@@ -355,7 +355,7 @@ def test_presets_say_what_the_papers_say():
         ({"model": "fisheye", "cx": 9000.0}, "must hold a pixel of the image"),
         ({"vignetting": {"falloff_r2": -2.0}}, "must leave light in the whole image"),
         ({"far_m": 0.1, "near_m": 0.2}, "far_m must be above near_m"),
-        ({"noise": {"read_noise_dn": -1.0}}, "noise: read_noise_dn: expected at least"),
+        ({"noise": {"read_noise_dn": -1.0}}, r"noise\.read_noise_dn: expected at least"),
     ],
 )
 def test_cameras_that_cannot_be_are_refused(values, message):

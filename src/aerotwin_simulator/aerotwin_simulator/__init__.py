@@ -14,7 +14,19 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_simulator.inertial_step import InertialVehicle
-    from aerotwin_simulator.parameters import SimulatorParameters
+    from aerotwin_simulator.parameters import (
+        AutopilotSettings,
+        CameraSettings,
+        ControllerSettings,
+        FleetSettings,
+        LidarSettings,
+        MissionSettings,
+        Px4Settings,
+        SensorSettings,
+        SimulatorParameters,
+        VisionSettings,
+        WindSettings,
+    )
     from aerotwin_simulator.recording import BagSink
     from aerotwin_simulator.simulation import Simulation
 else:

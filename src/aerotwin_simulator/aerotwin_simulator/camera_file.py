@@ -104,12 +104,12 @@ def make_cameras(
     return [
         BodyCamera(
             preset,
-            [_eye(mounted, preset, vehicle, parameters.instance)],
+            [_eye(mounted, preset, vehicle, parameters.fleet.instance)],
             rate_hz=mounted.rate_hz or preset.rate_hz,
             renderer=renderer,
             seed=parameters.seed,
         )
-        for mounted, preset in load_cameras(parameters.cameras)
+        for mounted, preset in load_cameras(parameters.camera.file)
     ]
 
 

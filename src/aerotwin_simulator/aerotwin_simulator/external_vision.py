@@ -78,8 +78,8 @@ class SimulatedVision:
     def __init__(
         self, parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str, start_ns: int
     ) -> None:
-        preset = load_preset("external_vision", parameters.vision)
-        rng = seed_sequence(parameters.seed, parameters.instance, "external_vision")
+        preset = load_preset("external_vision", parameters.vision.preset)
+        rng = seed_sequence(parameters.seed, parameters.fleet.instance, "external_vision")
         self._sensor = ExternalVision(preset, rng)
         self._due = Schedule(preset.rate_hz, start_ns)
         self._last_ns = start_ns
@@ -137,9 +137,9 @@ def make_vision(
     parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str = "", start_ns: int = 0
 ) -> Vision:
     """Return the source of poses that the parameters select."""
-    if parameters.external_vision == "simulated":
+    if parameters.vision.source == "simulated":
         return SimulatedVision(parameters, sinks, vehicle, start_ns)
-    return VisionTopic() if parameters.external_vision == "topic" else NoVision()
+    return VisionTopic() if parameters.vision.source == "topic" else NoVision()
 
 
 def _from_odometry(message: Any) -> VisionPose | None:

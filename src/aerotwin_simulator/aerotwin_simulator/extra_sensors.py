@@ -66,7 +66,7 @@ class SensorFailed(Exception):
 
 
 class ExtraSensors:
-    """The packaged sensors that parameters name, and those of `extra_sensors`.
+    """The packaged sensors that parameters name, and those of `extra`.
 
     `origin_altitude_m` is that of map above mean sea level; `inputs` (m,) of the dynamics have the
     wind; `cast` is as `SensorTruth.cast`. Raises UserError if a sensor cannot be found or made.
@@ -136,14 +136,14 @@ def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]
 
     Raises UserError if a sensor cannot be found or made, or its topic is not relative and its own.
     """
-    seed, vehicle = parameters.seed, parameters.instance
+    seed, vehicle = parameters.seed, parameters.fleet.instance
     sensors: list[ExtraSensor] = []
     for name, make in PACKAGED.items():
-        preset = getattr(parameters, name)
+        preset = getattr(parameters.sensors, name)
         if preset != NO_PRESET:
             values = to_mapping(load_preset(name, preset))
             sensors.append(make(values, seed_sequence(seed, vehicle, name)))
-    for line in parameters.extra_sensors:
+    for line in parameters.sensors.extra:
         sensor = make_extra_sensor(line, seed=seed, vehicle=vehicle)
         _check_topic(line, sensor.topic, [other.topic for other in sensors])
         sensors.append(sensor)
@@ -153,12 +153,12 @@ def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]
 def _check_topic(line: str, name: object, others: Sequence[str]) -> None:
     if not isinstance(name, str) or not all(_NAME.fullmatch(part) for part in name.split("/")):
         raise ParameterError(
-            f"extra_sensors: {line}: topic: expected a relative name such as sonar/range, found "
+            f"sensors.extra: {line}: topic: expected a relative name such as sonar/range, found "
             f"{name!r}; correct the class"
         )
     if name in _TAKEN or name in others:
         whose = "the vehicle" if name in _TAKEN else "another sensor"
         raise ParameterError(
-            f"extra_sensors: {line}: topic: expected one of its own, found {name}, which is that "
+            f"sensors.extra: {line}: topic: expected one of its own, found {name}, which is that "
             f"of {whose}; rename it"
         )

@@ -7,17 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import load_parameters_file, parameter
+from aerotwin_core.parameters import load_parameters_file, parameter, replaced
 from aerotwin_px4_bridge import MissionPlan
 from aerotwin_simulator.loop_cpu import cpu_of_instance
-from aerotwin_simulator.parameters import CHOSEN_CPU, SimulatorParameters, same_parameter
+from aerotwin_simulator.parameters import (
+    CHOSEN_CPU,
+    FleetSettings,
+    SimulatorParameters,
+    same_parameter,
+)
 
 SPACING_M = 3.0
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
-_PLACE = ("name", "instance", "start_east_m", "start_north_m", "start_yaw_deg")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,24 +37,24 @@ class FleetVehicle:
         None, text="yaw at the start, from east; null takes the world's", unit="deg"
     )
     airframe: str | None = same_parameter("airframe", default=None)
-    controller: str | None = same_parameter("controller", default=None)
-    controller_options: str | None = same_parameter("controller_options", default=None)
-    px4_dir: str | None = same_parameter("px4_dir", default=None)
-    px4_model: str | None = same_parameter("px4_model", default=None)
-    px4_parameters: str | None = same_parameter("px4_parameters", default=None)
-    mission: str | None = same_parameter("mission", default=None)
-    anchor_mission: bool | None = same_parameter("anchor_mission", default=None)
-    imu: str | None = same_parameter("imu", default=None)
-    barometer: str | None = same_parameter("barometer", default=None)
-    magnetometer: str | None = same_parameter("magnetometer", default=None)
-    gnss: str | None = same_parameter("gnss", default=None)
-    external_vision: str | None = same_parameter("external_vision", default=None)
-    range_finder: str | None = same_parameter("range_finder", default=None)
-    optical_flow: str | None = same_parameter("optical_flow", default=None)
-    airspeed: str | None = same_parameter("airspeed", default=None)
+    controller: str | None = same_parameter("controller.kind", default=None)
+    controller_options: str | None = same_parameter("controller.options", default=None)
+    px4_dir: str | None = same_parameter("px4.dir", default=None)
+    px4_model: str | None = same_parameter("px4.model", default=None)
+    px4_parameters: str | None = same_parameter("px4.parameters", default=None)
+    mission: str | None = same_parameter("mission.file", default=None)
+    anchor_mission: bool | None = same_parameter("mission.is_anchored", default=None)
+    imu: str | None = same_parameter("sensors.imu", default=None)
+    barometer: str | None = same_parameter("sensors.barometer", default=None)
+    magnetometer: str | None = same_parameter("sensors.magnetometer", default=None)
+    gnss: str | None = same_parameter("sensors.gnss", default=None)
+    external_vision: str | None = same_parameter("vision.source", default=None)
+    range_finder: str | None = same_parameter("sensors.range_finder", default=None)
+    optical_flow: str | None = same_parameter("sensors.optical_flow", default=None)
+    airspeed: str | None = same_parameter("sensors.airspeed", default=None)
     rc: str | None = same_parameter("rc", default=None)
-    extra_sensors: tuple[str, ...] | None = same_parameter("extra_sensors", default=None)
-    camera: bool | None = same_parameter("camera", default=None)
+    extra_sensors: tuple[str, ...] | None = same_parameter("sensors.extra", default=None)
+    camera: bool | None = same_parameter("camera.is_rendered", default=None)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -84,31 +87,36 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
 
     Identical vehicles all start at the world's start: `place_side_by_side` separates them. Raises
     ParameterError if the fleet file is wrong, two vehicles share a name or an instance, or both
-    `fleet` and `instances` are set.
+    `fleet.file` and `fleet.instances` are set.
     """
-    if parameters.fleet == "none" and parameters.instances == 1:
+    file, n = parameters.fleet.file, parameters.fleet.instances
+    if file == "none" and n == 1:
         return [VehiclePlan(name="", parameters=parameters)]
-    if parameters.pin_cpu == CHOSEN_CPU:  # one for all, not one by each instance
-        parameters = dataclasses.replace(parameters, pin_cpu=cpu_of_instance(parameters.instance))
-    if parameters.fleet == "none":
-        return [_like(parameters, k) for k in range(parameters.instances)]
-    if parameters.instances != 1:
-        raise ParameterError("instances: expected 1 beside a fleet file; name vehicles in the file")
-    fleet = load_parameters_file(Fleet, parameters.fleet)
+    if parameters.autopilot.pin_cpu == CHOSEN_CPU:  # one for all, not one by each instance
+        cpu = cpu_of_instance(parameters.fleet.instance)
+        parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
+    if file == "none":
+        return [_like(parameters, k) for k in range(n)]
+    if n != 1:
+        raise ParameterError(
+            "fleet.instances: expected 1 beside a fleet file; name vehicles in the file"
+        )
+    fleet = load_parameters_file(Fleet, file)
     if not fleet.vehicles:
-        raise ParameterError(f"{parameters.fleet}: expected at least one vehicle, found none")
+        raise ParameterError(f"{file}: expected at least one vehicle, found none")
     plans = [_from_file(parameters, k, entry) for k, entry in enumerate(fleet.vehicles)]
-    _refuse_twins(parameters.fleet, "name", [plan.name for plan in plans])
-    _refuse_twins(parameters.fleet, "instance", [plan.parameters.instance for plan in plans])
+    _refuse_twins(file, "name", [plan.name for plan in plans])
+    _refuse_twins(file, "instance", [plan.parameters.fleet.instance for plan in plans])
     return plans
 
 
 def mission_of(plan: VehiclePlan) -> MissionPlan | None:
     """Return the mission of a vehicle's autopilot, None for none; errors as `side_by_side`."""
     parameters = plan.parameters
-    if parameters.mission == "none" or not parameters.is_mavlink:
+    file = parameters.mission.file
+    if file == "none" or not parameters.controller.is_mavlink:
         return None
-    return side_by_side(load_parameters_file(MissionPlan, parameters.mission), plan)
+    return side_by_side(load_parameters_file(MissionPlan, file), plan)
 
 
 def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
@@ -120,8 +128,8 @@ def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
         return mission
     if mission.track:
         raise ParameterError(
-            f"instances: expected 1 with a track ({mission.track}), found more; give each vehicle "
-            "of a fleet file a mission of its own"
+            f"fleet.instances: expected 1 with a track ({mission.track}), found more; give each "
+            "vehicle of a fleet file a mission of its own"
         )
     east, north = plan.start_east_m, plan.start_north_m
     moved = []
@@ -132,21 +140,22 @@ def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
 
 
 def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
-    changed = dataclasses.replace(parameters, instance=parameters.instance + k, instances=1)
+    fleet = FleetSettings(instance=parameters.fleet.instance + k)
+    changed = dataclasses.replace(parameters, fleet=fleet)
     return VehiclePlan(name=f"uav{k}", parameters=changed, is_alike=True)
 
 
 def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> VehiclePlan:
-    instance = parameters.instance + k if entry.instance is None else entry.instance
-    changes: dict[str, Any] = {
-        field.name: getattr(entry, field.name)
+    instance = parameters.fleet.instance + k if entry.instance is None else entry.instance
+    changes = {
+        field.metadata["same_as"]: getattr(entry, field.name)
         for field in dataclasses.fields(entry)
-        if field.name not in _PLACE and getattr(entry, field.name) is not None
+        if "same_as" in field.metadata and getattr(entry, field.name) is not None
     }
     try:
-        changed = dataclasses.replace(parameters, fleet="none", instance=instance, **changes)
+        changed = replaced(parameters, changes | {"fleet": FleetSettings(instance=instance)})
     except ParameterError as error:
-        raise ParameterError(f"{parameters.fleet}: {entry.name}: {error}") from None
+        raise ParameterError(f"{parameters.fleet.file}: {entry.name}: {error}") from None
     return VehiclePlan(
         name=entry.name,
         parameters=changed,

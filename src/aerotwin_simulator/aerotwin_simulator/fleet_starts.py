@@ -53,10 +53,10 @@ def place_side_by_side(
         x, y = world.start_p_map[:2]
         causes = ", ".join(f"{n} {reason}" for reason, n in refused.most_common())
         raise ParameterError(
-            f"instances: expected room for {len(plans)} vehicles, {SPACING_M:g} m apart around "
-            f"the start ({x:.1f}, {y:.1f}) m of {world.name}, found it for {len(placed)} (of the "
-            f"other places: {causes}); fly fewer, a mission further from walls, or name starts in "
-            "a fleet file"
+            f"fleet.instances: expected room for {len(plans)} vehicles, {SPACING_M:g} m apart "
+            f"around the start ({x:.1f}, {y:.1f}) m of {world.name}, found it for {len(placed)} "
+            f"(of the other places: {causes}); fly fewer, a mission further from walls, or name "
+            "starts in a fleet file"
         )
     return placed
 

@@ -87,15 +87,17 @@ class InertialSensors:
         self._vibration: RotorVibration | None = None
         if airframe is not None:
             p = parameters
-            self._vibration = seeded_vibration(airframe, p.seed, p.instance, p.vibration)
+            self._vibration = seeded_vibration(
+                airframe, p.seed, p.fleet.instance, p.sensors.vibration
+            )
         self._step_s = parameters.step_s
         self._origin = origin
-        self._field_map = magnetic_field_enu_tesla(origin, parameters.date)
+        self._field_map = magnetic_field_enu_tesla(origin, parameters.sensors.date)
         self.unit = self._make_unit(parameters)
         imu, magnetometer, barometer = self.unit.imu, self.unit.magnetometer, self.unit.barometer
         step_hz = 1.0 / parameters.step_s
         # Every HIL_SENSOR must hold the IMU: an autopilot gets one per step, whatever its preset.
-        imu_hz = step_hz if parameters.is_mavlink else imu.parameters.rate_hz
+        imu_hz = step_hz if parameters.controller.is_mavlink else imu.parameters.rate_hz
         self.imu_rate_hz = imu_hz
         rates_hz = (imu_hz, magnetometer.parameters.rate_hz, barometer.parameters.rate_hz)
         self.in_step = sum(1 << k for k, rate_hz in enumerate(rates_hz) if rate_hz == step_hz)
@@ -106,23 +108,23 @@ class InertialSensors:
         self._base_frame = topics.frame(vehicle, "base_link")
         self._gnss: Gnss | None = None
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
-        if parameters.gnss != NO_GNSS:
-            preset = load_preset("gnss", parameters.gnss)
-            rng = seed_sequence(parameters.seed, parameters.instance, "gnss")
+        if parameters.sensors.gnss != NO_GNSS:
+            preset = load_preset("gnss", parameters.sensors.gnss)
+            rng = seed_sequence(parameters.seed, parameters.fleet.instance, "gnss")
             self._gnss = Gnss(preset, rng, LocalTangentPlane(origin))
             self._gnss_delay_ns = from_seconds(preset.delay_s)
             self._gnss_due = _Due(preset.rate_hz, start_ns)
 
     def _make_unit(self, parameters: SimulatorParameters) -> InertialUnit:
-        seed, number = parameters.seed, parameters.instance
+        seed, number = parameters.seed, parameters.fleet.instance
         return InertialUnit(
-            Imu(load_preset("imu", parameters.imu), seed_sequence(seed, number, "imu")),
+            Imu(load_preset("imu", parameters.sensors.imu), seed_sequence(seed, number, "imu")),
             Magnetometer(
-                load_preset("magnetometer", parameters.magnetometer),
+                load_preset("magnetometer", parameters.sensors.magnetometer),
                 seed_sequence(seed, number, "magnetometer"),
             ),
             Barometer(
-                load_preset("barometer", parameters.barometer),
+                load_preset("barometer", parameters.sensors.barometer),
                 seed_sequence(seed, number, "barometer"),
             ),
             field_map_tesla=self._field_map,

@@ -3,7 +3,6 @@
 """The lidar of a vehicle: collects its motion over a turn, and casts the turn when it is over."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -17,7 +16,7 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import Lidar, LidarParameters, load_preset, scan_message
 from aerotwin_simulator import topics
 from aerotwin_simulator.mounting import T_body_sensor
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import LidarSettings, SimulatorParameters
 from aerotwin_simulator.truth import TruthStep
 
 LIDAR_FRAME = "lidar"
@@ -121,28 +120,28 @@ def make_lidar(
 ) -> BodyLidar:
     """Return the lidar that the parameters name."""
     return BodyLidar(
-        load_preset("lidar", parameters.lidar),
-        lidar_mounting(parameters),
+        load_preset("lidar", parameters.lidar.preset),
+        lidar_mounting(parameters.lidar),
         queries,
         seed=parameters.seed,
-        instance=parameters.instance,
+        instance=parameters.fleet.instance,
         vehicle=vehicle,
     )
 
 
-def lidar_mounting(parameters: Any) -> np.ndarray:
-    """Return T_body_lidar of the parameters lidar_x_m to lidar_yaw_deg of an aircraft or robot."""
+def lidar_mounting(lidar: LidarSettings) -> np.ndarray:
+    """Return T_body_lidar of an aircraft or robot."""
     return T_body_sensor(
-        [parameters.lidar_x_m, parameters.lidar_y_m, parameters.lidar_z_m],
-        roll_deg=parameters.lidar_roll_deg,
-        pitch_deg=parameters.lidar_pitch_deg,
-        yaw_deg=parameters.lidar_yaw_deg,
+        [lidar.x_m, lidar.y_m, lidar.z_m],
+        roll_deg=lidar.roll_deg,
+        pitch_deg=lidar.pitch_deg,
+        yaw_deg=lidar.yaw_deg,
     )
 
 
-def lidar_transform(parameters: SimulatorParameters, vehicle: str = "") -> object:
+def lidar_transform(lidar: LidarSettings, vehicle: str = "") -> object:
     """Return the mounting, `base_link` to `lidar`, as TransformStamped."""
-    T = lidar_mounting(parameters)
+    T = lidar_mounting(lidar)
     names = topics.frame(vehicle, "base_link"), topics.frame(vehicle, LIDAR_FRAME)
     return transform_stamped(0, *names, T[:3, 3], quaternion_from_rotation(T[:3, :3]))
 

@@ -13,17 +13,18 @@ from aerotwin_simulator.parameters import CHOSEN_CPU, NO_CPU, SimulatorParameter
 
 def loop_cpu(parameters: SimulatorParameters) -> int | None:
     """Return the processor of a flight, None if not pinned; ParameterError if it is not allowed."""
-    if parameters.pin_cpu == NO_CPU:
+    cpu = parameters.autopilot.pin_cpu
+    if cpu == NO_CPU:
         return None
-    if parameters.pin_cpu == CHOSEN_CPU:
-        return cpu_of_instance(parameters.instance)
+    if cpu == CHOSEN_CPU:
+        return cpu_of_instance(parameters.fleet.instance)
     allowed = sorted(os.sched_getaffinity(0))
-    if parameters.pin_cpu not in allowed:
+    if cpu not in allowed:
         raise ParameterError(
-            f"pin_cpu: expected one of the processors {allowed}, {CHOSEN_CPU} (chosen by instance) "
-            f"or {NO_CPU} (none), found {parameters.pin_cpu}"
+            f"autopilot.pin_cpu: expected one of the processors {allowed}, {CHOSEN_CPU} (chosen by "
+            f"instance) or {NO_CPU} (none), found {cpu}"
         )
-    return parameters.pin_cpu
+    return cpu
 
 
 def cpu_of_instance(instance: int) -> int:

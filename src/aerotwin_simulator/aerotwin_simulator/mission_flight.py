@@ -8,23 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import parameter, replaced
 from aerotwin_core.time import Schedule
 from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.parameters import NO_CPU
 from aerotwin_worlds import World
 
 Positioning = Literal["gnss", "tracker", "given"]
 """Position source of the autopilot: GNSS; a tracker on the ground, such as a motion capture; or
 poses passed to `SimulatedVehicle.on_external_odometry`, in whose frame the mission is flown. The
 last two are without GNSS from beginning to end."""
+_BLIND: dict[str, Any] = {"sensors.gnss": "none", "mission.is_anchored": False}
 _CHOICES: dict[Positioning, dict[str, Any]] = {
     "gnss": {},
-    "tracker": {"gnss": "none", "external_vision": "simulated", "anchor_mission": False},
+    "tracker": {**_BLIND, "vision.source": "simulated"},
     "given": {
-        "gnss": "none",
-        "external_vision": "topic",
-        "anchor_mission": False,
-        "pin_cpu": -2,  # the source of the poses runs in the same thread, and needs all processors
+        **_BLIND,
+        "vision.source": "topic",
+        # The source of the poses runs in the same thread, and needs all processors.
+        "autopilot.pin_cpu": NO_CPU,
     },
 }
 
@@ -57,11 +59,13 @@ def mission_flight(
     `folder` is that of the autopilot's log, `seed` that of all noise; the ports follow from
     `instance`. `vision_delay_s` is the age of the caller's poses when they are passed.
     """
-    parameters = SimulatorParameters(
-        world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
-        instance=instance, controller=autopilot.controller, px4_dir=autopilot.px4_dir,
-        vision_delay_s=vision_delay_s, **_CHOICES[positioning],
-    )  # fmt: skip
+    own = {
+        "world": world.name, "mission.file": str(mission), "camera.is_rendered": False,
+        "record": "none", "seed": seed, "fleet.instance": instance,
+        "controller.kind": autopilot.controller, "px4.dir": autopilot.px4_dir,
+        "vision.delay_s": vision_delay_s,
+    }  # fmt: skip
+    parameters = replaced(SimulatorParameters(), own | _CHOICES[positioning])
     simulation = Simulation(parameters, world, folder, [])
     try:
         simulation.start()

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every parameter of a simulated flight, flat as ROS parameters are."""
+"""Every parameter of a simulated flight; ROS joins the names of group and parameter by a dot."""
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import group, parameter
 from aerotwin_core.time import from_seconds
 
 LOCKSTEP_S = 0.004
@@ -26,38 +26,249 @@ MAX_INSTANCE = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulatorParameters:
-    """The vehicle and its sensors, the world, the flight, and the recording."""
+class ControllerSettings:
+    """Who flies."""
 
-    world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
-    airframe: str = parameter("iris", text="airframe by name")
-    controller: str = parameter(
+    kind: str = parameter(
         "embedded",
         text="who flies: embedded or px4 (MAVLink), serial:DEVICE:BAUD (hardware in the loop), "
         "ros2 (command/rotors), python:module:Class",
     )
-    controller_options: str = parameter(
-        "", text="path of a YAML file with the options of a python controller"
-    )
+    options: str = parameter("", text="path of a YAML file with the options of a python controller")
     command_wait_s: float = parameter(
         0.0,
         text="controller ros2: longest wait for the command of a step; 0 = hold the last one",
         unit="s wall",
         minimum=0.0,
     )
-    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
-    px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
-    px4_parameters: str = parameter(
+
+    def __post_init__(self) -> None:
+        kind = self.kind
+        is_python = kind.startswith(PYTHON) and kind.count(":") == 2 and not kind.endswith(":")
+        if kind not in (*MAVLINK, "ros2") and not is_python and not self.is_serial:
+            raise ParameterError(
+                "controller.kind: expected embedded, px4, serial:DEVICE:BAUD, ros2 or "
+                f"python:module:Class, found '{kind}'"
+            )
+
+    @property
+    def is_mavlink(self) -> bool:
+        """Whether it is an autopilot behind a MAVLink HIL link."""
+        return self.kind in MAVLINK or self.is_serial
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether that is a flight controller on a serial line."""
+        return self.kind.startswith(SERIAL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Px4Settings:
+    """A PX4 SITL, of controller px4."""
+
+    dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
+    model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
+    parameters: str = parameter(
         "", text="path of a YAML file of PX4 parameters by name, set at its start; empty = none"
     )
-    mission: str = parameter(
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutopilotSettings:
+    """The link to the autopilot and its processor."""
+
+    wait_s: float = parameter(
+        120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
+    )
+    answer_s: float = parameter(
+        1.0,
+        text="longest wait for the autopilot's answer to a step, three times in a row before it "
+        "is lost; more for one that is stopped in a debugger",
+        unit="s wall",
+        minimum=0.01,
+        maximum=86400.0,
+    )
+    pin_cpu: int = parameter(
+        CHOSEN_CPU,
+        text="processor that loop and autopilots share; -1 = counted from the last allowed one "
+        "back by the instance, -2 = any",
+        minimum=NO_CPU,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissionSettings:
+    """What an autopilot flies."""
+
+    file: str = parameter(
         "none",
         text="path of a mission file; none = wait for an outside client; controllers ros2 and "
         "python take none",
     )
-    anchor_mission: bool = parameter(
+    is_anchored: bool = parameter(
         True, text="the mission starts at a surveyed mark: GNSS error at arming is taken out of it"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensorSettings:
+    """The sensors of the autopilot and others on board; presets are names or files."""
+
+    imu: str = parameter("adis16448", text="IMU preset")
+    barometer: str = parameter("default", text="barometer preset")
+    magnetometer: str = parameter("default", text="magnetometer preset")
+    gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
+    range_finder: str = parameter(NO_PRESET, text="range finder preset; none = none")
+    optical_flow: str = parameter(NO_PRESET, text="optical flow preset; none = none")
+    airspeed: str = parameter(NO_PRESET, text="airspeed preset; none = none")
+    extra: tuple[str, ...] = parameter(
+        (), text="sensors of one's own: module:Class or module:Class@parameters.yaml"
+    )
+    vibration: float = parameter(
+        1.0, text="rotor vibration over the airframe's; 0 = none", minimum=0.0, maximum=100.0
+    )
+    date: float = parameter(
+        2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionSettings:
+    """Poses from outside for the autopilot."""
+
+    source: str = parameter(
+        "none",
+        text="pose from outside for the autopilot; topic takes external_odom",
+        choices=("none", "simulated", "topic"),
+    )
+    preset: str = parameter("default", text="preset of the simulated external vision")
+    delay_s: float = parameter(
+        0.0,
+        text="age of the poses of external_odom when they come: PX4 gets it, the embedded "
+        "autopilot reads their stamps",
+        unit="s",
+        minimum=0.0,
+        maximum=0.5,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraSettings:
+    """The stereo pair, and a file of further cameras."""
+
+    is_rendered: bool = parameter(True, text="whether the stereo pair renders")
+    rate_hz: float = parameter(20.0, text="stereo rate", unit="Hz", minimum=0.1, maximum=250.0)
+    width: int = parameter(752, text="image width", unit="px", minimum=16, maximum=8192)
+    height: int = parameter(480, text="image height", unit="px", minimum=16, maximum=8192)
+    focal_px: float = parameter(458.0, text="focal length", unit="px", minimum=1.0)
+    baseline_m: float = parameter(0.11, text="stereo baseline", unit="m", minimum=1e-3)
+    forward_m: float = parameter(0.10, text="cameras ahead of base_link", unit="m")
+    pitch_deg: float = parameter(
+        0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
+    )
+    noise: str = parameter("default", text="camera noise preset")
+    preset: str = parameter(
+        NO_PRESET,
+        text="camera preset of the stereo pair, with lens, baseline and noise of its own; none = "
+        "rectified, as width, height, focal length, baseline and noise above say",
+    )
+    file: str = parameter(
+        NO_FILE, text="path of a file of further cameras: each with name, preset, place, outputs"
+    )
+
+    @property
+    def rig(self) -> StereoRig:
+        """The rectified stereo pair; the principal point is the image centre."""
+        camera = PinholeCamera(
+            width=self.width,
+            height=self.height,
+            fx=self.focal_px,
+            fy=self.focal_px,
+            cx=(self.width - 1) / 2.0,
+            cy=(self.height - 1) / 2.0,
+        )
+        return StereoRig(camera=camera, baseline_m=self.baseline_m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LidarSettings:
+    """The lidar and its place on the vehicle."""
+
+    preset: str = parameter(
+        NO_PRESET, text="lidar preset, or path of a file like one; none = no lidar"
+    )
+    x_m: float = parameter(0.0, text="lidar ahead of base_link", unit="m")
+    y_m: float = parameter(0.0, text="lidar to the left of base_link", unit="m")
+    z_m: float = parameter(0.1, text="lidar above base_link", unit="m")
+    roll_deg: float = parameter(
+        0.0, text="lidar turned about x", unit="deg", minimum=-180.0, maximum=180.0
+    )
+    pitch_deg: float = parameter(
+        0.0, text="then about y: positive looks down ahead", unit="deg", minimum=-90.0, maximum=90.0
+    )
+    yaw_deg: float = parameter(
+        0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindSettings:
+    """Steady wind, its shear and gusts."""
+
+    east_m_s: float = parameter(
+        0.0, text="steady wind towards east", unit="m/s", minimum=-60.0, maximum=60.0
+    )
+    north_m_s: float = parameter(
+        0.0, text="steady wind towards north", unit="m/s", minimum=-60.0, maximum=60.0
+    )
+    up_m_s: float = parameter(
+        0.0, text="steady wind upwards", unit="m/s", minimum=-60.0, maximum=60.0
+    )
+    roughness_length_m: float = parameter(
+        0.0,
+        text="shear: wind as ln(h / z_0), unchanged at 6 m; 0 is off, 0.046 open land, 0.61 town",
+        unit="m",
+        minimum=0.0,
+        maximum=2.0,
+    )
+    turbulence_m_s: float = parameter(
+        0.0,
+        text="Dryden gusts: wind at 20 ft that sets them (light 7.7, moderate 15.4); 0 is off",
+        unit="m/s",
+        minimum=0.0,
+        maximum=60.0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetSettings:
+    """How many vehicles fly, and their numbers."""
+
+    file: str = parameter(
+        "none", text="path of a fleet file: vehicles by name, each with what differs"
+    )
+    instance: int = parameter(
+        0, text="vehicle number; shifts every port", minimum=0, maximum=MAX_INSTANCE
+    )
+    instances: int = parameter(
+        1, text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed", minimum=1, maximum=50
+    )
+
+    def __post_init__(self) -> None:
+        if self.instance + self.instances - 1 > MAX_INSTANCE:
+            raise ParameterError(
+                f"fleet.instance: expected at most {MAX_INSTANCE - self.instances + 1} with "
+                f"{self.instances} vehicles, found {self.instance}; the last would be above "
+                f"{MAX_INSTANCE}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatorParameters:
+    """The vehicle and its sensors, the world, the flight, and the recording."""
+
+    world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
+    airframe: str = parameter("iris", text="airframe by name")
     duration_s: float = parameter(
         0.0, text="end after this much simulated time; 0 = at landing", unit="s", minimum=0.0
     )
@@ -74,212 +285,93 @@ class SimulatorParameters:
         text="what the bag holds; inertial is all but images and clouds",
         choices=("all", "inertial", "none"),
     )
-    instance: int = parameter(
-        0, text="vehicle number; shifts every port", minimum=0, maximum=MAX_INSTANCE
-    )
-    instances: int = parameter(
-        1, text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed", minimum=1, maximum=50
-    )
-    fleet: str = parameter(
-        "none", text="path of a fleet file: vehicles by name, each with what differs"
-    )
     step_s: float = parameter(
         LOCKSTEP_S, text="a step; below 0.004 only without MAVLink", unit="s", choices=STEPS_S
     )
-    autopilot_wait_s: float = parameter(
-        120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
-    )
-    autopilot_answer_s: float = parameter(
-        1.0,
-        text="longest wait for the autopilot's answer to a step, three times in a row before it "
-        "is lost; more for one that is stopped in a debugger",
-        unit="s wall",
-        minimum=0.01,
-        maximum=86400.0,
-    )
-    pin_cpu: int = parameter(
-        CHOSEN_CPU,
-        text="processor that loop and autopilots share; -1 = counted from the last allowed one "
-        "back by the instance, -2 = any",
-        minimum=NO_CPU,
-    )
-    imu: str = parameter("adis16448", text="IMU preset")
-    barometer: str = parameter("default", text="barometer preset")
-    magnetometer: str = parameter("default", text="magnetometer preset")
-    gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
-    vibration: float = parameter(
-        1.0, text="rotor vibration over the airframe's; 0 = none", minimum=0.0, maximum=100.0
-    )
-    external_vision: str = parameter(
-        "none",
-        text="pose from outside for the autopilot; topic takes external_odom",
-        choices=("none", "simulated", "topic"),
-    )
-    vision_delay_s: float = parameter(
-        0.0,
-        text="age of the poses of external_odom when they come: PX4 gets it, the embedded "
-        "autopilot reads their stamps",
-        unit="s",
-        minimum=0.0,
-        maximum=0.5,
-    )
-    vision: str = parameter("default", text="preset of the simulated external vision")
-    range_finder: str = parameter(NO_PRESET, text="range finder preset; none = none")
-    optical_flow: str = parameter(NO_PRESET, text="optical flow preset; none = none")
-    airspeed: str = parameter(NO_PRESET, text="airspeed preset; none = none")
     rc: str = parameter(
         "none", text="radio control of a PX4: axes of joy as channels", choices=("none", "joy")
-    )
-    extra_sensors: tuple[str, ...] = parameter(
-        (), text="sensors of one's own: module:Class or module:Class@parameters.yaml"
-    )
-    date: float = parameter(
-        2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0
     )
     truth_rate_hz: float = parameter(
         100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
     )
-    camera: bool = parameter(True, text="whether the stereo pair renders")
-    camera_rate_hz: float = parameter(
-        20.0, text="stereo rate", unit="Hz", minimum=0.1, maximum=250.0
+    controller: ControllerSettings = group(
+        ControllerSettings,
+        kind="controller",
+        options="controller_options",
+        command_wait_s="command_wait_s",
     )
-    camera_width: int = parameter(752, text="image width", unit="px", minimum=16, maximum=8192)
-    camera_height: int = parameter(480, text="image height", unit="px", minimum=16, maximum=8192)
-    camera_focal_px: float = parameter(458.0, text="focal length", unit="px", minimum=1.0)
-    camera_baseline_m: float = parameter(0.11, text="stereo baseline", unit="m", minimum=1e-3)
-    camera_forward_m: float = parameter(0.10, text="cameras ahead of base_link", unit="m")
-    camera_pitch_deg: float = parameter(
-        0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
+    px4: Px4Settings = group(Px4Settings, old_prefix="px4_")
+    autopilot: AutopilotSettings = group(
+        AutopilotSettings, old_prefix="autopilot_", pin_cpu="pin_cpu"
     )
-    camera_noise: str = parameter("default", text="camera noise preset")
-    camera_preset: str = parameter(
-        NO_PRESET,
-        text="camera preset of the stereo pair, with lens, baseline and noise of its own; none = "
-        "rectified, as width, height, focal length, baseline and noise above say",
+    mission: MissionSettings = group(MissionSettings, file="mission", is_anchored="anchor_mission")
+    sensors: SensorSettings = group(SensorSettings, old_prefix="", extra="extra_sensors")
+    vision: VisionSettings = group(
+        VisionSettings, source="external_vision", preset="vision", delay_s="vision_delay_s"
     )
-    cameras: str = parameter(
-        NO_FILE, text="path of a file of further cameras: each with name, preset, place, outputs"
+    camera: CameraSettings = group(
+        CameraSettings, old_prefix="camera_", is_rendered="camera", file="cameras"
     )
-    lidar: str = parameter(
-        NO_PRESET, text="lidar preset, or path of a file like one; none = no lidar"
-    )
-    lidar_x_m: float = parameter(0.0, text="lidar ahead of base_link", unit="m")
-    lidar_y_m: float = parameter(0.0, text="lidar to the left of base_link", unit="m")
-    lidar_z_m: float = parameter(0.1, text="lidar above base_link", unit="m")
-    lidar_roll_deg: float = parameter(
-        0.0, text="lidar turned about x", unit="deg", minimum=-180.0, maximum=180.0
-    )
-    lidar_pitch_deg: float = parameter(
-        0.0, text="then about y: positive looks down ahead", unit="deg", minimum=-90.0, maximum=90.0
-    )
-    lidar_yaw_deg: float = parameter(
-        0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
-    )
-    wind_east_m_s: float = parameter(
-        0.0, text="steady wind towards east", unit="m/s", minimum=-60.0, maximum=60.0
-    )
-    wind_north_m_s: float = parameter(
-        0.0, text="steady wind towards north", unit="m/s", minimum=-60.0, maximum=60.0
-    )
-    wind_up_m_s: float = parameter(
-        0.0, text="steady wind upwards", unit="m/s", minimum=-60.0, maximum=60.0
-    )
-    wind_roughness_length_m: float = parameter(
-        0.0,
-        text="shear: wind as ln(h / z_0), unchanged at 6 m; 0 is off, 0.046 open land, 0.61 town",
-        unit="m",
-        minimum=0.0,
-        maximum=2.0,
-    )
-    wind_turbulence_m_s: float = parameter(
-        0.0,
-        text="Dryden gusts: wind at 20 ft that sets them (light 7.7, moderate 15.4); 0 is off",
-        unit="m/s",
-        minimum=0.0,
-        maximum=60.0,
+    lidar: LidarSettings = group(LidarSettings, old_prefix="lidar_", preset="lidar")
+    wind: WindSettings = group(WindSettings, old_prefix="wind_")
+    fleet: FleetSettings = group(
+        FleetSettings, file="fleet", instance="instance", instances="instances"
     )
 
     def __post_init__(self) -> None:
-        kind = self.controller
-        is_python = kind.startswith(PYTHON) and kind.count(":") == 2 and not kind.endswith(":")
-        if kind not in (*MAVLINK, "ros2") and not is_python and not self.is_serial:
+        controller, kind = self.controller, self.controller.kind
+        if controller.is_serial and (self.speed != 1.0 or self.mission.file != "none"):
             raise ParameterError(
-                "controller: expected embedded, px4, serial:DEVICE:BAUD, ros2 or "
-                f"python:module:Class, found '{kind}'"
+                f"controller.kind: {kind} needs speed 1.0 and mission.file none, found "
+                f"{self.speed:g} and {self.mission.file}; the flight controller has its own clock "
+                "and its own link for commands"
             )
-        if self.is_serial and (self.speed != 1.0 or self.mission != "none"):
+        if self.vision.source == "topic" and not controller.is_mavlink:
             raise ParameterError(
-                f"controller: {kind} needs speed 1.0 and mission none, found {self.speed:g} and "
-                f"{self.mission}; the flight controller has its own clock and its own link for "
-                "commands"
-            )
-        if self.external_vision == "topic" and not self.is_mavlink:
-            raise ParameterError(
-                f"external_vision: expected none or simulated with controller {kind}, found topic; "
+                f"vision.source: expected none or simulated with controller {kind}, found topic; "
                 "only an autopilot takes poses, let the controller's node subscribe to them itself"
             )
-        if self.rc != "none" and self.controller != "px4":
+        if self.rc != "none" and kind != "px4":
             raise ParameterError(
                 f"rc: expected none with controller {kind}, found {self.rc}; only PX4 reads radio "
                 "control on its simulator link"
             )
-        if self.instance + self.instances - 1 > MAX_INSTANCE:
-            raise ParameterError(
-                f"instance: expected at most {MAX_INSTANCE - self.instances + 1} with "
-                f"{self.instances} vehicles, found {self.instance}; the last would be above "
-                f"{MAX_INSTANCE}"
-            )
-        if self.is_mavlink and self.step_s != LOCKSTEP_S:
+        if controller.is_mavlink and self.step_s != LOCKSTEP_S:
             raise ParameterError(
                 f"step_s: expected {LOCKSTEP_S} with controller {kind}, found {self.step_s}; "
                 "autopilots run at 250 Hz"
             )
 
     @property
-    def is_mavlink(self) -> bool:
-        """Whether the controller is an autopilot behind a MAVLink HIL link."""
-        return self.controller in MAVLINK or self.is_serial
-
-    @property
-    def is_serial(self) -> bool:
-        """Whether that is a flight controller on a serial line."""
-        return self.controller.startswith(SERIAL)
-
-    @property
     def has_cameras(self) -> bool:
         """Whether anything is rendered."""
-        return self.camera or self.cameras != NO_FILE
+        return self.camera.is_rendered or self.camera.file != NO_FILE
 
     @property
     def has_lidar(self) -> bool:
         """Whether a lidar spins."""
-        return self.lidar != NO_PRESET
+        return self.lidar.preset != NO_PRESET
 
     @property
     def step_ns(self) -> int:
         """Time of a step [ns]."""
         return from_seconds(self.step_s)
 
-    @property
-    def rig(self) -> StereoRig:
-        """The rectified stereo pair; the principal point is the image centre."""
-        camera = PinholeCamera(
-            width=self.camera_width,
-            height=self.camera_height,
-            fx=self.camera_focal_px,
-            fy=self.camera_focal_px,
-            cx=(self.camera_width - 1) / 2.0,
-            cy=(self.camera_height - 1) / 2.0,
-        )
-        return StereoRig(camera=camera, baseline_m=self.camera_baseline_m)
-
 
 def same_parameter(name: str, *, default: Any = dataclasses.MISSING) -> Any:
-    """Declare a parameter as in `SimulatorParameters`; with the default None it is optional."""
-    field = SimulatorParameters.__dataclass_fields__[name]
-    metadata = dict(field.metadata)
-    if default is dataclasses.MISSING:
-        default = field.default
-    elif default is None and metadata["choices"]:
+    """Declare a parameter or group as in `SimulatorParameters`, which may have another default.
+
+    With the default None it is optional. The metadata has its name there as `same_as`.
+    """
+    cls: Any = SimulatorParameters
+    *groups, last = name.split(".")
+    for each in groups:
+        cls = get_type_hints(cls)[each]
+    field = cls.__dataclass_fields__[last]
+    metadata = {**field.metadata, "same_as": name}
+    if default is None and metadata["choices"]:
         metadata["choices"] = (None, *metadata["choices"])
-    return dataclasses.field(default=default, metadata=metadata, kw_only=True)
+    options: dict[str, Any] = {"default": default}
+    if default is dataclasses.MISSING:
+        options = {"default": field.default, "default_factory": field.default_factory}
+    return dataclasses.field(metadata=metadata, kw_only=True, **options)

@@ -31,9 +31,9 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
         for plan in plan_vehicles(parameters):
             own = plan.parameters
             make_extra_sensors(own)
-            check_vehicle_cameras(own)
+            check_vehicle_cameras(own.camera)
             if own.has_lidar:
-                load_preset("lidar", own.lidar)
+                load_preset("lidar", own.lidar.preset)
             airframe = load_airframe(own.airframe)
             mission = mission_of(plan)
             _check_unused_mission(own)
@@ -53,9 +53,9 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
 
 def _check_unused_mission(parameters: SimulatorParameters) -> None:
     """Reject an unused mission that does not exist; an existing one is in the result."""
-    is_used = parameters.mission == "none" or parameters.is_mavlink
-    if not is_used and not Path(parameters.mission).is_file():
+    controller, file = parameters.controller, parameters.mission.file
+    if file != "none" and not controller.is_mavlink and not Path(file).is_file():
         raise ParameterError(
-            f"mission: expected none with controller {parameters.controller}, which takes none, "
-            f"found {parameters.mission}, which does not exist; set mission to none"
+            f"mission.file: expected none with controller {controller.kind}, which takes none, "
+            f"found {file}, which does not exist; set mission.file to none"
         )

@@ -56,11 +56,10 @@ class BagSink:
 
 def run_configuration(parameters: dict[str, Any], world: World) -> str:
     """Return the YAML text that repeats a run: every parameter, the world and the versions."""
-    mission, fleet = parameters.get("mission", "none"), parameters.get("fleet", "none")
+    files = {group: parameters.get(group, {}).get("file", "none") for group in ("mission", "fleet")}
     content = {
         "parameters": parameters,
-        "mission": None if mission == "none" else read_yaml(mission),
-        "fleet": None if fleet == "none" else read_yaml(fleet),
+        **{group: None if file == "none" else read_yaml(file) for group, file in files.items()},
         "world": {
             **world.credits,
             "missing": list(world.missing),

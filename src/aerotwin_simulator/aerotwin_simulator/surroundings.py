@@ -71,13 +71,13 @@ class Air:
 
     def __init__(self, parameters: SimulatorParameters, inputs: np.ndarray) -> None:
         wind = WindParameters(
-            east_m_s=parameters.wind_east_m_s,
-            north_m_s=parameters.wind_north_m_s,
-            up_m_s=parameters.wind_up_m_s,
-            roughness_length_m=parameters.wind_roughness_length_m,
-            turbulence_wind_m_s=parameters.wind_turbulence_m_s,
+            east_m_s=parameters.wind.east_m_s,
+            north_m_s=parameters.wind.north_m_s,
+            up_m_s=parameters.wind.up_m_s,
+            roughness_length_m=parameters.wind.roughness_length_m,
+            turbulence_wind_m_s=parameters.wind.turbulence_m_s,
         )
-        rng = seed_sequence(parameters.seed, parameters.instance, "wind")
+        rng = seed_sequence(parameters.seed, parameters.fleet.instance, "wind")
         self._wind = Wind(wind, rng)
         self._step_s = parameters.step_s
         self._inputs = inputs

@@ -59,7 +59,7 @@ class SimulatedVehicle:
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
-        self._frame_due = Schedule(parameters.camera_rate_hz)
+        self._frame_due = Schedule(parameters.camera.rate_hz)
         self._truth = SimulatorTruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
         self._n_missed_before = 0
@@ -70,7 +70,7 @@ class SimulatedVehicle:
     @property
     def title(self) -> str:
         """Its name in messages."""
-        return self.name or f"vehicle {self.parameters.instance}"
+        return self.name or f"vehicle {self.parameters.fleet.instance}"
 
     @property
     def n_missed(self) -> int:
@@ -83,11 +83,11 @@ class SimulatedVehicle:
             self._vision.on_odometry_message(message)
 
     def on_external_odometry(self, pose: VisionPose) -> None:
-        """Pass a pose to the autopilot; raises ValueError unless external_vision is topic."""
+        """Pass a pose to the autopilot; raises ValueError unless vision.source is topic."""
         if not isinstance(self._vision, VisionTopic):
             raise ValueError(
-                "a pose is taken with external_vision topic only, got "
-                f"{self.parameters.external_vision}"
+                "a pose is taken with vision.source topic only, got "
+                f"{self.parameters.vision.source}"
             )
         self._vision.on_pose(pose)
 
@@ -211,9 +211,12 @@ class SimulatedVehicle:
     def static_transforms(self) -> list[object]:
         """Return the mounting of its sensors as TransformStamped messages."""
         eyes = [eye for camera in self._cameras for eye in camera.eyes]
-        edges = [imu_transform(self.parameters.imu, self.name), *eye_transforms(eyes, self.name)]
+        edges = [
+            imu_transform(self.parameters.sensors.imu, self.name),
+            *eye_transforms(eyes, self.name),
+        ]
         if self._lidar is not None:
-            edges.append(lidar_transform(self.parameters, self.name))
+            edges.append(lidar_transform(self.parameters.lidar, self.name))
         return edges
 
     def sensor_setup(self) -> Setup:
@@ -228,9 +231,9 @@ class SimulatedVehicle:
 
     @property
     def published(self) -> list[topics.Topic]:
-        """The topics of its own equipment, without `extra_sensors`."""
+        """The topics of its own equipment, without those of `sensors.extra`."""
         found = list(topics.OF_A_VEHICLE)
-        if self.parameters.gnss != NO_GNSS:
+        if self.parameters.sensors.gnss != NO_GNSS:
             found += topics.OF_A_GNSS
         if self._battery.is_there:
             found.append(topics.BATTERY)
@@ -368,5 +371,5 @@ class SimulatedVehicle:
         level = _WARN if self.n_missed else _OK
         if self.outcome is not None and not self.is_success:
             level, values["outcome"] = _ERROR, self.outcome
-        kind = "autopilot" if self.parameters.is_mavlink else "controller"
-        return f"{kind} {self.name or self.parameters.instance}", level, backend.phase, values
+        kind = "autopilot" if self.parameters.controller.is_mavlink else "controller"
+        return f"{kind} {self.name or self.parameters.fleet.instance}", level, backend.phase, values

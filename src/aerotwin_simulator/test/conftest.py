@@ -10,10 +10,10 @@ import yaml
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.parameters import to_mapping
+from aerotwin_core.parameters import replaced, to_mapping
 from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import CameraSettings, Simulation, SimulatorParameters
 from aerotwin_simulator.recording import BagSink
 from aerotwin_worlds import World
 
@@ -135,7 +135,8 @@ def fly(tmp_path, flat_world):
         folder: Path = tmp_path / name
         folder.mkdir()
         bag = BagSink(folder / "bag")
-        values = SimulatorParameters(**{"camera": False, "duration_s": 20.0, **parameters})
+        default = SimulatorParameters(camera=CameraSettings(is_rendered=False), duration_s=20.0)
+        values = replaced(default, parameters)
         simulation = None
         try:
             simulation = Simulation(values, flat_world, folder, [bag])

@@ -12,7 +12,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.time import from_seconds
 from aerotwin_meshes import TexturedMesh
 from aerotwin_sensor_models import CameraParameters
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import CameraSettings, ControllerSettings, Simulation, SimulatorParameters
 from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
@@ -73,35 +73,37 @@ def test_a_wall_beyond_the_range_of_depth_is_in_picture_and_ids(look):
 def rolling(tmp_path):
     """Return parameters of a flight with a camera that needs 40 ms for its rows."""
 
-    def make(*, rate_hz=None, **parameters):
+    def make(*, rate_hz=None, stereo_hz=None, **parameters):
         shutter = {**SMALL, "readout_s": 0.04, "rate_hz": 30.0, "baseline_m": 0.1}
         preset = tmp_path / "rolling.yaml"
         preset.write_text(yaml.safe_dump({"source": "a test", "parameters": shutter}))
-        if "camera_rate_hz" in parameters:
-            return SimulatorParameters(camera_preset=str(preset), **parameters)
+        if stereo_hz is not None:
+            return SimulatorParameters(camera=CameraSettings(preset=str(preset), rate_hz=stereo_hz))
         eye = {"name": "eye", "preset": "rolling.yaml", "rate_hz": rate_hz}
         cameras = tmp_path / "cameras.yaml"
         cameras.write_text(yaml.safe_dump({"cameras": [eye]}))
-        return SimulatorParameters(camera=False, cameras=str(cameras), **parameters)
+        return SimulatorParameters(
+            camera=CameraSettings(is_rendered=False, file=str(cameras)), **parameters
+        )
 
     return make
 
 
-@pytest.mark.parametrize("rates", [{}, {"rate_hz": 25.0}, {"camera_rate_hz": 60.0}])
+@pytest.mark.parametrize("rates", [{}, {"rate_hz": 25.0}, {"stereo_hz": 60.0}])
 def test_a_shutter_slower_than_the_frames_is_refused(rolling, rates):
     with pytest.raises(ParameterError, match=r"expected less than 25 Hz, .* found"):
-        check_vehicle_cameras(rolling(**rates))
+        check_vehicle_cameras(rolling(**rates).camera)
 
 
-@pytest.mark.parametrize("rates", [{"rate_hz": 24.0}, {"camera_rate_hz": 20.0}])
+@pytest.mark.parametrize("rates", [{"rate_hz": 24.0}, {"stereo_hz": 20.0}])
 def test_a_shutter_may_be_slower_than_a_rate_that_is_overridden(rolling, rates):
-    check_vehicle_cameras(rolling(**rates))
+    check_vehicle_cameras(rolling(**rates).camera)
 
 
 def test_a_frame_that_a_reset_falls_into_is_not_delivered(rolling, flat_world, tmp_path):
     waited: list[int] = []
     simulation = Simulation(
-        rolling(rate_hz=10.0, controller="ros2"),
+        rolling(rate_hz=10.0, controller=ControllerSettings(kind="ros2")),
         flat_world,
         tmp_path,
         [],

@@ -12,6 +12,7 @@ import yaml
 
 from aerotwin_core import messages
 from aerotwin_core.frames import make_transform, rotation_from_quaternion
+from aerotwin_core.parameters import replaced
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
 from aerotwin_simulator.world_follower import Renderer
@@ -30,7 +31,7 @@ start: {x_m: -25.0, y_m: -10.0}
 attribution: Made in a test
 licence: Apache-2.0
 """
-STEREO = {"camera_width": 96, "camera_height": 64, "camera_focal_px": 60.0, "seed": 3}
+STEREO = {"camera.width": 96, "camera.height": 64, "camera.focal_px": 60.0, "seed": 3}
 Q_MAP_BODY = np.array([0.0, 0.0, 0.6, 0.8])
 
 
@@ -58,7 +59,7 @@ def given(tmp_path):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(preset))
     depth = {"name": "depth", "preset": "small.yaml", "outputs": ["depth"], "rate_hz": 30.0}
     cameras.write_text(yaml.safe_dump({"cameras": [depth]}))
-    return {"world": str(world), "cameras": str(cameras), **STEREO}
+    return {"world": str(world), "camera.file": str(cameras), **STEREO}
 
 
 class Partner:
@@ -154,7 +155,7 @@ def test_the_node_makes_the_frames_of_the_composed_simulator(partner, given):
     headers = [messages.deserialize(c, "std_msgs/msg/Header") for c in partner.taken["step/ack"]]
     assert [h.stamp.sec * 10**9 + h.stamp.nanosec for h in headers] == twenty
     composed = make_vehicle_cameras(
-        SimulatorParameters(**given), Renderer(load_world(given["world"]))
+        replaced(SimulatorParameters(), given), Renderer(load_world(given["world"]))
     )[0]
     frames = dict(composed.frames(SimpleNamespace(end_ns=300_000_000, pose=pose)))
     for cdr, stamp_ns in zip(partner.taken["stereo/left/image_raw"], twenty, strict=True):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cameras of a flight: stamps, frames, topics, depth, rolling shutter, and who is waited for."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,15 @@ from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import load_parameters
 from aerotwin_rendering import Rasteriser, RenderedFrame
 from aerotwin_sensor_models import CameraParameters
-from aerotwin_simulator import Simulation, SimulatorParameters, world_follower
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    LidarSettings,
+    Simulation,
+    SimulatorParameters,
+    world_follower,
+)
 from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.mounting import T_body_optical
@@ -26,6 +35,14 @@ ROUNDING = 1e-12
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}
 DEPTH_ROUNDING_M = 1e-5  # float32 at some metres
 SECOND_NS = 1_000_000_000
+
+
+ROS2 = ControllerSettings(kind="ros2")
+SMALL_STEREO = CameraSettings(width=64, height=48)
+
+
+def climbing(controllers: str) -> ControllerSettings:
+    return ControllerSettings(kind=f"python:{controllers}:Climber")
 
 
 @pytest.fixture
@@ -72,7 +89,7 @@ def pixels(message, dtype=np.uint8):
 
 
 def test_every_camera_of_a_file_publishes_at_its_due_times(fly, controllers, three_cameras):
-    _, bag = fly(controller=f"python:{controllers}:Climber", cameras=three_cameras, duration_s=1.1)
+    _, bag = fly(controller=climbing(controllers), duration_s=1.1, **{"camera.file": three_cameras})
     rates = {
         "/depth/image_rect": 30.0,
         "/depth/camera_info": 30.0,
@@ -96,7 +113,7 @@ def test_every_camera_of_a_file_publishes_at_its_due_times(fly, controllers, thr
 
 
 def test_depth_straight_down_is_the_height_and_ids_are_meshes(fly, controllers, three_cameras):
-    _, bag = fly(controller=f"python:{controllers}:Climber", cameras=three_cameras, duration_s=2.0)
+    _, bag = fly(controller=climbing(controllers), duration_s=2.0, **{"camera.file": three_cameras})
     truth = {stamp_ns(m): m for _, _, m in bag.messages(["/truth/odom"])}
     seen = [m for _, _, m in bag.messages(["/depth/image_rect"]) if stamp_ns(m) in truth]
     assert len(seen) == 20  # every third frame of 30 Hz meets one of 100 Hz
@@ -120,7 +137,7 @@ def test_depth_straight_down_is_the_height_and_ids_are_meshes(fly, controllers, 
 
 
 def test_tf_says_where_each_camera_stands_and_looks(fly, controllers, three_cameras):
-    _, bag = fly(controller=f"python:{controllers}:Climber", cameras=three_cameras, duration_s=0.1)
+    _, bag = fly(controller=climbing(controllers), duration_s=0.1, **{"camera.file": three_cameras})
     edges = {e.child_frame_id: e for e in last(bag, "/tf_static").transforms}
     expected = {"imu_link"}
     for name in ("depth", "left_eye", "front"):
@@ -150,10 +167,7 @@ def test_a_mounting_is_turned_by_yaw_then_pitch_then_roll():
 def test_the_stereo_pair_may_be_a_preset(fly, controllers, small):
     preset = small(model="brown", k1=-0.1, p1=0.001, baseline_m=0.2, noise={"mean_dn": 3.0})
     _, bag = fly(
-        camera=True,
-        camera_preset=preset,
-        controller=f"python:{controllers}:Climber",
-        duration_s=0.2,
+        camera=CameraSettings(preset=preset), controller=climbing(controllers), duration_s=0.2
     )
     left, right = (last(bag, f"/stereo/{side}/camera_info") for side in ("left", "right"))
     assert left.d.tolist() == right.d.tolist() == [-0.1, 0.0, 0.001, 0.0, 0.0]
@@ -166,15 +180,12 @@ def test_the_stereo_pair_may_be_a_preset(fly, controllers, small):
 
 def test_pictures_of_one_camera_do_not_depend_on_others(fly, controllers, three_cameras):
     common = {
-        "camera": True,
-        "camera_width": 64,
-        "camera_height": 48,
-        "camera_focal_px": 40.0,
-        "controller": f"python:{controllers}:Climber",
+        "camera": CameraSettings(width=64, height=48, focal_px=40.0),
+        "controller": climbing(controllers),
         "duration_s": 0.3,
     }
     _, alone = fly("alone", **common)
-    _, again = fly("again", cameras=three_cameras, **common)
+    _, again = fly("again", **common, **{"camera.file": three_cameras})
     for topic in ("/stereo/left/image_raw", "/stereo/right/image_raw"):
         assert [raw for _, _, raw in alone.raw([topic])] == [
             raw for _, _, raw in again.raw([topic])
@@ -192,10 +203,10 @@ def test_all_cameras_and_vehicles_share_one_rasteriser(
 
     monkeypatch.setattr(world_follower, "Rasteriser", count)
     fly(
-        controller=f"python:{controllers}:Climber",
-        cameras=three_cameras,
-        instances=2,
+        controller=climbing(controllers),
+        fleet=FleetSettings(instances=2),
         duration_s=0.1,
+        **{"camera.file": three_cameras},
     )
     assert len(made) == 1
 
@@ -208,12 +219,10 @@ def test_nodes_are_waited_for_at_the_frames_of_the_first_camera(
     flat_world, tmp_path, controllers, three_cameras, with_stereo, with_file, rate_hz
 ):
     """Without any camera the frames are those of a node that renders: at the stereo rate."""
+    file = three_cameras if with_file else "none"
     parameters = SimulatorParameters(
-        camera=with_stereo,
-        camera_width=64,
-        camera_height=48,
-        cameras=three_cameras if with_file else "none",
-        controller=f"python:{controllers}:Climber",
+        camera=replace(SMALL_STEREO, is_rendered=with_stereo, file=file),
+        controller=climbing(controllers),
     )
     waited: list[int] = []
     simulation = Simulation(parameters, flat_world, tmp_path, [], before_frame=waited.append)
@@ -231,11 +240,9 @@ def test_nodes_are_waited_for_at_the_turns_of_a_lidar(
 ):
     """The stamp is that of the header, the begin of the turn: what an answer carries."""
     parameters = SimulatorParameters(
-        camera=with_stereo,
-        camera_width=64,
-        camera_height=48,
-        lidar="ideal",
-        controller=f"python:{controllers}:Climber",
+        camera=replace(SMALL_STEREO, is_rendered=with_stereo),
+        lidar=LidarSettings(preset="ideal"),
+        controller=climbing(controllers),
     )
     waited: list[int] = []
     simulation = Simulation(parameters, flat_world, tmp_path, [], before_scan=waited.append)
@@ -369,21 +376,18 @@ def test_files_of_cameras_that_cannot_be_are_refused_before_the_flight(write, ca
     with pytest.raises(ParameterError, match=message):
         load_cameras(path)
     with pytest.raises(ParameterError, match=message):
-        check_before_flight(SimulatorParameters(cameras=path, controller="ros2"))
+        check_before_flight(SimulatorParameters(controller=ROS2, camera=CameraSettings(file=path)))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("camera", "message"),
     [
-        ({"camera_preset": "dji_o3"}, "expected a pair, found dji_o3"),
-        ({"camera_preset": "kodak"}, "camera has none named 'kodak'"),
-        (
-            {"camera_preset": "mt9v034_stereo", "camera_width": 640},
-            "camera_width: expected its def",
-        ),
-        ({"camera_preset": "mt9v034_stereo", "camera_noise": "ideal"}, "camera_noise: expected"),
+        (CameraSettings(preset="dji_o3"), "expected a pair, found dji_o3"),
+        (CameraSettings(preset="kodak"), "camera has none named 'kodak'"),
+        (CameraSettings(preset="mt9v034_stereo", width=640), "camera.width: expected its def"),
+        (CameraSettings(preset="mt9v034_stereo", noise="ideal"), "camera.noise: expected"),
     ],
 )
-def test_stereo_presets_that_cannot_be_are_refused_before_the_flight(parameters, message):
+def test_stereo_presets_that_cannot_be_are_refused_before_the_flight(camera, message):
     with pytest.raises(ParameterError, match=message):
-        check_before_flight(SimulatorParameters(controller="ros2", **parameters))
+        check_before_flight(SimulatorParameters(controller=ROS2, camera=camera))

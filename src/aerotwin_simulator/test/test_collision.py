@@ -14,7 +14,7 @@ from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_multirotor_dynamics.packing import state_length
 from aerotwin_rendering import WorldQueries
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import CameraSettings, ControllerSettings, Simulation, SimulatorParameters
 from aerotwin_simulator.collision import CollisionWatch, frame_lines
 from aerotwin_simulator.surroundings import GroundTracker
 
@@ -245,7 +245,11 @@ def test_the_cliff_is_met_by_who_flies_into_it_and_passed_at_a_metre(cliff):
 
 def fly(world, controllers, folder, **parameters):
     """Fly the controller of `conftest` that climbs to 2 m, to the end; return the simulation."""
-    values = {"controller": f"python:{controllers}:Climber", "camera": False, "duration_s": 10.0}
+    values = {
+        "controller": ControllerSettings(kind=f"python:{controllers}:Climber"),
+        "camera": CameraSettings(is_rendered=False),
+        "duration_s": 10.0,
+    }
     simulation = Simulation(SimulatorParameters(**{**values, **parameters}), world, folder, [])
     simulation.start()
     while simulation.outcome is None:
@@ -279,7 +283,12 @@ def test_a_take_off_from_a_roof_is_flown(flat_world, controllers, tmp_path):
 
 def test_a_fall_tells_where_and_what_ground_was_hit(flat_world, controllers, tmp_path):
     world = replace(flat_world, meshes=(GROUND,))
-    simulation = fly(world, controllers, tmp_path, controller=f"python:{controllers}:Faller")
+    simulation = fly(
+        world,
+        controllers,
+        tmp_path,
+        controller=ControllerSettings(kind=f"python:{controllers}:Faller"),
+    )
     said = (
         r"the vehicle crashed: it hit the ground \(ground\) at \d+\.\d m/s, at \(.*, .*, 0\.\d\) m"
     )

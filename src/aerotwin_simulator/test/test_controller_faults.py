@@ -17,7 +17,16 @@ from aerotwin_core.messages import odometry_message
 from aerotwin_core.parameters import to_mapping
 from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_px4_bridge import VisionPose
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    SensorSettings,
+    Simulation,
+    SimulatorParameters,
+    VisionSettings,
+)
 from aerotwin_simulator.controllers.autopilot_process import make_process
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.preflight import check_before_flight
@@ -151,7 +160,7 @@ def faults(controllers, tmp_path) -> str:
     ],
 )
 def test_what_a_class_says_wrongly_ends_the_flight_with_a_reason(faults, fly, name, reason):
-    simulation, _ = fly(controller=f"python:{faults}:{name}")
+    simulation, _ = fly(controller=ControllerSettings(kind=f"python:{faults}:{name}"))
     assert not simulation.is_success
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(simulation.outcome)
@@ -161,7 +170,9 @@ def test_a_controller_that_fails_to_close_keeps_no_other_vehicle_from_its_end(
     faults, flat_world, tmp_path
 ):
     parameters = SimulatorParameters(
-        camera=False, controller=f"python:{faults}:CloseRaises", instances=2
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind=f"python:{faults}:CloseRaises"),
+        fleet=FleetSettings(instances=2),
     )
     simulation = Simulation(parameters, flat_world, tmp_path, [])
     closed = []
@@ -194,13 +205,13 @@ def _gnss_preset(tmp_path: Path, delay_s: float) -> str:
 
 
 def test_the_embedded_autopilot_gets_the_delay_of_its_receiver(tmp_path):
-    make_process(_setup(tmp_path, gnss=_gnss_preset(tmp_path, 0.17)))
+    make_process(_setup(tmp_path, sensors=SensorSettings(gnss=_gnss_preset(tmp_path, 0.17))))
     reported = load_autopilot_parameters(tmp_path / "autopilot_0.yaml")
     assert reported.estimator.gnss_delay_s == 0.17
 
 
 def test_a_delay_that_the_estimator_cannot_look_back_is_refused_before_the_flight(tmp_path):
-    setup = _setup(tmp_path, gnss=_gnss_preset(tmp_path, 0.5))
+    setup = _setup(tmp_path, sensors=SensorSettings(gnss=_gnss_preset(tmp_path, 0.5)))
     with pytest.raises(ParameterError, match=r"late\.yaml .*gnss_delay_s.*at most 0\.2 s.*0\.5"):
         make_process(setup)
 
@@ -212,7 +223,11 @@ def _readings(end_ns: int, imu_ns: int | None) -> SimpleNamespace:
 
 def test_a_step_without_an_imu_reading_does_not_wait_for_a_command(tmp_path):
     backend = TopicCommands(
-        _setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S, step_s=0.002)
+        _setup(
+            tmp_path,
+            controller=ControllerSettings(kind="ros2", command_wait_s=LIMIT_S),
+            step_s=0.002,
+        )
     )
     backend.send_readings(_readings(2_000_000, None))
     backend.receive_command()
@@ -225,7 +240,9 @@ def test_a_step_without_an_imu_reading_does_not_wait_for_a_command(tmp_path):
 
 
 def test_a_command_answers_the_stamp_of_a_reading_within_the_step(tmp_path):
-    backend = TopicCommands(_setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S))
+    backend = TopicCommands(
+        _setup(tmp_path, controller=ControllerSettings(kind="ros2", command_wait_s=LIMIT_S))
+    )
     backend.send_readings(_readings(8_000_000, 5_000_000))
     backend.on_rotor_command(5_000_000, [1.0] * 4)
     backend.receive_command()
@@ -233,7 +250,9 @@ def test_a_command_answers_the_stamp_of_a_reading_within_the_step(tmp_path):
 
 
 def test_a_command_from_the_future_is_refused_and_counted_in_lockstep(tmp_path):
-    backend = TopicCommands(_setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S))
+    backend = TopicCommands(
+        _setup(tmp_path, controller=ControllerSettings(kind="ros2", command_wait_s=LIMIT_S))
+    )
     backend.send_readings(_readings(4_000_000, 4_000_000))
     backend.on_rotor_command(4_000_001, [1.0] * 4)
     assert (backend.n_received, backend.n_refused) == (0, 1)
@@ -242,7 +261,10 @@ def test_a_command_from_the_future_is_refused_and_counted_in_lockstep(tmp_path):
 
 
 def test_a_vehicle_that_crashes_after_its_mission_is_no_success(faults, flat_world, tmp_path):
-    parameters = SimulatorParameters(camera=False, controller=f"python:{faults}:Climber")
+    parameters = SimulatorParameters(
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind=f"python:{faults}:Climber"),
+    )
     simulation = Simulation(parameters, flat_world, tmp_path, [])
     simulation.advance()
     vehicle = simulation.vehicles[0]
@@ -254,15 +276,17 @@ def test_a_vehicle_that_crashes_after_its_mission_is_no_success(faults, flat_wor
 
 
 def test_vehicle_numbers_beyond_the_last_are_refused():
-    assert SimulatorParameters(instance=198, instances=3).instances == 3
-    with pytest.raises(ParameterError, match="instance: expected at most 198 with 3 vehicles"):
-        SimulatorParameters(instance=199, instances=3)
+    assert SimulatorParameters(fleet=FleetSettings(instance=198, instances=3)).fleet.instances == 3
+    with pytest.raises(ParameterError, match=r"fleet\.instance: expected at most 198 with 3"):
+        SimulatorParameters(fleet=FleetSettings(instance=199, instances=3))
 
 
 @pytest.mark.parametrize("controller", ["ros2", "python:module:Class"])
 def test_poses_from_a_topic_are_refused_without_a_consumer(controller):
-    with pytest.raises(ParameterError, match="external_vision: expected none or simulated"):
-        SimulatorParameters(controller=controller, external_vision="topic")
+    with pytest.raises(ParameterError, match=r"vision\.source: expected none or simulated"):
+        SimulatorParameters(
+            controller=ControllerSettings(kind=controller), vision=VisionSettings(source="topic")
+        )
 
 
 @pytest.mark.parametrize(
@@ -274,7 +298,10 @@ def test_poses_from_a_topic_are_refused_without_a_consumer(controller):
     ],
 )
 def test_what_a_sensor_of_one_s_own_does_wrongly_ends_the_flight(faults, fly, name, reason):
-    simulation, _ = fly(controller="ros2", extra_sensors=(f"{faults}:{name}",))
+    simulation, _ = fly(
+        controller=ControllerSettings(kind="ros2"),
+        sensors=SensorSettings(extra=(f"{faults}:{name}",)),
+    )
     assert not simulation.is_success
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(simulation.outcome)
@@ -292,20 +319,30 @@ def test_what_a_sensor_of_one_s_own_does_wrongly_ends_the_flight(faults, fly, na
 def test_topics_of_sensors_that_cannot_be_are_refused_before_the_flight(faults, names, reason):
     lines = tuple(f"{faults}:{name}" for name in names)
     with pytest.raises(ParameterError, match=reason):
-        check_before_flight(SimulatorParameters(controller="ros2", extra_sensors=lines))
+        check_before_flight(
+            SimulatorParameters(
+                controller=ControllerSettings(kind="ros2"), sensors=SensorSettings(extra=lines)
+            )
+        )
 
 
 def test_an_unused_mission_is_refused_if_it_does_not_exist(tmp_path):
     mission = tmp_path / "mission.yaml"
-    parameters = SimulatorParameters(controller="ros2", mission=str(mission))
-    with pytest.raises(ParameterError, match="mission: expected none with controller ros2"):
+    parameters = SimulatorParameters(
+        controller=ControllerSettings(kind="ros2"), mission=MissionSettings(file=str(mission))
+    )
+    with pytest.raises(ParameterError, match=r"mission\.file: expected none with controller ros2"):
         check_before_flight(parameters)
     mission.write_text("waypoints: []")
     check_before_flight(parameters)
 
 
 def test_poses_in_another_frame_are_refused_counted_and_shown(flat_world, tmp_path):
-    parameters = SimulatorParameters(camera=False, external_vision="topic", instance=INSTANCE)
+    parameters = SimulatorParameters(
+        camera=CameraSettings(is_rendered=False),
+        vision=VisionSettings(source="topic"),
+        fleet=FleetSettings(instance=INSTANCE),
+    )
     simulation = Simulation(parameters, flat_world, tmp_path, [])
     try:
         vehicle = simulation.vehicles[0]
@@ -323,12 +360,16 @@ def test_poses_in_another_frame_are_refused_counted_and_shown(flat_world, tmp_pa
 def test_poses_from_this_process_are_for_who_flies_on_vision(flat_world, tmp_path):
     pose = VisionPose(time_us=0, p_map=np.zeros(3), q_map_body=np.array([0.0, 0.0, 0.0, 1.0]))
     for kind in ("topic", "none"):
-        parameters = SimulatorParameters(camera=False, external_vision=kind, instance=INSTANCE)
+        parameters = SimulatorParameters(
+            camera=CameraSettings(is_rendered=False),
+            vision=VisionSettings(source=kind),
+            fleet=FleetSettings(instance=INSTANCE),
+        )
         simulation = Simulation(parameters, flat_world, tmp_path, [])
         try:
             vehicle = simulation.vehicles[0]
             if kind == "none":
-                with pytest.raises(ValueError, match="external_vision topic only, got none"):
+                with pytest.raises(ValueError, match=r"vision\.source topic only, got none"):
                     vehicle.on_external_odometry(pose)
             else:
                 vehicle.on_external_odometry(pose)
@@ -341,11 +382,17 @@ def test_an_airframe_with_more_rotors_than_mavlink_carries_is_refused(iris_with)
     rotors = to_mapping(load_airframe("iris"))["rotors"] * 5
     airframe = iris_with(rotors=rotors)
     with pytest.raises(ParameterError, match=r"at most 16 rotors with .* found 20"):
-        check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))
-    check_before_flight(SimulatorParameters(airframe=airframe, controller="ros2"))
+        check_before_flight(
+            SimulatorParameters(airframe=airframe, fleet=FleetSettings(instance=INSTANCE))
+        )
+    check_before_flight(
+        SimulatorParameters(airframe=airframe, controller=ControllerSettings(kind="ros2"))
+    )
 
 
 def test_an_airframe_that_no_motor_command_lifts_is_refused(iris_with):
     airframe = iris_with(mass_kg=5.0)
     with pytest.raises(ParameterError, match="hovers with a motor command between 0 and 1, found"):
-        check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))
+        check_before_flight(
+            SimulatorParameters(airframe=airframe, fleet=FleetSettings(instance=INSTANCE))
+        )

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import AutopilotLost
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    ControllerSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS
 from aerotwin_simulator.preflight import check_before_flight
 
@@ -19,7 +24,7 @@ IRIS_HOVER_RAD_S = 806.8
 
 
 def test_a_class_flies_the_vehicle_until_it_says_that_it_is_done(controllers, fly):
-    simulation, bag = fly(controller=f"python:{controllers}:Climber")
+    simulation, bag = fly(controller=ControllerSettings(kind=f"python:{controllers}:Climber"))
     vehicle = simulation.vehicles[0]
     assert simulation.outcome == "the mission is flown"
     assert vehicle.body.state.p_map_body[2] == pytest.approx(2.0, abs=HEIGHT_M)
@@ -32,8 +37,9 @@ def test_a_class_flies_the_vehicle_until_it_says_that_it_is_done(controllers, fl
 def test_options_and_shorter_steps_reach_the_class(controllers, fly, tmp_path):
     (tmp_path / "options.yaml").write_text("height_m: 1.0\n")
     simulation, bag = fly(
-        controller=f"python:{controllers}:Climber",
-        controller_options=str(tmp_path / "options.yaml"),
+        controller=ControllerSettings(
+            kind=f"python:{controllers}:Climber", options=str(tmp_path / "options.yaml")
+        ),
         step_s=0.002,
     )
     vehicle = simulation.vehicles[0]
@@ -58,7 +64,7 @@ def test_options_and_shorter_steps_reach_the_class(controllers, fly, tmp_path):
     ],
 )
 def test_what_goes_wrong_in_a_class_ends_the_flight_with_a_reason(controllers, fly, name, reason):
-    simulation, _ = fly(controller=f"python:{controllers}:{name}")
+    simulation, _ = fly(controller=ControllerSettings(kind=f"python:{controllers}:{name}"))
     assert not simulation.is_success
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(simulation.outcome)
@@ -76,19 +82,20 @@ def test_a_class_that_is_not_there_is_reported_before_anything_begins(
     controllers, controller, reason
 ):
     with pytest.raises(UserError, match=reason):
-        check_before_flight(SimulatorParameters(controller=controller))
+        check_before_flight(SimulatorParameters(controller=ControllerSettings(kind=controller)))
 
 
 def test_a_class_that_cannot_be_made_is_reported(controllers, fly):
     with pytest.raises(UserError, match="Broken cannot be made: KeyError: 'gain'"):
-        fly(controller=f"python:{controllers}:Broken")
+        fly(controller=ControllerSettings(kind=f"python:{controllers}:Broken"))
 
 
 def test_options_that_are_no_mapping_are_reported(controllers, tmp_path):
     (tmp_path / "options.yaml").write_text("[1, 2]")
     parameters = SimulatorParameters(
-        controller=f"python:{controllers}:Climber",
-        controller_options=str(tmp_path / "options.yaml"),
+        controller=ControllerSettings(
+            kind=f"python:{controllers}:Climber", options=str(tmp_path / "options.yaml")
+        )
     )
     with pytest.raises(ParameterError, match="expected names with values, found list"):
         check_before_flight(parameters)
@@ -96,8 +103,8 @@ def test_options_that_are_no_mapping_are_reported(controllers, tmp_path):
 
 @pytest.mark.parametrize("controller", ["autopilot", "python:", "python:module", "python:a:"])
 def test_a_controller_that_is_none_of_the_four_is_reported(controller):
-    with pytest.raises(ParameterError, match="controller: expected embedded, px4, serial:DEV"):
-        SimulatorParameters(controller=controller)
+    with pytest.raises(ParameterError, match=r"controller\.kind: expected embedded, px4, serial"):
+        SimulatorParameters(controller=ControllerSettings(kind=controller))
 
 
 def test_autopilots_keep_to_their_step():
@@ -118,7 +125,8 @@ class Commander:
 
 
 def _topic_flight(flat_world, commander, folder: Path, **parameters) -> Simulation:
-    values = SimulatorParameters(camera=False, controller="ros2", **parameters)
+    own = {"camera.is_rendered": False, "controller.kind": "ros2", **parameters}
+    values = replaced(SimulatorParameters(), own)
     simulation = Simulation(values, flat_world, folder, [], spin=commander.spin)
     commander.simulation = simulation
     return simulation
@@ -126,7 +134,9 @@ def _topic_flight(flat_world, commander, folder: Path, **parameters) -> Simulati
 
 def test_a_step_waits_for_the_command_with_its_stamp(flat_world, tmp_path):
     commander = Commander(IRIS_HOVER_RAD_S * 1.1)
-    simulation = _topic_flight(flat_world, commander, tmp_path, command_wait_s=5.0)
+    simulation = _topic_flight(
+        flat_world, commander, tmp_path, **{"controller.command_wait_s": 5.0}
+    )
     simulation.start()
     for _ in range(500):
         simulation.advance()
@@ -138,7 +148,9 @@ def test_a_step_waits_for_the_command_with_its_stamp(flat_world, tmp_path):
 
 def test_three_steps_without_a_command_end_the_flight_and_are_counted(flat_world, tmp_path):
     commander = Commander(0.0)
-    simulation = _topic_flight(flat_world, commander, tmp_path, command_wait_s=0.005)
+    simulation = _topic_flight(
+        flat_world, commander, tmp_path, **{"controller.command_wait_s": 0.005}
+    )
     simulation.start()
     simulation.advance()
     commander.is_there = False
@@ -175,7 +187,10 @@ def test_commands_that_are_no_rotor_speeds_are_counted_and_passed_over(
 
 def test_a_topic_without_a_publisher_is_reported(flat_world, tmp_path):
     simulation = _topic_flight(
-        flat_world, Commander(0.0), tmp_path, command_wait_s=0.1, autopilot_wait_s=0.1
+        flat_world,
+        Commander(0.0),
+        tmp_path,
+        **{"controller.command_wait_s": 0.1, "autopilot.wait_s": 0.1},
     )
     simulation.vehicles[0].ask_for_commander(lambda: False)
     with pytest.raises(AutopilotLost, match=r"no node published on command/rotors within 0\.1 s"):

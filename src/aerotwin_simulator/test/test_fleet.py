@@ -9,7 +9,14 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
 from aerotwin_px4_bridge import MissionPlan, Waypoint
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.fleet import plan_vehicles, side_by_side
 
 INSTANCE = 60
@@ -25,16 +32,16 @@ def _fleet(tmp_path, text):
 
 
 def test_one_vehicle_has_no_name_and_the_parameters_of_the_flight():
-    parameters = SimulatorParameters(instance=3)
+    parameters = SimulatorParameters(fleet=FleetSettings(instance=3))
     (plan,) = plan_vehicles(parameters)
     assert plan.name == ""
     assert plan.parameters == parameters
 
 
 def test_like_vehicles_have_names_and_instances_of_their_own():
-    plans = plan_vehicles(SimulatorParameters(instances=3, instance=9))
+    plans = plan_vehicles(SimulatorParameters(fleet=FleetSettings(instances=3, instance=9)))
     assert [plan.name for plan in plans] == ["uav0", "uav1", "uav2"]
-    assert [plan.parameters.instance for plan in plans] == [9, 10, 11]
+    assert [plan.parameters.fleet.instance for plan in plans] == [9, 10, 11]
     assert all(plan.is_alike for plan in plans)
 
 
@@ -45,10 +52,10 @@ def test_a_fleet_file_says_what_differs(tmp_path):
         "  - {name: a}\n"
         "  - {name: b, instance: 40, start_yaw_deg: 90.0, gnss: ideal, controller: ros2}\n",
     )
-    a, b = plan_vehicles(SimulatorParameters(fleet=path, instance=2))
-    assert (a.parameters.instance, a.parameters.controller) == (2, "embedded")
-    assert (b.parameters.instance, b.parameters.controller) == (40, "ros2")
-    assert (a.parameters.gnss, b.parameters.gnss) == ("gnss_default", "ideal")
+    a, b = plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=path, instance=2)))
+    assert (a.parameters.fleet.instance, a.parameters.controller.kind) == (2, "embedded")
+    assert (b.parameters.fleet.instance, b.parameters.controller.kind) == (40, "ros2")
+    assert (a.parameters.sensors.gnss, b.parameters.sensors.gnss) == ("gnss_default", "ideal")
     assert b.start_yaw_deg == 90.0
 
 
@@ -60,23 +67,27 @@ def test_a_fleet_file_says_what_differs(tmp_path):
         ("vehicles: [{name: 2a}]", "name: expected a letter"),
         ("vehicles: []", "at least one vehicle"),
         ("vehicles: [{name: a, colour: red}]", "unknown key 'colour'"),
-        ("vehicles: [{name: a, controller: autopilot}]", "a: controller: expected embedded"),
+        ("vehicles: [{name: a, controller: autopilot}]", "a: controller.kind: expected embedded"),
     ],
 )
 def test_a_wrong_fleet_file_is_reported(tmp_path, text, message):
     with pytest.raises(ParameterError, match=message):
-        plan_vehicles(SimulatorParameters(fleet=_fleet(tmp_path, text)))
+        plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=_fleet(tmp_path, text))))
 
 
 def test_a_fleet_file_and_instances_exclude_each_other(tmp_path):
     path = _fleet(tmp_path, "vehicles: [{name: a}]")
     with pytest.raises(ParameterError, match="expected 1 beside a fleet file"):
-        plan_vehicles(SimulatorParameters(fleet=path, instances=2))
+        plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=path, instances=2)))
 
 
 def test_a_start_beside_the_world_is_reported(tmp_path, flat_world):
     path = _fleet(tmp_path, "vehicles: [{name: a, start_east_m: 500.0}]")
-    parameters = SimulatorParameters(fleet=path, camera=False, controller="ros2")
+    parameters = SimulatorParameters(
+        fleet=FleetSettings(file=path),
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind="ros2"),
+    )
     with pytest.raises(ParameterError, match=r"a: its start \(500.0, 0.0\) m in map lies beside"):
         Simulation(parameters, flat_world, tmp_path, [])
 
@@ -87,7 +98,11 @@ def test_vehicles_stand_at_their_starts_and_their_homes_are_there(tmp_path, flat
         "vehicles: [{name: a}, {name: b, start_east_m: 5.0, start_north_m: -2.0,"
         " start_yaw_deg: 90.0}]",
     )
-    parameters = SimulatorParameters(fleet=path, camera=False, controller="ros2")
+    parameters = SimulatorParameters(
+        fleet=FleetSettings(file=path),
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind="ros2"),
+    )
     a, b = Simulation(parameters, flat_world, tmp_path, []).vehicles
     plane = LocalTangentPlane(flat_world.origin)
     for vehicle, place in ((a, (0.0, 0.0)), (b, (5.0, -2.0))):
@@ -100,7 +115,7 @@ def test_vehicles_stand_at_their_starts_and_their_homes_are_there(tmp_path, flat
 
 def test_like_vehicles_fly_one_mission_side_by_side_and_a_fleet_s_as_it_stands():
     mission = MissionPlan(waypoints=(Waypoint(position_m=(10.0, 2.0, 5.0), yaw_deg=30.0),))
-    first, _, third = plan_vehicles(SimulatorParameters(instances=3))
+    first, _, third = plan_vehicles(SimulatorParameters(fleet=FleetSettings(instances=3)))
     third = dataclasses.replace(third, start_north_m=6.0)
     assert side_by_side(mission, first) == mission
     (moved,) = side_by_side(mission, third).waypoints
@@ -118,10 +133,9 @@ def two_flights(tmp_path_factory, flat_world):
     folder = tmp_path_factory.mktemp("fleet")
     (folder / "hover.yaml").write_text(HOVER)
     parameters = SimulatorParameters(
-        camera=False,
-        instances=2,
-        instance=INSTANCE,
-        mission=str(folder / "hover.yaml"),
+        camera=CameraSettings(is_rendered=False),
+        fleet=FleetSettings(instances=2, instance=INSTANCE),
+        mission=MissionSettings(file=str(folder / "hover.yaml")),
         duration_s=5.0,
         seed=4,
     )

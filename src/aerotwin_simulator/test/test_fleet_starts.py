@@ -12,7 +12,14 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_meshes import TexturedMesh
 from aerotwin_px4_bridge import MissionPlan, Waypoint
 from aerotwin_rendering import WorldQueries
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import CLEAR_M, place_side_by_side
 from aerotwin_worlds import load_world
@@ -49,7 +56,11 @@ def starts(tmp_path, flat_world):
         path = tmp_path / "mission.yaml"
         path.write_text(mission)
         world = dataclasses.replace(flat_world, meshes=(*flat_world.meshes, *meshes))
-        plans = plan_vehicles(SimulatorParameters(instances=n, mission=str(path)))
+        plans = plan_vehicles(
+            SimulatorParameters(
+                fleet=FleetSettings(instances=n), mission=MissionSettings(file=str(path))
+            )
+        )
         placed = place_side_by_side(plans, world, WorldQueries(world))
         assert [plan.name for plan in placed] == [f"uav{k}" for k in range(n)]
         return np.array([(plan.start_east_m, plan.start_north_m) for plan in placed])
@@ -85,7 +96,7 @@ def test_a_fleet_that_has_no_room_is_refused_by_name(starts):
     walls = [wall_at(0.0, y, 40.0) for y in range(-39, 40) if abs(y) > 2]
     with pytest.raises(
         ParameterError,
-        match=r"instances: expected room for 40 vehicles, 3 m apart around the start "
+        match=r"fleet\.instances: expected room for 40 vehicles, 3 m apart around the start "
         r"\(0.0, 0.0\) m of flat, found it for .*too near 'the wall'.*fly fewer",
     ):
         starts(40, *walls)
@@ -104,7 +115,7 @@ def test_several_vehicles_with_one_track_are_refused(tmp_path, flat_world):
     (tmp_path / "track.csv").write_text(track)
     mission = MissionPlan(waypoints=(Waypoint(position_m=(1.0, 0.0, 5.0)),))
     object.__setattr__(mission, "track", "track.csv")
-    for plan in plan_vehicles(SimulatorParameters(instances=2)):
+    for plan in plan_vehicles(SimulatorParameters(fleet=FleetSettings(instances=2))):
         with pytest.raises(ParameterError, match="expected 1 with a track"):
             side_by_side(mission, plan)
 
@@ -112,7 +123,11 @@ def test_several_vehicles_with_one_track_are_refused(tmp_path, flat_world):
 def test_ten_vehicles_find_room_at_the_shipped_cliff_and_keep_clear_of_it():
     world = load_world("cliff")
     queries = WorldQueries(world)
-    plans = plan_vehicles(SimulatorParameters(instances=10, mission=str(CLIFF_MISSION)))
+    plans = plan_vehicles(
+        SimulatorParameters(
+            fleet=FleetSettings(instances=10), mission=MissionSettings(file=str(CLIFF_MISSION))
+        )
+    )
     placed = place_side_by_side(plans, world, queries)
     p = np.array([(q.start_east_m, q.start_north_m) for q in placed])
     apart = np.linalg.norm(p[:, None] - p[None], axis=2)[np.triu_indices(10, 1)]
@@ -130,7 +145,11 @@ def test_a_start_in_a_wall_is_refused_before_anything_flies(tmp_path, flat_world
     world = dataclasses.replace(flat_world, meshes=(*flat_world.meshes, wall_at(5.0, 0.02, 3.0)))
     fleet = tmp_path / "fleet.yaml"
     fleet.write_text("vehicles: [{name: a}, {name: b, start_east_m: 5.0, start_north_m: -0.1}]")
-    parameters = SimulatorParameters(fleet=str(fleet), camera=False, controller="ros2")
+    parameters = SimulatorParameters(
+        fleet=FleetSettings(file=str(fleet)),
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind="ros2"),
+    )
     with pytest.raises(
         ParameterError, match=r"b: its start \(5.0, -0.1\) m in map touches the wall"
     ):

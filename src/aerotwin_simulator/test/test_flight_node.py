@@ -40,8 +40,8 @@ def fly_node(tmp_path, flat_world, monkeypatch):
     (tmp_path / "closes_badly.py").write_text(CLOSES_BADLY)
     monkeypatch.syspath_prepend(str(tmp_path))
 
-    def run(**parameters):
-        values = {"camera": False, "duration_s": 0.5, **parameters}
+    def run(parameters):
+        values = {"camera.is_rendered": False, "duration_s": 0.5, **parameters}
         arguments = [x for name, value in values.items() for x in ("-p", f"{name}:={value}")]
         rclpy.init(args=["--ros-args", *arguments])
         node = SimulatorNode()
@@ -64,7 +64,9 @@ def fly_node(tmp_path, flat_world, monkeypatch):
 def test_a_controller_that_fails_to_close_leaves_a_whole_bag_and_is_reported(fly_node, tmp_path):
     mission = tmp_path / "mission.yaml"
     mission.write_text("waypoints: []\n")
-    _, result = fly_node(controller="python:closes_badly:ClosesBadly", mission=str(mission))
+    _, result = fly_node(
+        {"controller.kind": "python:closes_badly:ClosesBadly", "mission.file": str(mission)}
+    )
     assert result.is_success
     assert BagReader(Path(tmp_path) / "bag").counts["/imu/data_raw"] == 125
     unused, not_closed = result.warnings
@@ -73,7 +75,7 @@ def test_a_controller_that_fails_to_close_leaves_a_whole_bag_and_is_reported(fly
 
 
 def test_listeners_are_counted_anew_when_the_start_is_over(fly_node):
-    node, _ = fly_node(controller="ros2")
+    node, _ = fly_node({"controller.kind": "ros2"})
     assert node.n_recounts == 1
 
 
@@ -87,7 +89,9 @@ def test_a_flight_without_clients_leaves_the_middleware_alone(fly_node, monkeypa
         return spin_once(executor, *arguments, **options)
 
     monkeypatch.setattr(SingleThreadedExecutor, "_spin_once_impl", count)
-    _, result = fly_node(controller="ros2", speed=100.0, duration_s=20.0, record="none")
+    _, result = fly_node(
+        {"controller.kind": "ros2", "speed": 100.0, "duration_s": 20.0, "record": "none"}
+    )
     assert result.is_success
     assert 0 < len(waits) <= MAX_WAITS  # of 5000 steps
 

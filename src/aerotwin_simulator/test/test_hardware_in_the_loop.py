@@ -8,7 +8,12 @@ import pytest
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_px4_bridge import embedded_process, hil_port
-from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator import (
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    SimulatorParameters,
+)
 from aerotwin_simulator.preflight import check_before_flight
 
 INSTANCE = 87
@@ -21,7 +26,10 @@ def test_a_flight_controller_on_a_serial_line_is_stepped_and_not_started_or_stop
     line = serial_line(hil_port(INSTANCE))
     with embedded_process(INSTANCE, tmp_path, command=EMBEDDED) as controller:
         simulation, bag = fly(
-            controller=line.endpoint, speed=1.0, instance=INSTANCE, duration_s=2.0
+            controller=ControllerSettings(kind=line.endpoint),
+            speed=1.0,
+            fleet=FleetSettings(instance=INSTANCE),
+            duration_s=2.0,
         )
         assert simulation.outcome == "2 s are over"
         assert controller.is_running
@@ -33,18 +41,26 @@ def test_a_flight_controller_on_a_serial_line_is_stepped_and_not_started_or_stop
     assert not list((tmp_path / "flight").glob("autopilot_*"))
 
 
-@pytest.mark.parametrize("changes", [{"speed": 0.0}, {"speed": 1.0, "mission": "a.yaml"}])
+@pytest.mark.parametrize("changes", [{}, {"speed": 1.0, "mission": MissionSettings(file="a")}])
 def test_a_flight_controller_goes_at_real_time_and_takes_commands_elsewhere(changes):
-    with pytest.raises(ParameterError, match=r"needs speed 1\.0 and mission none"):
-        SimulatorParameters(controller="serial:/dev/ttyACM0:921600", **changes)
+    with pytest.raises(ParameterError, match=r"needs speed 1\.0 and mission\.file none"):
+        SimulatorParameters(
+            controller=ControllerSettings(kind="serial:/dev/ttyACM0:921600"), **changes
+        )
 
 
 def test_a_wrong_line_is_reported_before_anything_begins():
-    parameters = SimulatorParameters(controller="serial:/dev/ttyACM0:12345", speed=1.0)
+    parameters = SimulatorParameters(
+        controller=ControllerSettings(kind="serial:/dev/ttyACM0:12345"), speed=1.0
+    )
     with pytest.raises(UserError, match="baud rate 12345 is not known"):
         check_before_flight(parameters)
 
 
 def test_a_line_that_is_not_there_ends_the_start_at_once(fly):
     with pytest.raises(UserError, match="/dev/no_such_line cannot be opened"):
-        fly(controller="serial:/dev/no_such_line", speed=1.0, instance=INSTANCE)
+        fly(
+            controller=ControllerSettings(kind="serial:/dev/no_such_line"),
+            speed=1.0,
+            fleet=FleetSettings(instance=INSTANCE),
+        )

@@ -11,7 +11,14 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_sensor_models.lidar import POINT
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    LidarSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.lidar import Turns, lidar_mounting
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import BagSink
@@ -47,10 +54,7 @@ def test_a_turn_that_had_begun_before_the_first_pose_is_left_out():
 
 
 def test_the_lidar_moves_as_its_mounting_says():
-    parameters = SimulatorParameters(
-        lidar_x_m=0.2, lidar_y_m=0.1, lidar_z_m=-0.3, lidar_yaw_deg=90.0, lidar_pitch_deg=90.0
-    )
-    T = lidar_mounting(parameters)
+    T = lidar_mounting(LidarSettings(x_m=0.2, y_m=0.1, z_m=-0.3, yaw_deg=90.0, pitch_deg=90.0))
     # The lidar's x looks down, its y backwards, its z to the left of the body.
     expected = make_transform([[0, -1, 0], [0, 0, 1], [-1, 0, 0]], [0.2, 0.1, -0.3])
     np.testing.assert_allclose(T, expected, atol=1e-12)
@@ -62,16 +66,18 @@ def test_the_lidar_moves_as_its_mounting_says():
 
 def test_a_flight_records_clouds_that_lie_on_the_ground(fly, controllers):
     simulation, bag = fly(
-        controller=f"python:{controllers}:Climber",
-        lidar="ideal", lidar_z_m=0.2, lidar_roll_deg=5.0, duration_s=1.55, seed=1000,
-    )  # fmt: skip
+        controller=ControllerSettings(kind=f"python:{controllers}:Climber"),
+        lidar=LidarSettings(preset="ideal", z_m=0.2, roll_deg=5.0),
+        duration_s=1.55,
+        seed=1000,
+    )
     assert simulation.world.name == "flat"
     clouds = list(bag.messages(["/lidar/points"]))
     assert [stamp_ns(m) for _, _, m in clouds] == [k * PERIOD_NS for k in range(len(clouds))]
     assert [logged for _, logged, _ in clouds] == [(k + 1) * PERIOD_NS for k in range(len(clouds))]
     assert len(clouds) == 15
     truth = bag.trajectory("/truth/odom")
-    T_body_lidar = lidar_mounting(simulation.vehicles[0].parameters)
+    T_body_lidar = lidar_mounting(simulation.vehicles[0].parameters.lidar)
     for _, _, message in clouds[1:]:
         points = np.frombuffer(message.data, POINT)
         assert message.header.frame_id == "lidar"
@@ -89,15 +95,20 @@ def test_a_flight_records_clouds_that_lie_on_the_ground(fly, controllers):
 
 def test_one_seed_gives_the_same_clouds_and_a_fleet_has_lidars_of_its_own(fly, controllers):
     def clouds(name, **changes):
-        _, bag = fly(name, controller=f"python:{controllers}:Climber", lidar="spinning_16",
-                     duration_s=0.35, **changes)  # fmt: skip
+        _, bag = fly(
+            name,
+            controller=ControllerSettings(kind=f"python:{controllers}:Climber"),
+            lidar=LidarSettings(preset="spinning_16"),
+            duration_s=0.35,
+            **changes,
+        )
         topics = [topic for topic in bag.counts if topic.endswith("lidar/points")]
         return {t: [m.data.tobytes() for _, _, m in bag.messages([t])] for t in topics}
 
     first = clouds("a", seed=5)
     assert first == clouds("b", seed=5)
     assert first != clouds("c", seed=6)
-    fleet = clouds("d", seed=5, instances=2)
+    fleet = clouds("d", seed=5, fleet=FleetSettings(instances=2))
     assert set(fleet) == {"/uav0/lidar/points", "/uav1/lidar/points"}
     assert fleet["/uav0/lidar/points"] != fleet["/uav1/lidar/points"]
 
@@ -105,7 +116,10 @@ def test_one_seed_gives_the_same_clouds_and_a_fleet_has_lidars_of_its_own(fly, c
 def test_inertial_recordings_hold_no_clouds(tmp_path, flat_world):
     bag = BagSink(tmp_path / "bag", record="inertial")
     parameters = SimulatorParameters(
-        controller="ros2", camera=False, lidar="spinning_16", duration_s=0.3
+        controller=ControllerSettings(kind="ros2"),
+        camera=CameraSettings(is_rendered=False),
+        lidar=LidarSettings(preset="spinning_16"),
+        duration_s=0.3,
     )
     simulation = Simulation(parameters, flat_world, tmp_path, [bag])
     simulation.start()
@@ -120,7 +134,11 @@ def test_inertial_recordings_hold_no_clouds(tmp_path, flat_world):
 
 def test_a_reset_begins_a_new_turn(tmp_path, flat_world):
     bag = BagSink(tmp_path / "bag")
-    parameters = SimulatorParameters(controller="ros2", camera=False, lidar="spinning_16")
+    parameters = SimulatorParameters(
+        controller=ControllerSettings(kind="ros2"),
+        camera=CameraSettings(is_rendered=False),
+        lidar=LidarSettings(preset="spinning_16"),
+    )
     simulation = Simulation(parameters, flat_world, tmp_path, [bag])
     simulation.start()
     for k in range(100):
@@ -134,6 +152,10 @@ def test_a_reset_begins_a_new_turn(tmp_path, flat_world):
 
 
 def test_a_lidar_that_is_not_there_is_reported_before_anything_begins():
-    parameters = SimulatorParameters(controller="ros2", camera=False, lidar="spinning_1000")
+    parameters = SimulatorParameters(
+        controller=ControllerSettings(kind="ros2"),
+        camera=CameraSettings(is_rendered=False),
+        lidar=LidarSettings(preset="spinning_1000"),
+    )
     with pytest.raises(ParameterError, match="lidar has none named 'spinning_1000'; choose one of"):
         check_before_flight(parameters)

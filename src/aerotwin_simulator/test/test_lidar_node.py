@@ -88,10 +88,10 @@ def environment():
     return found
 
 
-def node_command(tmp_path, **parameters):
+def node_command(tmp_path, **lidar):
     world = tmp_path / "coarse.yaml"
     world.write_text(WORLD)
-    provided = {"world": str(world), **parameters}
+    provided = {"world": str(world), **{f"lidar.{k}": value for k, value in lidar.items()}}
     pairs = [token for name, value in provided.items() for token in ("-p", f"{name}:={value}")]
     return [sys.executable, "-m", "aerotwin_simulator.ros.lidar_node", "--ros-args", *pairs]
 
@@ -101,7 +101,7 @@ def test_every_cloud_of_64_rings_arrives_at_real_time(tmp_path, environment):
     preset = tmp_path / "image.yaml"
     preset.write_text("source: a test\nparameters: {n_rings: 64, is_organised: true}\n")
     node = subprocess.Popen(
-        node_command(tmp_path, lidar=str(preset), z_m=0.3), env=environment, stderr=subprocess.PIPE
+        node_command(tmp_path, preset=str(preset), z_m=0.3), env=environment, stderr=subprocess.PIPE
     )
     try:
         partner = [sys.executable, "-c", PARTNER, str(N_TURNS), str(LIMIT_S)]
@@ -126,7 +126,7 @@ def test_every_cloud_of_64_rings_arrives_at_real_time(tmp_path, environment):
 @pytest.mark.ros
 def test_a_lidar_that_does_not_exist_ends_the_node_with_78(tmp_path, environment):
     done = subprocess.run(
-        node_command(tmp_path, lidar="radar"), env=environment, capture_output=True, text=True,
+        node_command(tmp_path, preset="radar"), env=environment, capture_output=True, text=True,
         timeout=LIMIT_S,
     )  # fmt: skip
     assert done.returncode == 78

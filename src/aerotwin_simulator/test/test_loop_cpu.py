@@ -7,7 +7,7 @@ import os
 import pytest
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator import AutopilotSettings, FleetSettings, SimulatorParameters
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.loop_cpu import loop_cpu
 
@@ -18,21 +18,21 @@ def four_processors(monkeypatch):
 
 
 def test_simulators_beside_each_other_take_different_processors():
-    chosen = [loop_cpu(SimulatorParameters(instance=k)) for k in range(5)]
+    chosen = [loop_cpu(SimulatorParameters(fleet=FleetSettings(instance=k))) for k in range(5)]
     assert chosen == [7, 6, 5, 4, 7]
 
 
 def test_a_fleet_shares_one():
-    fleet = SimulatorParameters(instances=3, instance=1)
+    fleet = SimulatorParameters(fleet=FleetSettings(instances=3, instance=1))
     chosen = {loop_cpu(plan.parameters) for plan in plan_vehicles(fleet)}
     assert chosen == {loop_cpu(fleet)} == {6}
 
 
 def test_one_can_be_named_or_none():
-    assert loop_cpu(SimulatorParameters(pin_cpu=5)) == 5
-    assert loop_cpu(SimulatorParameters(pin_cpu=-2)) is None
+    assert loop_cpu(SimulatorParameters(autopilot=AutopilotSettings(pin_cpu=5))) == 5
+    assert loop_cpu(SimulatorParameters(autopilot=AutopilotSettings(pin_cpu=-2))) is None
 
 
 def test_one_that_is_not_there_is_refused_with_those_that_are():
     with pytest.raises(ParameterError, match=r"one of the processors \[4, 5, 6, 7\].* found 2"):
-        loop_cpu(SimulatorParameters(pin_cpu=2))
+        loop_cpu(SimulatorParameters(autopilot=AutopilotSettings(pin_cpu=2)))

@@ -5,7 +5,13 @@
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    FleetSettings,
+    MissionSettings,
+    Simulation,
+    SimulatorParameters,
+)
 
 INSTANCE = 95
 HEIGHT_M = 3.0
@@ -18,7 +24,12 @@ def mode(autopilot) -> tuple[int, int]:
 
 
 def test_it_takes_off_holds_and_lands_by_order(flat_world, tmp_path):
-    parameters = SimulatorParameters(camera=False, mission="none", instance=INSTANCE, seed=2)
+    parameters = SimulatorParameters(
+        camera=CameraSettings(is_rendered=False),
+        mission=MissionSettings(file="none"),
+        fleet=FleetSettings(instance=INSTANCE),
+        seed=2,
+    )
     simulation = Simulation(parameters, flat_world, tmp_path, [])
     try:
         simulation.start()

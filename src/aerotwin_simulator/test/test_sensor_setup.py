@@ -11,7 +11,14 @@ from mcap.reader import make_reader
 
 from aerotwin_core.bag import BagReader
 from aerotwin_sensor_models import load_preset
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.recording import BagSink, add_sensors
 from aerotwin_simulator.sensor_setup import flat
 
@@ -26,9 +33,14 @@ def standing(tmp_path_factory, flat_world):
     (folder / "config.yaml").write_text("parameters: {seed: 3}\n")
     (folder / "fleet.yaml").write_text("vehicles: [{name: a, camera: true}, {name: b}]")
     parameters = SimulatorParameters(
-        fleet=str(folder / "fleet.yaml"), camera=False, controller="ros2", mission="none",
-        duration_s=SECONDS, seed=3, speed=0.0,
-    )  # fmt: skip
+        fleet=FleetSettings(file=str(folder / "fleet.yaml")),
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind="ros2"),
+        mission=MissionSettings(file="none"),
+        duration_s=SECONDS,
+        seed=3,
+        speed=0.0,
+    )
     bag = BagSink(folder / "bag", record="inertial")
     simulation = Simulation(parameters, flat_world, folder, [bag])
     setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
@@ -57,7 +69,7 @@ def test_the_plain_library_reads_the_setup_of_each_vehicle(standing):
     found = records(folder)
     assert set(found) == {"a/sensors", "b/sensors"}
     assert found["a/sensors"] == flat(setups["a"])
-    imu = load_preset("imu", SimulatorParameters().imu)
+    imu = load_preset("imu", SimulatorParameters().sensors.imu)
     of_a = found["a/sensors"]
     assert of_a["imu.topic"] == "/a/imu/data_raw"
     for key, value in (

@@ -13,8 +13,18 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
+from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_simulator import Simulation, SimulatorParameters, topics
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    Px4Settings,
+    Simulation,
+    SimulatorParameters,
+    topics,
+)
 from aerotwin_simulator.recording import BagSink
 from aerotwin_worlds import World
 
@@ -34,15 +44,12 @@ def parameters(tmp_path: Path, **changes) -> SimulatorParameters:
     mission = tmp_path / "mission.yaml"
     mission.write_text(MISSION)
     values = {
-        "mission": str(mission),
-        "instance": INSTANCE,
-        "camera_width": 64,
-        "camera_height": 48,
-        "camera_focal_px": 40.0,
+        "mission": MissionSettings(file=str(mission)),
+        "fleet": FleetSettings(instance=INSTANCE),
+        "camera": CameraSettings(width=64, height=48, focal_px=40.0),
         "seed": 3,
-        **changes,
     }
-    return SimulatorParameters(**values)
+    return replaced(SimulatorParameters(**values), changes)
 
 
 def fly(tmp_path: Path, world: World, name: str, **changes) -> tuple[Simulation, BagReader]:
@@ -63,7 +70,7 @@ def fly(tmp_path: Path, world: World, name: str, **changes) -> tuple[Simulation,
 @pytest.fixture(scope="module")
 def flight(tmp_path_factory, flat_world):
     """One whole mission: take-off, two way-points, landing."""
-    return fly(tmp_path_factory.mktemp("flight"), flat_world, "whole", camera_rate_hz=5.0)
+    return fly(tmp_path_factory.mktemp("flight"), flat_world, "whole", **{"camera.rate_hz": 5.0})
 
 
 def test_the_mission_is_flown_and_every_step_answered(flight):
@@ -144,7 +151,14 @@ def test_the_standing_imu_reads_gravity_upwards_and_the_field_points_north_and_d
 
 def test_one_seed_gives_the_same_sensor_bytes_and_another_seed_others(tmp_path, flat_world):
     runs = [
-        fly(tmp_path, flat_world, name, duration_s=9.0, seed=seed, camera_rate_hz=10.0)[1]
+        fly(
+            tmp_path,
+            flat_world,
+            name,
+            duration_s=9.0,
+            seed=seed,
+            **{"camera.rate_hz": 10.0},
+        )[1]
         for name, seed in (("a", 3), ("b", 3), ("c", 4))
     ]
     mounted = [
@@ -174,16 +188,22 @@ class Declared:
 @pytest.mark.parametrize(
     ("changes", "optional"),
     [
-        ({"camera": False, "gnss": "none"}, ()),
-        ({"camera": False}, topics.OF_A_GNSS),
-        ({"gnss": "none"}, topics.OF_A_STEREO_PAIR),
-        ({"camera": False, "gnss": "none", "lidar": "spinning_16"}, (topics.LIDAR_POINTS,)),
+        ({"camera.is_rendered": False, "sensors.gnss": "none"}, ()),
+        ({"camera.is_rendered": False}, topics.OF_A_GNSS),
+        ({"sensors.gnss": "none"}, topics.OF_A_STEREO_PAIR),
+        (
+            {"camera.is_rendered": False, "sensors.gnss": "none", "lidar.preset": "spinning_16"},
+            (topics.LIDAR_POINTS,),
+        ),
     ],
 )
 def test_a_vehicle_advertises_what_it_has_on_board(tmp_path, flat_world, changes, optional):
     sink = Declared()
     simulation = Simulation(
-        parameters(tmp_path, controller="ros2", **changes), flat_world, tmp_path, [sink]
+        parameters(tmp_path, controller=ControllerSettings(kind="ros2"), **changes),
+        flat_world,
+        tmp_path,
+        [sink],
     )
     with_battery = load_airframe(simulation.parameters.airframe).battery.capacity_ah > 0.0
     battery = (topics.BATTERY,) if with_battery else ()
@@ -197,7 +217,9 @@ def test_a_vehicle_advertises_what_it_has_on_board(tmp_path, flat_world, changes
 def test_a_reset_puts_the_vehicle_back_and_time_goes_on(tmp_path, flat_world):
     folder = tmp_path / "reset"
     folder.mkdir()
-    simulation = Simulation(parameters(tmp_path, camera=False), flat_world, folder, [])
+    simulation = Simulation(
+        parameters(tmp_path, **{"camera.is_rendered": False}), flat_world, folder, []
+    )
     try:
         simulation.start()
         while simulation.vehicles[0].body.state.p_map_body[2] < 2.0:
@@ -219,7 +241,9 @@ def test_a_reset_puts_the_vehicle_back_and_time_goes_on(tmp_path, flat_world):
 def test_a_killed_autopilot_ends_the_flight_with_a_reason(tmp_path, flat_world):
     folder = tmp_path / "killed"
     folder.mkdir()
-    simulation = Simulation(parameters(tmp_path, camera=False), flat_world, folder, [])
+    simulation = Simulation(
+        parameters(tmp_path, **{"camera.is_rendered": False}), flat_world, folder, []
+    )
     try:
         simulation.start()
         for _ in range(500):
@@ -239,17 +263,27 @@ def test_a_busy_port_is_named(tmp_path, flat_world):
         other.bind(("127.0.0.1", 4560 + INSTANCE))
         other.listen()
         with pytest.raises(UserError, match=f"port {4560 + INSTANCE}"):
-            Simulation(parameters(tmp_path, camera=False), flat_world, tmp_path, [])
+            Simulation(
+                parameters(tmp_path, **{"camera.is_rendered": False}),
+                flat_world,
+                tmp_path,
+                [],
+            )
 
 
 def test_a_missing_px4_folder_is_named(tmp_path, flat_world):
-    changed = parameters(tmp_path, camera=False, controller="px4", px4_dir=str(tmp_path / "none"))
+    changed = parameters(
+        tmp_path,
+        **{"camera.is_rendered": False},
+        controller=ControllerSettings(kind="px4"),
+        px4=Px4Settings(dir=str(tmp_path / "none")),
+    )
     with pytest.raises(UserError, match="none"):
         Simulation(changed, flat_world, tmp_path, [])
 
 
 def test_a_wrong_mission_is_named_before_anything_starts(tmp_path, flat_world):
-    changed = parameters(tmp_path, camera=False)
-    Path(changed.mission).write_text("waypoints: [{position: [0, 0, 1]}]")
+    changed = parameters(tmp_path, **{"camera.is_rendered": False})
+    Path(changed.mission.file).write_text("waypoints: [{position: [0, 0, 1]}]")
     with pytest.raises(ParameterError, match="did you mean 'position_m'"):
         Simulation(changed, flat_world, tmp_path, [])

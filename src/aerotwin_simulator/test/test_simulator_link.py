@@ -13,7 +13,14 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.ulog import read_ulog
-from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator import (
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    Px4Settings,
+    SensorSettings,
+    SimulatorParameters,
+)
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.readings import Readings
@@ -71,14 +78,23 @@ def test_radio_control_of_another_autopilot_is_refused():
 
 
 def test_a_range_finder_flies_by_the_name_of_its_preset(fly):
-    _, bag = fly(controller="ros2", range_finder="ideal", duration_s=0.5)
+    _, bag = fly(
+        controller=ControllerSettings(kind="ros2"),
+        sensors=SensorSettings(range_finder="ideal"),
+        duration_s=0.5,
+    )
     ranges = [m.range for _, _, m in bag.messages(["/range"])]
     assert len(ranges) == 10
 
 
 def test_a_preset_that_is_not_there_is_refused_before_the_flight():
     with pytest.raises(UserError, match="range_finder has none named 'sonar'"):
-        check_before_flight(SimulatorParameters(controller="ros2", range_finder="sonar"))
+        check_before_flight(
+            SimulatorParameters(
+                controller=ControllerSettings(kind="ros2"),
+                sensors=SensorSettings(range_finder="sonar"),
+            )
+        )
 
 
 OWN = """
@@ -96,7 +112,11 @@ class Ahead:
 def test_a_sensor_of_one_s_own_can_look_at_the_world(fly, tmp_path, monkeypatch):
     (tmp_path / "own_range.py").write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
-    _, bag = fly(controller="ros2", extra_sensors=("own_range:Ahead",), duration_s=0.5)
+    _, bag = fly(
+        controller=ControllerSettings(kind="ros2"),
+        sensors=SensorSettings(extra=("own_range:Ahead",)),
+        duration_s=0.5,
+    )
     heights = [m.pose.pose.position.z for _, _, m in bag.messages(["/truth/odom"])]
     ranges = [m.range for _, _, m in bag.messages(["/ahead"])]
     assert ranges[-1] == pytest.approx(heights[-1], abs=FLOAT32_M)
@@ -119,15 +139,14 @@ def test_the_real_px4_logs_truth_and_reads_every_sensor(fly, tmp_path, iris_with
     parameters = tmp_path / "px4.yaml"
     parameters.write_text("MPC_XY_CRUISE: 3.25\n")
     simulation, bag = fly(
-        controller="px4",
-        px4_dir=os.environ["PX4_DIR"],
-        px4_parameters=str(parameters),
+        controller=ControllerSettings(kind="px4"),
+        px4=Px4Settings(dir=os.environ["PX4_DIR"], parameters=str(parameters)),
         airframe=iris_with(battery={"capacity_ah": CAPACITY_AH}),
-        mission=str(mission),
-        range_finder="lidar_lite_v3",
-        optical_flow="pmw3901",
-        airspeed="default",
-        instance=20,
+        mission=MissionSettings(file=str(mission)),
+        sensors=SensorSettings(
+            range_finder="lidar_lite_v3", optical_flow="pmw3901", airspeed="default"
+        ),
+        fleet=FleetSettings(instance=20),
         duration_s=120.0,
     )
     assert simulation.outcome == "the mission is flown"

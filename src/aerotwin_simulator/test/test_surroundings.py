@@ -12,7 +12,15 @@ from aerotwin_core.messages import odometry_message
 from aerotwin_multirotor_dynamics import BatteryParameters, layout, load_airframe
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_sensor_models import load_preset, seed_sequence
-from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator import (
+    ControllerSettings,
+    FleetSettings,
+    MissionSettings,
+    SensorSettings,
+    SimulatorParameters,
+    VisionSettings,
+    WindSettings,
+)
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
 from aerotwin_simulator.preflight import check_before_flight
@@ -59,7 +67,7 @@ def test_the_ground_is_asked_for_at_every_step_near_it_and_less_often_above():
 
 def test_steady_wind_stands_in_the_inputs():
     inputs = np.zeros(N_INPUTS)
-    air = Air(SimulatorParameters(wind_east_m_s=3.0, wind_up_m_s=-1.0), inputs)
+    air = Air(SimulatorParameters(wind=WindSettings(east_m_s=3.0, up_m_s=-1.0)), inputs)
     air.blow(_state())
     assert inputs[layout.WIND : layout.WIND + 3].tolist() == [3.0, 0.0, -1.0]
 
@@ -67,7 +75,9 @@ def test_steady_wind_stands_in_the_inputs():
 def test_gusts_are_those_of_the_wind_model_with_the_seed_of_the_vehicle():
     inputs = np.zeros(N_INPUTS)
     parameters = SimulatorParameters(
-        wind_north_m_s=8.0, wind_turbulence_m_s=15.4, seed=5, instance=2
+        wind=WindSettings(north_m_s=8.0, turbulence_m_s=15.4),
+        seed=5,
+        fleet=FleetSettings(instance=2),
     )
     air = Air(parameters, inputs)
     wind = Wind(
@@ -118,7 +128,12 @@ def test_an_airframe_without_a_battery_reports_none():
 
 
 def test_a_flight_records_its_battery_and_tells_the_embedded_autopilot(iris_with, fly):
-    simulation, bag = fly(airframe=iris_with(battery=BATTERY), instance=66, duration_s=2.5, seed=1)
+    simulation, bag = fly(
+        airframe=iris_with(battery=BATTERY),
+        fleet=FleetSettings(instance=66),
+        duration_s=2.5,
+        seed=1,
+    )
     assert bag.counts["/battery"] == 2
     message = next(bag.messages(["/battery"]))[2]
     assert message.percentage == pytest.approx(1.0, abs=0.01)
@@ -134,7 +149,7 @@ def _odometry(p=(1.0, 2.0, 3.0), q=(0.0, 0.0, 0.0, 1.0), variances=(0.0,) * 6):
 
 
 def test_external_odom_becomes_a_pose_for_the_autopilot():
-    vision = make_vision(SimulatorParameters(external_vision="topic"), SinkGroup([]))
+    vision = make_vision(SimulatorParameters(vision=VisionSettings(source="topic")), SinkGroup([]))
     assert isinstance(vision, VisionTopic)
     vision.on_odometry_message(_odometry(variances=(0.04,) * 6))
     (pose,) = vision.collect(None)
@@ -163,7 +178,10 @@ def test_a_pose_that_is_not_sound_is_counted_and_passed_over(bad):
 
 def test_simulated_vision_is_delivered_late_with_the_truth_of_its_stamp():
     sink = Collected()
-    parameters = SimulatorParameters(external_vision="simulated", vision="ideal", gnss="none")
+    parameters = SimulatorParameters(
+        vision=VisionSettings(source="simulated", preset="ideal"),
+        sensors=SensorSettings(gnss="none"),
+    )
     preset = load_preset("external_vision", "ideal")
     vision, poses = make_vision(parameters, SinkGroup([sink]), "a"), []
     for k in range(1, 251):
@@ -182,10 +200,10 @@ def test_simulated_vision_is_delivered_late_with_the_truth_of_its_stamp():
 
 def test_a_sensor_of_one_s_own_is_sampled_and_recorded(fly):
     simulation, bag = fly(
-        controller="ros2",
-        extra_sensors=("aerotwin_sensor_models.airspeed:Airspeed",),
+        controller=ControllerSettings(kind="ros2"),
+        sensors=SensorSettings(extra=("aerotwin_sensor_models.airspeed:Airspeed",)),
         duration_s=2.0,
-        wind_east_m_s=-9.0,
+        wind=WindSettings(east_m_s=-9.0),
     )
     assert simulation.outcome == "2 s are over"
     pressures = [m.fluid_pressure for _, _, m in bag.messages(["/airspeed/differential_pressure"])]
@@ -195,7 +213,10 @@ def test_a_sensor_of_one_s_own_is_sampled_and_recorded(fly):
 
 
 def test_an_extra_sensor_that_is_not_there_is_reported_before_anything_begins():
-    parameters = SimulatorParameters(controller="ros2", extra_sensors=("no_such_module:Sonar",))
+    parameters = SimulatorParameters(
+        controller=ControllerSettings(kind="ros2"),
+        sensors=SensorSettings(extra=("no_such_module:Sonar",)),
+    )
     with pytest.raises(UserError, match="no module 'no_such_module' found"):
         check_before_flight(parameters)
 
@@ -218,7 +239,12 @@ def test_a_receiver_without_a_fix_says_so_and_the_autopilot_flies_on(fly, hover,
         " white_vertical_m: 0.4, velocity_horizontal_m_s: 0.05, velocity_vertical_m_s: 0.1,"
         " outages_s: [[6.0, 6.5]]}\n"
     )
-    simulation, bag = fly(gnss=str(preset), mission=hover, duration_s=8.0, instance=INSTANCE)
+    simulation, bag = fly(
+        sensors=SensorSettings(gnss=str(preset)),
+        mission=MissionSettings(file=hover),
+        duration_s=8.0,
+        fleet=FleetSettings(instance=INSTANCE),
+    )
     assert simulation.outcome == "8 s are over"
     fixes = [(stamp_ns, m) for _, stamp_ns, m in bag.messages(["/gnss/fix"])]
     lost = [(stamp_ns, m) for stamp_ns, m in fixes if m.status.status == -1]
@@ -232,7 +258,12 @@ def test_a_receiver_without_a_fix_says_so_and_the_autopilot_flies_on(fly, hover,
 
 @pytest.mark.parametrize("airframe", ["x500", "firefly"])
 def test_the_embedded_autopilot_gets_the_airframe_that_it_flies(fly, hover, airframe):
-    simulation, bag = fly(airframe=airframe, mission=hover, duration_s=9.0, instance=INSTANCE)
+    simulation, bag = fly(
+        airframe=airframe,
+        mission=MissionSettings(file=hover),
+        duration_s=9.0,
+        fleet=FleetSettings(instance=INSTANCE),
+    )
     assert simulation.outcome == "9 s are over"
     truth = bag.trajectory("/truth/odom")
     settled = truth.p_ref_body[truth.stamps_ns > 8.0e9, 2] - truth.p_ref_body[0, 2]

@@ -7,7 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    CameraSettings,
+    ControllerSettings,
+    FleetSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.world_follower import WorldFollower
 
 
@@ -68,7 +74,9 @@ def test_a_flight_asks_for_the_places_of_all_vehicles(flat_world, tmp_path, cont
     stream = Stream(flat_world.meshes, ())
     world = dataclasses.replace(flat_world, stream=stream)
     parameters = SimulatorParameters(
-        camera=False, controller=f"python:{controllers}:Climber", instances=instances
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind=f"python:{controllers}:Climber"),
+        fleet=FleetSettings(instances=instances),
     )
     simulation = Simulation(parameters, world, tmp_path, [])
     simulation.start()
@@ -88,7 +96,10 @@ def test_a_reset_asks_for_the_tiles_of_the_start_before_vehicles_stand_there(
     far = dataclasses.replace(mesh, vertices_map=mesh.vertices_map + np.array([200.0, 0.0, 0.0]))
     stream = Stream(flat_world.meshes, (far,))  # once a vehicle was far away
     world = dataclasses.replace(flat_world, stream=stream)
-    parameters = SimulatorParameters(camera=False, controller=f"python:{controllers}:Climber")
+    parameters = SimulatorParameters(
+        camera=CameraSettings(is_rendered=False),
+        controller=ControllerSettings(kind=f"python:{controllers}:Climber"),
+    )
     simulation = Simulation(parameters, world, tmp_path, [])
     simulation.start()
     simulation._follower.follow(np.array([2.0, 0.0, 0.0]))

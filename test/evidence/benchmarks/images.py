@@ -74,7 +74,7 @@ SCENES = (
 
 def stereo_pairs() -> list[Benchmark]:
     """Render flights through two million triangles, in turn with Mesa's OpenGL on the CPU."""
-    rig = SimulatorParameters().rig
+    rig = SimulatorParameters().camera.rig
     return [row for scene in SCENES for row in _scene_rows(scene, rig)]
 
 
@@ -122,7 +122,7 @@ def _milliseconds(rasteriser: Rasteriser, views: Sequence[CameraView]) -> float:
 
 def stereo_pipeline() -> list[Benchmark]:
     """Run the SLAM on a flight past the cliff, in turn with OpenCV's features."""
-    rig, world = SimulatorParameters().rig, load_world("cliff")
+    rig, world = SimulatorParameters().camera.rig, load_world("cliff")
     rasteriser = Rasteriser(world.meshes)
     odometry = StereoOdometry(rig, StereoOdometryParameters())
     scene = replace(SCENES[0], start=optical_pose([-15.0, -9.5, 8.0], yaw=np.pi / 2))

@@ -20,7 +20,7 @@ from aerotwin_repeat_evaluation import arc_length, true_poses
 from aerotwin_scenarios.teach_repeat import RepeatStudy
 from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
 from aerotwin_scenarios.teach_repeat.record import RECORD
-from aerotwin_simulator.ground import GroundRobotParameters
+from aerotwin_simulator.ground import GroundRobotParameters, RobotLidarSettings
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher, RouteFile
 from evidence.verification import repeats
@@ -47,7 +47,8 @@ def world():
 @pytest.fixture(scope="module")
 def quick_study(tmp_path_factory):
     """Studies with a small lidar."""
-    robot = GroundRobotParameters(lidar=lidar_file(tmp_path_factory.mktemp("lidar")))
+    lidar = RobotLidarSettings(preset=lidar_file(tmp_path_factory.mktemp("lidar")))
+    robot = GroundRobotParameters(lidar=lidar)
 
     def study(**choices):
         return RepeatStudy(robot=robot, start_error_m=0.1, start_error_deg=3.0, **choices)

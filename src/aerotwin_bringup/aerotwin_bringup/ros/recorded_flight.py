@@ -3,7 +3,6 @@
 """The scenario of launch/recorded_flight.launch.yaml: fly a recording again, and compare."""
 
 import contextlib
-import dataclasses
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import UserError
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import parameter, replaced
 from aerotwin_run_evaluation.report.flight_report import write_flight_report
 from aerotwin_scenarios.recorded_flight import plan_recorded_flight, write_mission
 from aerotwin_simulator.ros.flight import FlightResult
@@ -75,7 +74,7 @@ class RecordedFlightScenario:
             f"{track.recording.path.name}: {track.recording.kind}, {track.t[-1]:.1f} s at "
             f"{1.0 / track.time_scale:.2f} times the recorded pace"
         )
-        return dataclasses.replace(parameters, mission=str(mission)), world
+        return replaced(parameters, {"mission.file": str(mission)}), world
 
     def begin(self, node: SimulatorNode) -> None:
         """Do nothing: no other process accompanies the flight."""

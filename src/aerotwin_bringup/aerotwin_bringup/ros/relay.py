@@ -5,7 +5,6 @@
 Each case is a separate flight, with its own step, in its own folder below the run's.
 """
 
-import dataclasses
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.parameters import parameter, replaced, to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
@@ -88,8 +87,9 @@ class Relay:
             fleet = write_fleet(
                 case, case_folder, cases_folder=cases_path.parent, world=world, origin_map=origin
             )
-            own = dataclasses.replace(
-                parameters, fleet=str(fleet), controller=CONTROLLER, step_s=case.step_s
+            own = replaced(
+                parameters,
+                {"fleet.file": str(fleet), "controller.kind": CONTROLLER, "step_s": case.step_s},
             )
             check_before_flight(own)
             node = node or self._new_node()

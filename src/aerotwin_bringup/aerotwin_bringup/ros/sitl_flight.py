@@ -39,7 +39,7 @@ class SitlFlightParameters(FlightNodeParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.slam != "none" and (self.instances > 1 or self.fleet != "none"):
+        if self.slam != "none" and (self.fleet.instances > 1 or self.fleet.file != "none"):
             raise ParameterError(
                 f"slam: expected none with several vehicles, found '{self.slam}'; a SLAM is judged "
                 "on one vehicle"
@@ -52,8 +52,8 @@ class SitlFlightParameters(FlightNodeParameters):
 
         if self.slam == OF_LIDAR and not self.has_lidar:
             raise ParameterError(
-                f"lidar: expected a preset with slam {OF_LIDAR}, found '{self.lidar}'; name one, "
-                "spinning_16 for instance"
+                f"lidar.preset: expected one with slam {OF_LIDAR}, found '{self.lidar.preset}'; "
+                "name spinning_16 for instance"
             )
 
     @property
@@ -65,7 +65,7 @@ class SitlFlightParameters(FlightNodeParameters):
     def is_judged(self) -> bool:
         """Whether a SLAM takes part and receives data: the shipped one needs the stereo pair."""
         if self.slam == SHIPPED:
-            return self.camera
+            return self.camera.is_rendered
         return self.slam != "none" and (self.has_cameras or self.has_lidar)
 
     @property

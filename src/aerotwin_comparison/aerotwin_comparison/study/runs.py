@@ -136,7 +136,7 @@ def _opened(folders: Iterable[str]) -> Iterator[RunFolder]:
 def run_of_folder(run: RunFolder, entry: _Entry | None = None) -> StudyRun:
     """Return the run of a folder: its SLAM, its world and mission, its seed."""
     p, provided = run.parameters, entry or _Entry(folder=str(run.path))
-    mission = Path(str(p.get("mission", ""))).stem
+    mission = Path(str(p.get("mission.file", ""))).stem
     world = str(p.get("world", ""))
     place = "/".join(dict.fromkeys(part for part in (Path(world).stem, mission) if part))
     return StudyRun(

@@ -106,8 +106,9 @@ class TwinSide:
 
 
 _SETTINGS = (
-    *("world", "mission", "seed", "slam", "camera_preset", "camera_noise", "camera_baseline_m"),
-    *("wind_east_m_s", "wind_north_m_s", "wind_turbulence_m_s"),
+    *("world", "mission.file", "seed", "slam"),
+    *("camera.preset", "camera.noise", "camera.baseline_m"),
+    *("wind.east_m_s", "wind.north_m_s", "wind.turbulence_m_s"),
 )
 
 

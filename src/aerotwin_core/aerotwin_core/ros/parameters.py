@@ -11,7 +11,7 @@ from rclpy.exceptions import InvalidParameterValueException, ParameterException
 from rclpy.node import Node
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import flat_parameters, load_parameters
+from aerotwin_core.parameters import check_renamed, flat_parameters, load_parameters, old_names
 
 T = TypeVar("T")
 _LARGEST = {int: 2**63 - 1, float: sys.float_info.max}
@@ -33,16 +33,26 @@ class ConfiguredNode(Node):
 def declare_parameters(node: ConfiguredNode, cls: type[T]) -> T:
     """Declare every field of cls on the node and return cls with the values it was started with.
 
-    Names of nested fields are joined by dots. Integers are accepted where a float is declared;
-    every other mismatch, and every override that names no field, is a `ParameterError` (the node
-    exits with 78).
+    Names of nested fields are joined by dots. Old names set the present ones, unless those are set,
+    too, with a warning. Integers are accepted where a float is declared; every other mismatch, and
+    every override that names no field, is a `ParameterError` (the node exits with 78).
     """
     where = f"parameters of node {node.get_fully_qualified_name()}"
     provided = {name: each.value for name, each in node.get_parameters_by_prefix("").items()}
+    for old in [name for name in provided if name in old_names(cls)]:
+        new = old_names(cls)[old]
+        node.undeclare_parameter(old)
+        value = provided.pop(old)
+        if new in provided:  # a parameter file of before, and a launch file that sets it
+            node.get_logger().warning(f"{where}: '{old}' has no effect, as '{new}' is set, too")
+            continue
+        node.get_logger().warning(check_renamed(old, new, provided, where=where))
+        provided[new] = value
     values = {}
     for name, field, default in flat_parameters(cls):
         if name in provided:
-            node.undeclare_parameter(name)  # for its descriptor
+            if node.has_parameter(name):
+                node.undeclare_parameter(name)  # for its descriptor
             default = provided.pop(name)
         values[name] = _declare(node, name, field, default, where)
     for name, value in provided.items():

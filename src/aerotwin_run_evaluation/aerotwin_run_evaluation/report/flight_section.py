@@ -177,15 +177,17 @@ def flight_section(
 
 
 _ANCHOR = (
-    " With anchor_mission the mission starts at a surveyed mark, which takes the GNSS error at the "
+    " With mission.is_anchored it starts at a surveyed mark, which takes the GNSS error at the "
     "moment of arming out of path and estimate alike; what changes later stays in."
 )
-_AIDS = (("gnss", "GNSS"), ("external_vision", "external vision"))
+_AIDS = (("sensors", "gnss", "GNSS"), ("vision", "source", "external vision"))
 
 
 def sensors_on_board(parameters: Mapping[str, Any]) -> str:
     """Return the sensors of the autopilot's estimate as text, from the parameters of the flight."""
-    aids = [name for key, name in _AIDS if parameters.get(key, "none") != "none"]
+    aids = [
+        name for group, key, name in _AIDS if parameters.get(group, {}).get(key, "none") != "none"
+    ]
     return f"{', '.join([*aids, 'barometer', 'magnetometer'])} and IMU"
 
 

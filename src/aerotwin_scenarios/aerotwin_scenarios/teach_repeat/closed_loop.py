@@ -84,7 +84,7 @@ class LidarSensor:
     """A lidar, and localisation by it."""
 
     def __init__(self, study: RepeatStudy) -> None:
-        self.period_ns: int = load_preset("lidar", study.robot.lidar).period_ns
+        self.period_ns: int = load_preset("lidar", study.robot.lidar.preset).period_ns
         self._T_base_lidar = study.robot.T_base_lidar
 
     def simulate(

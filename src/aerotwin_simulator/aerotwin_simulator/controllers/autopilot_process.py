@@ -52,7 +52,8 @@ class NoProcess:
 
 def hil_endpoint(parameters: SimulatorParameters) -> int | str:
     """Return the TCP port that the autopilot connects to, or its serial line."""
-    return parameters.controller if parameters.is_serial else hil_port(parameters.instance)
+    controller = parameters.controller
+    return controller.kind if controller.is_serial else hil_port(parameters.fleet.instance)
 
 
 def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
@@ -62,11 +63,11 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     delay of the GNSS receiver. Raises UserError if PX4 is requested and its folder holds no built
     SITL, or the run folder is not writable.
     """
-    if setup.parameters.is_serial:
+    if setup.parameters.controller.is_serial:
         return NoProcess()
-    if setup.parameters.controller == "px4":
+    if setup.parameters.controller.kind == "px4":
         return _px4(setup)
-    instance = setup.parameters.instance
+    instance = setup.parameters.fleet.instance
     path = setup.folder / f"autopilot_{instance}.yaml"
     believed = believed_airframe(at_altitude(setup.airframe, setup.home.altitude_m))
     text = parameters_text(believed, _autopilot_parameters(setup.parameters))
@@ -87,10 +88,10 @@ def _autopilot_parameters(parameters: SimulatorParameters) -> AutopilotParameter
     Raises ParameterError if the estimator's history is shorter than that.
     """
     packaged = load_autopilot_parameters()
-    if parameters.gnss == NO_GNSS:
+    if parameters.sensors.gnss == NO_GNSS:
         return packaged
     values = {**to_mapping(packaged.estimator), "gnss_delay_s": _gnss_delay_s(parameters)}
-    where = f"gnss: preset {parameters.gnss} with controller embedded"
+    where = f"sensors.gnss: preset {parameters.sensors.gnss} with controller embedded"
     estimator = load_parameters(type(packaged.estimator), values, where=where)
     return dataclasses.replace(packaged, estimator=estimator)
 
@@ -118,24 +119,24 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
     chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
     # PX4 starts from 0.5: on the ground its controller would wind up until the vehicle tips.
     chosen["MPC_THR_HOVER"] = hover_command(airframe, altitude_m=setup.home.altitude_m)
-    if parameters.external_vision != "none":
+    if parameters.vision.source != "none":
         chosen |= external_vision_parameters(
-            delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
+            delay_s=_vision_delay_s(parameters), with_gnss=parameters.sensors.gnss != NO_GNSS
         )
-    if parameters.optical_flow != NO_PRESET:
+    if parameters.sensors.optical_flow != NO_PRESET:
         chosen |= OPTICAL_FLOW_PARAMETERS
     if parameters.rc != "none":
         chosen |= RC_PARAMETERS
-    chosen |= read_px4_parameters(parameters.px4_parameters)
+    chosen |= read_px4_parameters(parameters.px4.parameters)
     return px4_process(
-        Path(parameters.px4_dir or "PX4-Autopilot"),
-        parameters.instance,
+        Path(parameters.px4.dir or "PX4-Autopilot"),
+        parameters.fleet.instance,
         setup.folder,
         home=setup.home,
         speed_factor=parameters.speed,
         gnss_delay_s=_gnss_delay_s(parameters),
         parameters=chosen,
-        model=parameters.px4_model,
+        model=parameters.px4.model,
         namespace=setup.vehicle or None,
         links=_OUTSIDE_LINKS if setup.mission is None else None,
         has_battery=airframe.battery.capacity_ah > 0.0,
@@ -144,12 +145,12 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
 
 
 def _gnss_delay_s(parameters: SimulatorParameters) -> float:
-    if parameters.gnss == NO_GNSS:
+    if parameters.sensors.gnss == NO_GNSS:
         return 0.0
-    return float(load_preset("gnss", parameters.gnss).delay_s)
+    return float(load_preset("gnss", parameters.sensors.gnss).delay_s)
 
 
 def _vision_delay_s(parameters: SimulatorParameters) -> float:
-    if parameters.external_vision != "simulated":
-        return parameters.vision_delay_s
-    return float(load_preset("external_vision", parameters.vision).delay_s)
+    if parameters.vision.source != "simulated":
+        return parameters.vision.delay_s
+    return float(load_preset("external_vision", parameters.vision.preset).delay_s)

@@ -37,7 +37,7 @@ class BackendSetup:
     @property
     def title(self) -> str:
         """Name of the vehicle in messages."""
-        return self.vehicle or f"vehicle {self.parameters.instance}"
+        return self.vehicle or f"vehicle {self.parameters.fleet.instance}"
 
 
 @dataclass(slots=True)

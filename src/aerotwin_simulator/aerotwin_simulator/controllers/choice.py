@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The back-end that the parameter `controller` names."""
+"""The back-end that the parameter `controller.kind` names."""
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, hover_command
@@ -20,9 +20,9 @@ MAX_ROTORS = 16
 def make_backend(setup: BackendSetup) -> Backend:
     """Return the back-end of this vehicle. Raises UserError if it cannot be made."""
     parameters = setup.parameters
-    if parameters.is_mavlink:
+    if parameters.controller.is_mavlink:
         return MavlinkAutopilot(setup)
-    if parameters.controller.startswith(PYTHON):
+    if parameters.controller.kind.startswith(PYTHON):
         return PythonController(setup)
     return TopicCommands(setup)
 
@@ -34,14 +34,14 @@ def check_controller(setup: BackendSetup) -> None:
     or a class or its options cannot be loaded.
     """
     parameters = setup.parameters
-    if parameters.is_mavlink:
-        _check_airframe(setup.airframe, parameters.controller)
+    if parameters.controller.is_mavlink:
+        _check_airframe(setup.airframe, parameters.controller.kind)
         loop_cpu(parameters)
         make_process(setup)
         HilLink(hil_endpoint(parameters)).close()
-    elif parameters.controller.startswith(PYTHON):
-        load_class(parameters.controller.removeprefix(PYTHON))
-        load_options(parameters)
+    elif parameters.controller.kind.startswith(PYTHON):
+        load_class(parameters.controller.kind.removeprefix(PYTHON))
+        load_options(parameters.controller)
 
 
 def _check_airframe(airframe: Airframe, controller: str) -> None:

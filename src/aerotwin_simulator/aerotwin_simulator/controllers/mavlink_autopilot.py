@@ -68,17 +68,17 @@ class MavlinkAutopilot:
         self.has_end = setup.mission is not None
         self.commanders: Sequence[Commander] = ()
         self._client_due_ns = self._origin_due_ns = 0
-        self._is_blind = parameters.gnss == NO_GNSS
+        self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._p_map_observed: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
-        is_px4 = parameters.controller == "px4"
+        is_px4 = parameters.controller.kind == "px4"
         self.simulator_link = SimulatorLink(setup.plane) if is_px4 else None
         self.process = make_process(setup)
         self.link = HilLink(
             hil_endpoint(parameters),
-            free_run=parameters.controller != "embedded",
-            timeouts=HilTimeouts(answer_s=parameters.autopilot_answer_s),
+            free_run=parameters.controller.kind != "embedded",
+            timeouts=HilTimeouts(answer_s=parameters.autopilot.answer_s),
         )
         try:
             self.client = self._make_client()
@@ -88,10 +88,10 @@ class MavlinkAutopilot:
 
     def _make_client(self) -> MissionClient | AutopilotListener:
         setup = self._setup
-        instance = setup.parameters.instance
+        instance = setup.parameters.fleet.instance
         if setup.mission is None:
             return AutopilotListener(setup.plane, instance)
-        start = setup.p_map_start if setup.parameters.anchor_mission else None
+        start = setup.p_map_start if setup.parameters.mission.is_anchored else None
         return MissionClient(setup.mission, setup.plane, instance, p_map_start=start)
 
     def start(self) -> None:
@@ -109,7 +109,7 @@ class MavlinkAutopilot:
             if on_wait is not None:
                 on_wait(waited_s)
 
-        self.link.accept(self._setup.parameters.autopilot_wait_s, on_wait=check)
+        self.link.accept(self._setup.parameters.autopilot.wait_s, on_wait=check)
 
     def send_readings(self, readings: Readings) -> None:
         """Poll the mission client, then send the readings; HIL_SENSOR last: it is answered."""
@@ -134,7 +134,7 @@ class MavlinkAutopilot:
     def _battery_frames(self, battery: BatteryReport) -> list[bytes]:
         """Return the frames of a battery report; PX4 gets it on its onboard link instead."""
         report = battery.charge, battery.voltage_v, battery.current_a
-        if self._setup.parameters.controller == "px4":
+        if self._setup.parameters.controller.kind == "px4":
             self.client.link.send_battery(*report, cells=battery.cells)
             return []
         return [pack_battery_status(*report, cells=battery.cells)]
@@ -146,7 +146,7 @@ class MavlinkAutopilot:
         """
         link = self.client.link
         is_waiting = link.state.heartbeat_ns is not None and not link.state.is_ready
-        is_requested = self._is_blind and self._setup.parameters.controller != "px4"
+        is_requested = self._is_blind and self._setup.parameters.controller.kind != "px4"
         if is_requested and is_waiting and stamp_ns >= self._origin_due_ns:
             self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
             link.send_global_origin()
@@ -157,10 +157,10 @@ class MavlinkAutopilot:
         That is its surveyed mark, or its vision pose if the mission is in the frame of vision.
         """
         parameters = self._setup.parameters
-        is_requested = self._is_blind and parameters.controller == "px4"
+        is_requested = self._is_blind and parameters.controller.kind == "px4"
         if not (is_requested and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
             return []
-        p_map = self._setup.p_map_start if parameters.anchor_mission else self._p_map_observed
+        p_map = self._setup.p_map_start if parameters.mission.is_anchored else self._p_map_observed
         if p_map is None:
             return []
         self._origin_due_ns = stamp_ns + START_FIX_PERIOD_NS
@@ -260,7 +260,7 @@ class MavlinkAutopilot:
     def _find_commanders(self) -> None:
         parameters = self._setup.parameters
         self.commanders = find_commanders(
-            self._setup.folder, parameters.instance, parameters.controller
+            self._setup.folder, parameters.fleet.instance, parameters.controller.kind
         )
 
     def counters(self) -> dict[str, str]:
@@ -290,8 +290,10 @@ class MavlinkAutopilot:
         """Close both links and end the process; PX4's log is copied beside the bag."""
         with ExitStack() as stack:  # the last entry first, each even if others fail
             stack.callback(self._find_commanders)
-            if self._setup.parameters.controller == "px4":
-                stack.callback(collect_ulogs, self._setup.folder, self._setup.parameters.instance)
+            if self._setup.parameters.controller.kind == "px4":
+                stack.callback(
+                    collect_ulogs, self._setup.folder, self._setup.parameters.fleet.instance
+                )
             stack.callback(self.process.stop)
             stack.callback(self.client.close)
             stack.callback(self.link.close)

@@ -18,7 +18,7 @@ from aerotwin_core.parameters import read_yaml
 from aerotwin_multirotor_dynamics import at_altitude, layout
 from aerotwin_px4_bridge import AutopilotLost, Commander
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
-from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
+from aerotwin_simulator.parameters import PYTHON, ControllerSettings
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
 
 
@@ -38,7 +38,7 @@ class PythonController:
 
     def __init__(self, setup: BackendSetup) -> None:
         parameters, airframe = setup.parameters, setup.airframe
-        self._name = parameters.controller.removeprefix(PYTHON)
+        self._name = parameters.controller.kind.removeprefix(PYTHON)
         n_rotors = len(airframe.rotors)
         self.motors = Motors(np.zeros(n_rotors))
         self._speeds = slice(layout.N_HEAD, layout.N_HEAD + n_rotors)
@@ -51,11 +51,11 @@ class PythonController:
         self._step_s = parameters.step_s
         context = ControllerContext(
             vehicle=setup.vehicle,
-            instance=parameters.instance,
+            instance=parameters.fleet.instance,
             airframe=at_altitude(airframe, setup.home.altitude_m),
             step_s=parameters.step_s,
             seed=parameters.seed,
-            options=load_options(parameters),
+            options=load_options(parameters.controller),
         )
         make = load_class(self._name)
         try:
@@ -63,8 +63,8 @@ class PythonController:
             self.has_end = hasattr(self.controller, "is_finished")
         except Exception as error:
             raise UserError(
-                f"controller: {self._name} cannot be made: {_as_text(error)}; correct the class "
-                "or its controller_options"
+                f"controller.kind: {self._name} cannot be made: {_as_text(error)}; correct the "
+                "class or its controller.options"
             ) from error
 
     def start(self) -> None:
@@ -187,26 +187,26 @@ def load_class(name: str) -> Callable[[ControllerContext], Any]:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise UserError(
-            f"controller: no module '{error.name}' found for {name}; install it, or put its folder "
-            "on PYTHONPATH"
+            f"controller.kind: no module '{error.name}' found for {name}; install it, or put its "
+            "folder on PYTHONPATH"
         ) from error
     except Exception as error:
-        raise UserError(f"controller: {module_name} cannot be imported: {_as_text(error)}") from (
-            error
-        )
+        raise UserError(
+            f"controller.kind: {module_name} cannot be imported: {_as_text(error)}"
+        ) from (error)
     found: Any = getattr(module, class_name, None)
     if not callable(getattr(found, "step", None)):
         classes = [n for n, v in vars(module).items() if callable(getattr(v, "step", None))]
         raise UserError(
-            f"controller: expected a class {class_name} with a method step in {module_name}, found "
-            f"{', '.join(classes) or 'none'}"
+            f"controller.kind: expected a class {class_name} with a method step in {module_name}, "
+            f"found {', '.join(classes) or 'none'}"
         )
     return found
 
 
-def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
-    """Return the mapping in the file `controller_options`, {} without a file."""
-    path = parameters.controller_options
+def load_options(controller: ControllerSettings) -> dict[str, Any]:
+    """Return the mapping in the file `options`, {} without a file."""
+    path = controller.options
     if not path:
         return {}
     content = read_yaml(path)

@@ -37,8 +37,8 @@ class TopicCommands:
     def __init__(self, setup: BackendSetup) -> None:
         parameters = setup.parameters
         self._setup = setup
-        self._limit_s = parameters.command_wait_s
-        self._start_limit_s = parameters.autopilot_wait_s
+        self._limit_s = parameters.controller.command_wait_s
+        self._start_limit_s = parameters.autopilot.wait_s
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.n_missed = self.n_received = self.n_refused = 0
         self._misses_in_a_row = 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from aerotwin_simulator.ground.robot import (
         GroundRobotParameters,
+        RobotLidarSettings,
         load_vehicle,
         make_ground_simulation,
         make_simulation_with,

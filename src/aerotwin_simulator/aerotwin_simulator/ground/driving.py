@@ -95,7 +95,7 @@ def robot_in_world(
     loaded. Raises UserError if there is no such vehicle, lidar or world.
     """
     load_vehicle(parameters.vehicle)
-    load_preset("lidar", parameters.lidar)
+    load_preset("lidar", parameters.lidar.preset)
     world = load_world(world_spec)
     queries = WorldQueries(world)
     queries.warm_up()

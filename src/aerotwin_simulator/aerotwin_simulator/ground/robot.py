@@ -10,7 +10,7 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
-from aerotwin_core.parameters import load_parameters, parameter, read_yaml
+from aerotwin_core.parameters import group, load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import load_preset
@@ -18,7 +18,7 @@ from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
 from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, TurningSensor
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.lidar import lidar_mounting
-from aerotwin_simulator.parameters import same_parameter
+from aerotwin_simulator.parameters import LidarSettings, same_parameter
 from aerotwin_worlds import World
 
 KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
@@ -28,19 +28,21 @@ KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class RobotLidarSettings(LidarSettings):
+    """The lidar of a robot, which always has one."""
+
+    preset: str = same_parameter("lidar.preset", default="spinning_16")
+    z_m: float = same_parameter("lidar.z_m", default=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class GroundRobotParameters:
     """The robot, its lidar, and the latency of its commands."""
 
     vehicle: str = parameter(
         "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
     )
-    lidar: str = parameter("spinning_16", text="lidar preset, or path of a file like one")
-    lidar_x_m: float = same_parameter("lidar_x_m")
-    lidar_y_m: float = same_parameter("lidar_y_m")
-    lidar_z_m: float = same_parameter("lidar_z_m", default=1.0)
-    lidar_roll_deg: float = same_parameter("lidar_roll_deg")
-    lidar_pitch_deg: float = same_parameter("lidar_pitch_deg")
-    lidar_yaw_deg: float = same_parameter("lidar_yaw_deg")
+    lidar: RobotLidarSettings = group(RobotLidarSettings, old_prefix="lidar_", preset="lidar")
     latency_s: float = parameter(
         0.1, text="from a command to its effect", unit="s", minimum=0.0, maximum=2.0
     )
@@ -49,7 +51,7 @@ class GroundRobotParameters:
     @property
     def T_base_lidar(self) -> np.ndarray:
         """The mounting (4, 4)."""
-        return lidar_mounting(self)
+        return lidar_mounting(self.lidar)
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
@@ -90,7 +92,7 @@ def make_ground_simulation(
     aerotwin_core.errors.ParameterError
         Also if there is no such lidar.
     """
-    preset = load_preset("lidar", parameters.lidar)
+    preset = load_preset("lidar", parameters.lidar.preset)
     lidar = dataclasses.replace(preset, is_organised=False, is_deskewed=False)
     sensor = LidarSensing(lidar, parameters.seed)
     return make_simulation_with(sensor, parameters, queries, T_map_base, faults=faults)

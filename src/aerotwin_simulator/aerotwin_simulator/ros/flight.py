@@ -166,15 +166,16 @@ def _result(
             f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
         )
     for vehicle in simulation.vehicles:
-        if vehicle.parameters.is_serial:
+        controller, mission = vehicle.parameters.controller, vehicle.parameters.mission.file
+        if controller.is_serial:
             warnings.append(
                 f"{vehicle.title}: its flight controller has a clock of its own: this run is not "
                 "repeatable to the byte"
             )
-        if vehicle.parameters.mission != "none" and not vehicle.parameters.is_mavlink:
+        if mission != "none" and not controller.is_mavlink:
             warnings.append(
-                f"{vehicle.title}: mission {vehicle.parameters.mission} was not used: controller "
-                f"{vehicle.parameters.controller} takes none"
+                f"{vehicle.title}: mission {mission} was not used: controller {controller.kind} "
+                "takes none"
             )
         if vehicle.n_missed:
             warnings.append(
@@ -202,7 +203,7 @@ def _result(
         vehicles=tuple(
             VehicleResult(
                 name=vehicle.name,
-                instance=vehicle.parameters.instance,
+                instance=vehicle.parameters.fleet.instance,
                 outcome=vehicle.outcome or f"flew until the end: {vehicle.backend.phase}",
                 is_success=vehicle.outcome is None or vehicle.is_success,
                 n_missed=vehicle.n_missed,

@@ -41,7 +41,7 @@ class LidarNode(ConfiguredNode):
         self._lidar.warm_up()
         self._last_ns: int | None = None
         self._n_clouds, self._n_refused = 0, 0
-        self._wire(serialize(transform_message([lidar_transform(flight)])))
+        self._wire(serialize(transform_message([lidar_transform(flight.lidar)])))
         self._watch = InputWatch(
             self, "truth/odom", parameters.input_timeout_s, "is its publisher still alive?"
         )

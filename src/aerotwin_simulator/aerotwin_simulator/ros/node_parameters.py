@@ -1,13 +1,18 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the nodes `lidar`, `cameras` and `ground_simulator`, flat as ROS parameters are."""
+"""Parameters of the nodes `lidar`, `cameras` and `ground_simulator`."""
 
-import dataclasses
 from dataclasses import dataclass
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import group, parameter
 from aerotwin_simulator.ground.robot import GroundRobotParameters
-from aerotwin_simulator.parameters import SimulatorParameters, same_parameter
+from aerotwin_simulator.parameters import (
+    CameraSettings,
+    FleetSettings,
+    LidarSettings,
+    SimulatorParameters,
+    same_parameter,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,51 +27,40 @@ class TruthNodeParameters:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeLidarSettings(LidarSettings):
+    """The lidar of its node."""
+
+    preset: str = same_parameter("lidar.preset", default="spinning_16")
+
+
+@dataclass(frozen=True, kw_only=True)
 class LidarNodeParameters(TruthNodeParameters):
     """The lidar, its mounting, and its world."""
 
-    lidar: str = parameter("spinning_16", text="lidar preset, or path of a file like one")
-    x_m: float = same_parameter("lidar_x_m")
-    y_m: float = same_parameter("lidar_y_m")
-    z_m: float = same_parameter("lidar_z_m")
-    roll_deg: float = same_parameter("lidar_roll_deg")
-    pitch_deg: float = same_parameter("lidar_pitch_deg")
-    yaw_deg: float = same_parameter("lidar_yaw_deg")
-    vehicle: int = same_parameter("instance")
+    lidar: NodeLidarSettings = group(NodeLidarSettings, old_prefix="", preset="lidar")
+    vehicle: int = same_parameter("fleet.instance")
 
     @property
     def flight(self) -> SimulatorParameters:
         """The same lidar as parameters of the composed simulator."""
-        names = ("x_m", "y_m", "z_m", "roll_deg", "pitch_deg", "yaw_deg")
-        mounting = {f"lidar_{name}": getattr(self, name) for name in names}
-        return SimulatorParameters(
-            lidar=self.lidar, seed=self.seed, instance=self.vehicle, **mounting
-        )
+        fleet = FleetSettings(instance=self.vehicle)
+        return SimulatorParameters(lidar=self.lidar, seed=self.seed, fleet=fleet)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CameraNodeParameters(TruthNodeParameters):
     """The cameras, their mounting, and the rendered world."""
 
-    camera: bool = same_parameter("camera")
-    camera_rate_hz: float = same_parameter("camera_rate_hz")
-    camera_width: int = same_parameter("camera_width")
-    camera_height: int = same_parameter("camera_height")
-    camera_focal_px: float = same_parameter("camera_focal_px")
-    camera_baseline_m: float = same_parameter("camera_baseline_m")
-    camera_forward_m: float = same_parameter("camera_forward_m")
-    camera_pitch_deg: float = same_parameter("camera_pitch_deg")
-    camera_noise: str = same_parameter("camera_noise")
-    camera_preset: str = same_parameter("camera_preset")
-    cameras: str = same_parameter("cameras")
-    instance: int = same_parameter("instance")
+    camera: CameraSettings = same_parameter("camera")
+    instance: int = same_parameter("fleet.instance")
 
     @property
     def flight(self) -> SimulatorParameters:
         """The same cameras as parameters of the composed simulator."""
-        own = {field.name for field in dataclasses.fields(SimulatorParameters)}
-        values = dataclasses.asdict(self)
-        return SimulatorParameters(**{name: values[name] for name in values if name in own})
+        fleet = FleetSettings(instance=self.instance)
+        return SimulatorParameters(
+            world=self.world, seed=self.seed, camera=self.camera, fleet=fleet
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,7 +84,7 @@ class VehicleInputs:
                 name = required[-1].name
                 self._commanded[name] = vehicle
                 vehicle.ask_for_commander(lambda name=name: self._is_published(name))
-            if vehicle.parameters.external_vision == "topic":
+            if vehicle.parameters.vision.source == "topic":
                 required.append(place(topics.EXTERNAL_ODOM))
                 self._seeing[required[-1].name] = vehicle
             if vehicle.parameters.rc == "joy":
