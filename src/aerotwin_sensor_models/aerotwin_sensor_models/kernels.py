@@ -225,7 +225,7 @@ def sample_unit(unit, due):
     return status
 
 
-@njit(int64(float64[::1], int64), cache=True, **LEAN)
+@njit(cache=True, **LEAN)
 def sample_inertial(memory, due):
     """Sample the sensors that are due at one instant, from the truth in their record.
 

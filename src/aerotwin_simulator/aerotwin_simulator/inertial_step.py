@@ -74,9 +74,12 @@ def step_and_sample(arena):
     return sense(vehicle, state)
 
 
-@njit(int64(float64[::1]), cache=True, **LEAN)
+@njit(cache=True, **LEAN)
 def sample(arena):
-    """Sample the sensors of an arena after a step; return as `sample_unit`."""
+    """Sample the sensors of an arena after a step; return as `sample_unit`.
+
+    For custom models of the body, which compile at the first call, too.
+    """
     vehicle = arena[:N_VEHICLE].view(VEHICLE)[0]
     return sense(vehicle, arena[N_VEHICLE : N_VEHICLE + vehicle.n_state])
 
