@@ -62,7 +62,7 @@ class Autopilot:
 
     def _start(self) -> None:
         arena = Arena()
-        self._array, self._cursor = arena.array, arena.cursor
+        self._memory = arena.memory
         self.estimator = Estimator(self.parameters.estimator, arena)
         self.controller = CascadeController(
             self.parameters.airframe, self.parameters.control, arena
@@ -76,8 +76,7 @@ class Autopilot:
 
     def _weight_share(self, command: float) -> float:
         airframe = self.parameters.airframe
-        numbers = self.estimator.arena.block(at.A_AIRFRAME, at.N_AIRFRAME)
-        thrust = collective_thrust(command, numbers, airframe.n_rotors)
+        thrust = collective_thrust(command, self.estimator.arena.record["airframe"])
         return float(thrust) / (airframe.mass_kg * GRAVITY)
 
     @property
@@ -181,7 +180,7 @@ class Autopilot:
         if modes.is_urgent or self._n_steps % DECIDE_EVERY == 0:
             self._decide(time_s)
         dt = min(dt, MAXIMUM_STEP_S)
-        provided = step(self._array, self._cursor, self.sensor_values, fields, time_s, dt)
+        provided = step(self._memory, self.sensor_values, fields, time_s, dt)
         return bool(provided >= 0)
 
     def _decide(self, time_s: float) -> None:
@@ -190,7 +189,7 @@ class Autopilot:
         if modes.guidance.kind == at.STAND:
             self.controller.reset()
         is_still = modes.is_landed and not modes.is_armed
-        self.estimator.context[at.K_STILL] = 1.0 if is_still else 0.0
+        self.estimator.context["is_still"] = 1.0 if is_still else 0.0
         self._write_log()
         if not (self._was_ready or modes.is_armed) and not modes.refusals():
             self._was_ready = True

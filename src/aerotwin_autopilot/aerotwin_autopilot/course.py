@@ -100,9 +100,9 @@ class Course:
     """
 
     def __init__(self, estimator: Estimator, settings: Settings) -> None:
-        block = estimator.arena.block
-        self.guidance = Guidance(block(at.A_GUIDANCE, at.N_GUIDANCE))
-        self.setpoint = SetpointVector(block(at.A_SETPOINT, at.N_SETPOINT))
+        record = estimator.arena.record
+        self.guidance = Guidance(record["guidance"])
+        self.setpoint = SetpointVector(record["setpoint"])
         self.offboard = OffboardStream()
         self.mission = StoredMission()
         self.orbit = OrbitFlight(settings)
@@ -210,7 +210,7 @@ class Course:
         share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / span
         share = 0.0 if is_blind else min(max(float(share), 0.0), 1.0)
         slow = min(s.land_speed_m_s, s.descent_speed_m_s)
-        guidance.values[at.G_SINK] = -(slow + share * (s.descent_speed_m_s - slow))
+        guidance.values["sink_m_s"] = -(slow + share * (s.descent_speed_m_s - slow))
         guidance.kind = at.DESCEND
         if is_blind:
             guidance.target[:] = math.nan

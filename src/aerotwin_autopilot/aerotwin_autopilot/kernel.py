@@ -7,11 +7,11 @@ import math
 from numba import types
 
 from aerotwin_autopilot import arena as at
-from aerotwin_autopilot.control.cascade import VECTOR, gains_from_array
+from aerotwin_autopilot.control.cascade import VECTOR
 from aerotwin_autopilot.control.guidance import guide
 from aerotwin_autopilot.control.kernel import control
 from aerotwin_autopilot.estimator.kernel import estimate
-from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT
+from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_core.kernel_cache import njit
 
 FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = 0x003F, 0x01C0, 0x1A00
@@ -56,32 +56,21 @@ def read(reading, values, fields):
 
 
 @njit(
-    types.int64(
-        VECTOR, types.int64[::1], types.float32[::1], types.int64, types.float64, types.float64
-    ),
-    cache=True,
-)  # fmt: skip
-def step(arena, cursor, values, fields, time_s, dt):
-    """Estimate, guide, control on an `Arena`; return the result of `read`.
+    types.int64(VECTOR, types.float32[::1], types.int64, types.float64, types.float64), cache=True
+)
+def step(memory, values, fields, time_s, dt):
+    """Estimate, guide, control on the memory of an `Arena`; return the result of `read`.
 
     `values` (13,) is HIL_SENSOR from xacc to temperature, as on the wire (FRD, gauss, hPa),
     `fields` its fields_updated; time_s is simulated time, dt the time since the last sample [s].
     """
-    provided = read(arena[at.A_READING : at.A_CONTEXT], values, fields)
+    arena = memory.view(at.ARENA)[0]
+    provided = read(arena.reading[:], values, fields)
     if provided < 0:
         return provided
-    estimate(arena, cursor, time_s, dt, provided)
-    guidance = arena[at.A_GUIDANCE : at.A_GAINS]
-    if guidance[at.G_KIND] == at.STAND:
+    estimate(memory, time_s, dt, provided)
+    if arena.guidance.kind == at.STAND:
         return provided
-    output = arena[at.A_OUTPUT : at.A_OUTPUT + N_OUTPUT]
-    setpoint = arena[at.A_SETPOINT : at.A_INTEGRAL]
-    integral = arena[at.A_INTEGRAL : at.A_GUIDANCE]
-    n = int(arena[at.A_CONTEXT + at.K_ROTORS])
-    inverse = arena[at.A_INVERSE : at.A_INVERSE + 4 * n].reshape(n, 4)
-    gains = gains_from_array(arena[at.A_GAINS : at.A_AIRFRAME])
-    airframe = arena[at.A_AIRFRAME : at.A_INVERSE]
-    commands = arena[at.A_COMMANDS : at.N_ARENA]
-    guide(setpoint, guidance, output, time_s, dt)
-    control(commands, output, setpoint, guidance, integral, inverse, airframe, gains, dt)
+    guide(arena.setpoint[:], arena.guidance, arena.output[:], time_s, dt)
+    control(arena, dt)
     return provided

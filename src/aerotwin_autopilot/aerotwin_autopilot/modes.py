@@ -249,7 +249,7 @@ class FlightModes:
             return
         self._steer()
         is_settled = self.position[2] > self._lifted_from + SETTLED_CLIMB_M
-        self.guidance.values[at.G_INTEGRATES] = float(is_settled)
+        self.guidance.values["integrates"] = float(is_settled)
 
     def _steer(self) -> None:
         """Let the mode choose the guidance; when it has finished, enter the next one."""
@@ -330,7 +330,7 @@ class FlightModes:
     def _wished_climb(self) -> float:
         """Return the desired vertical speed, position error included."""
         if self.guidance.kind == at.ATTITUDE:
-            share = self._weight_share(float(self.guidance.values[at.G_THRUST]))
+            share = self._weight_share(float(self.guidance.values["thrust"]))
             return -1.0 if share < SINKING_THRUST else 0.0
         z, vz = self.setpoint.values[2], self.setpoint.values[5]
         climb = 0.0 if math.isnan(vz) else float(vz)

@@ -84,9 +84,9 @@ class OffboardStream:
         target = self.target
         if isinstance(target, AttitudeTarget):
             guidance.kind = at.ATTITUDE
-            guidance.values[at.G_QUATERNION : at.G_THRUST + 1] = (
-                *target.q_local_body, *target.rate_body, target.thrust,
-            )  # fmt: skip
+            values = guidance.values
+            values["quaternion"], values["rate_rad_s"] = target.q_local_body, target.rate_body
+            values["thrust"] = target.thrust
         elif target is not None and target.is_position_only:
             guidance.kind = at.TRAVEL
             guidance.target[:] = target.position
@@ -94,7 +94,7 @@ class OffboardStream:
                 guidance.yaw = target.yaw
         elif target is not None:
             guidance.kind = at.STREAM
-            guidance.values[at.G_AT] = self.received_s
+            guidance.values["received_s"] = self.received_s
             guidance.stream[:] = (
                 *target.position, *target.velocity, *target.acceleration,
                 target.yaw, target.yaw_rate,

@@ -95,7 +95,7 @@ class OrbitFlight:
         acceleration = -(turn**2) * radius * out
         follows = self.request.yaw_behaviour in (TO_CENTRE, TANGENT)
         guidance.kind = at.STREAM
-        guidance.values[at.G_AT] = time_s
+        guidance.values["received_s"] = time_s
         guidance.stream[:] = (
             *place, self.centre[2], *velocity, 0.0, *acceleration, 0.0,
             self._yaw(), turn if follows else 0.0,

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_autopilot import arena as arena_at
 from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import (
     cascade,
-    gains_from_array,
     wished_force,
     wished_rate,
     wished_torque,
@@ -89,13 +87,8 @@ def test_hovering_asks_for_the_hover_command_of_the_airframe():
     """806.8 rad/s, u 0.707: known of the iris, and computed by the dynamics package."""
     arena = Arena()
     controller = CascadeController(PARAMETERS.airframe, PARAMETERS.control, arena)
-    control(
-        arena.block(arena_at.A_COMMANDS, arena_at.MAXIMUM_ROTORS + 1), level(),
-        SetpointVector().values,
-        arena.block(arena_at.A_GUIDANCE, arena_at.N_GUIDANCE), np.zeros(N_INTEGRAL),
-        arena.block(arena_at.A_INVERSE, 4, 4), arena.block(arena_at.A_AIRFRAME, 3),
-        gains_from_array(arena.block(arena_at.A_GAINS, arena_at.N_GAINS)), 0.004,
-    )  # fmt: skip
+    arena.record["output"] = level()
+    control(arena.record, 0.004)
     assert controller.thrust_share == pytest.approx(1.0)
     assert controller.commands == pytest.approx(
         [hover_command(load_airframe("iris"))] * 4, abs=1e-3

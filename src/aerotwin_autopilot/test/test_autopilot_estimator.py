@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_autopilot.arena import K_STILL
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.alignment import (
     FIRST_BARO_STD_M,
@@ -48,7 +47,9 @@ ERRORS = GnssErrors(white_m=(0.2, 0.4), bias_m=(0.3, 0.5))
 
 @pytest.fixture
 def noise():
-    return filter_noise(EstimatorParameters(gate_sigma=100.0), ERRORS, FIELD_ANGLE, FIELD_SLOPE)
+    parameters = EstimatorParameters(gate_sigma=100.0)
+    numbers = filter_noise(parameters, ERRORS, FIELD_ANGLE, FIELD_SLOPE)
+    return np.array([numbers], at.NOISE).view(np.recarray)[0]
 
 
 @pytest.fixture
@@ -192,7 +193,7 @@ def test_noise_of_the_field_alone_does_not_pull_the_tilt_away(noise):
 
 
 def test_a_wild_fix_is_refused_and_ten_in_a_row_are_believed(noise):
-    noise = noise._replace(gate2=25.0)
+    noise["gate2"] = 25.0
     state = np.zeros(at.N_STATE)
     state[at.X_ATTITUDE + 3] = 1.0
     covariance = np.eye(at.N_ERROR) * 0.01
@@ -235,7 +236,7 @@ def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_
         feed(estimator, vehicle.sensor, vehicle.sensor.specific_force_body)
     vehicle.step((0.0,) * 4, is_armed=False)
     steady = np.array(vehicle.imu.gyroscope_bias)
-    estimator.context[K_STILL] = 0.0
+    estimator.context["is_still"] = 0.0
     for k in range(10):
         time_s = vehicle.time_us * 1e-6 + k * DT
         estimator.reading[:6] = 0.0
@@ -257,7 +258,7 @@ def feed(estimator: Estimator, sensor, force) -> None:
     if sensor.pressure_pa is not None:
         height = 44330.77 * (1.0 - (sensor.pressure_pa / 101325.0) ** 0.190263)  # ISO 2533
         estimator.reading[9], provided = height, provided | 2
-    estimator.context[K_STILL] = 1.0
+    estimator.context["is_still"] = 1.0
     estimator.step(sensor.time_us * 1e-6, DT, provided)
 
 

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.guidance import Guidance, guide
 from aerotwin_autopilot.control.setpoint import SetpointVector
@@ -121,7 +120,7 @@ def test_a_clock_that_goes_back_starts_the_autopilot_again(flight):
 
 def test_set_points_move_on_between_messages():
     arena = Arena()
-    guidance = Guidance(arena.block(at.A_GUIDANCE, at.N_GUIDANCE))
+    guidance = Guidance(arena.record["guidance"])
     target = OffboardTarget(
         position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
     )

@@ -11,10 +11,9 @@ import pytest
 from pymavlink.dialects.v20 import common
 from scipy.spatial.transform import Rotation
 
-from aerotwin_autopilot import arena as places
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.alignment import gnss_errors
-from aerotwin_autopilot.estimator.prediction import noise_from_array, predict
+from aerotwin_autopilot.estimator.prediction import predict
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.mavlink.codec import FREQUENT, LAYOUTS
 from aerotwin_autopilot.mavlink.streams import QUIET_HZ
@@ -85,8 +84,8 @@ def test_the_present_is_less_sure_than_the_past_by_what_the_delay_adds(flight):
     """Against the filter's own step, sample by sample, from the same covariance."""
     flight.take_off()
     estimator = flight.autopilot.estimator
-    noise = noise_from_array(estimator.arena.block(places.A_NOISE, len(at.Noise._fields)))
-    ring = estimator.arena.block(places.A_RING, at.RING_LENGTH, at.N_SAMPLE)
+    noise = estimator.arena.record["noise"]
+    ring = estimator.arena.record["ring"]
     cursor = estimator.arena.cursor
     covariance = np.zeros((at.N_CORE, at.N_ERROR))
     covariance[:, : at.N_CORE] = estimator.covariance

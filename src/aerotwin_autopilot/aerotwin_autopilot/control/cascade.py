@@ -9,7 +9,8 @@ control for quadrotors", ICRA 2011, sec. IV, with the yaw error weighted apart f
 import math
 from typing import NamedTuple
 
-from numba import types
+import numpy as np
+from numba import from_dtype, types
 
 from aerotwin_autopilot.attitude import quaternion_product, rotation_entries
 from aerotwin_autopilot.control.setpoint import (
@@ -29,7 +30,7 @@ MINIMUM_VERTICAL_FORCE = 0.25
 
 
 class Gains(NamedTuple):
-    """Gains and limits in the order the kernel reads them; units as `ControlParameters`."""
+    """Gains and limits; units as `ControlParameters`."""
 
     position: float
     velocity: float
@@ -53,19 +54,11 @@ class Gains(NamedTuple):
     inertia_z: float
 
 
-GAINS_TYPE = types.NamedUniTuple(types.float64, len(Gains._fields), Gains)
+GAINS = np.dtype([(name, "f8") for name in Gains._fields], align=True)
+GAINS_TYPE = from_dtype(GAINS)
 VECTOR = types.float64[::1]
 SCALAR = types.float64
 TRIPLE = types.UniTuple(types.float64, 3)
-
-
-@njit(GAINS_TYPE(VECTOR), cache=True)
-def gains_from_array(g):
-    """Return the gains by name; an array from Python is 7 us faster than a named tuple."""
-    return Gains(
-        g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], g[8], g[9],
-        g[10], g[11], g[12], g[13], g[14], g[15], g[16], g[17], g[18], g[19],
-    )  # fmt: skip
 
 
 @njit(types.UniTuple(types.float64, 2)(types.float64, types.float64, types.float64), cache=True)

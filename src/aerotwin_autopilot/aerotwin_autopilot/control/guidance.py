@@ -76,45 +76,44 @@ LONGEST_EXTRAPOLATION_S = 0.2
 SCALAR = types.float64
 
 
-@njit(types.void(VECTOR, VECTOR, SCALAR), cache=True)
+@njit(types.void(VECTOR, at.GUIDANCE_TYPE, SCALAR), cache=True)
 def _travel(setpoint, guidance, dt):
     """Move the reference towards the target and use it as the set-point."""
-    reference = guidance[at.G_REFERENCE : at.G_REFERENCE + 9]
+    g = guidance
     move(
-        reference, guidance[at.G_TARGET : at.G_TARGET + 3], guidance[at.G_SPEED],
-        guidance[at.G_CLIMB], guidance[at.G_DESCENT], guidance[at.G_ACCELERATION],
-        guidance[at.G_JERK], dt,
+        g.reference[:], g.target_m[:], g.speed_m_s, g.climb_m_s, g.descent_m_s, g.acceleration_m_s2,
+        g.jerk_m_s3, dt,
     )  # fmt: skip
-    setpoint[:9] = reference
-    setpoint[P_YAW] = guidance[at.G_YAW]
+    setpoint[:9] = g.reference
+    setpoint[P_YAW] = g.yaw_rad
     setpoint[P_YAW_RATE] = 0.0
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR, SCALAR), cache=True)
+@njit(types.void(VECTOR, at.GUIDANCE_TYPE, VECTOR, SCALAR), cache=True)
 def _descend(setpoint, guidance, estimate, dt):
     """Command a descent without a height: the ground is detected by contact, its height is unknown.
 
     With a NaN target there is no position either: then the vehicle descends where its estimated
     velocity is zero.
     """
-    g = at.G_REFERENCE
-    is_blind = math.isnan(guidance[at.G_TARGET])
-    speed = min(guidance[g + 5], 0.0)
-    speed = max(guidance[at.G_SINK], speed - guidance[at.G_ACCELERATION] * dt)
+    reference, height = guidance.reference, estimate[O_POSITION + 2]
+    is_blind = math.isnan(guidance.target_m[0])
+    speed = min(reference[5], 0.0)
+    speed = max(guidance.sink_m_s, speed - guidance.acceleration_m_s2 * dt)
     if is_blind:
         setpoint[:9] = 0.0
         setpoint[P_POSITION] = setpoint[P_POSITION + 1] = math.nan
-        setpoint[P_YAW], setpoint[P_YAW_RATE] = guidance[at.G_YAW], 0.0
+        setpoint[P_YAW], setpoint[P_YAW_RATE] = guidance.yaw_rad, 0.0
     else:
-        guidance[at.G_TARGET + 2] = guidance[g + 2] = estimate[O_POSITION + 2]
+        guidance.target_m[2] = reference[2] = height
         _travel(setpoint, guidance, dt)
-    guidance[g + 2], guidance[g + 5], guidance[g + 8] = estimate[O_POSITION + 2], speed, 0.0
+    reference[2], reference[5], reference[8] = height, speed, 0.0
     setpoint[P_POSITION + 2] = math.nan
     setpoint[P_VELOCITY + 2] = speed
     setpoint[P_ACCELERATION + 2] = 0.0
 
 
-@njit(types.void(VECTOR, VECTOR, SCALAR, SCALAR), cache=True)
+@njit(types.void(VECTOR, at.GUIDANCE_TYPE, SCALAR, SCALAR), cache=True)
 def _follow(setpoint, guidance, time_s, dt):
     """Extrapolate a received set-point to time_s.
 
@@ -122,30 +121,31 @@ def _follow(setpoint, guidance, time_s, dt):
     acceleration: the loops see a smooth path, not a staircase at the sender's rate. A missing yaw
     is constant, or turns with the yaw rate.
     """
-    ahead = min(max(time_s - guidance[at.G_AT], 0.0), LONGEST_EXTRAPOLATION_S)
+    stream = guidance.stream
+    ahead = min(max(time_s - guidance.received_s, 0.0), LONGEST_EXTRAPOLATION_S)
     for i in range(3):
-        p = guidance[at.G_STREAM + P_POSITION + i]
-        v = guidance[at.G_STREAM + P_VELOCITY + i]
-        a = guidance[at.G_STREAM + P_ACCELERATION + i]
+        p = stream[P_POSITION + i]
+        v = stream[P_VELOCITY + i]
+        a = stream[P_ACCELERATION + i]
         moving = 0.0 if math.isnan(v) else v
         setpoint[P_POSITION + i] = p + (moving + 0.5 * a * ahead) * ahead
         setpoint[P_VELOCITY + i] = v + a * ahead
         setpoint[P_ACCELERATION + i] = a
-    yaw, rate = guidance[at.G_STREAM + P_YAW], guidance[at.G_STREAM + P_YAW_RATE]
+    yaw, rate = stream[P_YAW], stream[P_YAW_RATE]
     if math.isnan(rate):
         rate = 0.0
     if math.isnan(yaw):
-        guidance[at.G_YAW] += rate * dt
+        guidance.yaw_rad += rate * dt
     else:
-        guidance[at.G_YAW] = yaw + rate * ahead
-    setpoint[P_YAW] = guidance[at.G_YAW]
+        guidance.yaw_rad = yaw + rate * ahead
+    setpoint[P_YAW] = guidance.yaw_rad
     setpoint[P_YAW_RATE] = rate
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR, SCALAR, SCALAR), cache=True)
+@njit(types.void(VECTOR, at.GUIDANCE_TYPE, VECTOR, SCALAR, SCALAR), cache=True)
 def guide(setpoint, guidance, estimate, time_s, dt):
     """Write the set-point of this step by the law that the state machine selected."""
-    kind = guidance[at.G_KIND]
+    kind = guidance.kind
     if kind == at.TRAVEL:
         _travel(setpoint, guidance, dt)
     elif kind == at.DESCEND:
@@ -155,13 +155,12 @@ def guide(setpoint, guidance, estimate, time_s, dt):
 
 
 class Guidance:
-    """The state machine's access to the guidance law, in its (42,) block of the arena."""
+    """The state machine's access to the guidance law, in its record of the arena."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: np.void) -> None:
         self.values = values
-        self.reference = values[at.G_REFERENCE : at.G_REFERENCE + 9]
-        self.target = values[at.G_TARGET : at.G_TARGET + 3]
-        self.stream = values[at.G_STREAM : at.G_STREAM + 11]
+        self.reference, self.target = values["reference"], values["target_m"]
+        self.stream = values["stream"]
 
     def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
         """Begin at a position and velocity, with the position as target."""
@@ -174,25 +173,27 @@ class Guidance:
         self, *, speed: float, climb: float, descent: float, acceleration: float, jerk: float
     ) -> None:
         """Set the limits [m/s], [m/s^2], [m/s^3] on the way to the target."""
-        self.values[at.G_SPEED : at.G_JERK + 1] = speed, climb, descent, acceleration, jerk
+        values = self.values
+        values["speed_m_s"], values["climb_m_s"], values["descent_m_s"] = speed, climb, descent
+        values["acceleration_m_s2"], values["jerk_m_s3"] = acceleration, jerk
 
     @property
     def kind(self) -> float:
         """The law: one of STAND, TRAVEL, DESCEND, STREAM, ATTITUDE."""
-        return float(self.values[at.G_KIND])
+        return float(self.values["kind"])
 
     @kind.setter
     def kind(self, value: float) -> None:
-        self.values[at.G_KIND] = value
+        self.values["kind"] = value
 
     @property
     def yaw(self) -> float:
         """Desired yaw, from east [rad]."""
-        return float(self.values[at.G_YAW])
+        return float(self.values["yaw_rad"])
 
     @yaw.setter
     def yaw(self, value: float) -> None:
-        self.values[at.G_YAW] = value
+        self.values["yaw_rad"] = value
 
     @property
     def distance(self) -> float:

@@ -11,14 +11,13 @@ from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import (
-    GAINS_TYPE,
+    GAINS,
     SCALAR,
     VECTOR,
     Gains,
     cascade,
     hold_attitude,
 )
-from aerotwin_autopilot.control.setpoint import N_INTEGRAL
 from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_autopilot.parameters import AirframeParameters, ControlParameters
 from aerotwin_core.kernel_cache import njit
@@ -26,20 +25,19 @@ from aerotwin_core.kernel_cache import njit
 MATRIX = types.float64[:, ::1]
 
 
-@njit(SCALAR(SCALAR, VECTOR, types.int64), cache=True)
-def collective_thrust(share, airframe, n):
-    """Return the thrust [N] of n rotors with the common command `share` (in [0, 1])."""
-    speed = airframe[1] + min(max(share, 0.0), 1.0) * airframe[2]
-    return n * airframe[0] * speed * speed
+@njit(SCALAR(SCALAR, at.AIRFRAME_TYPE), cache=True)
+def collective_thrust(share, airframe):
+    """Return the thrust [N] of all rotors with the common command `share` (in [0, 1])."""
+    share = min(max(share, 0.0), 1.0)
+    speed = airframe.command_offset_rad_s + share * airframe.command_scale_rad_s
+    return airframe.n_rotors * airframe.thrust_coefficient * speed * speed
 
 
-@njit(types.void(VECTOR, VECTOR, MATRIX, VECTOR), cache=True)
+@njit(types.void(VECTOR, VECTOR, MATRIX, at.AIRFRAME_TYPE), cache=True)
 def command_rotors(commands, wrench, inverse, airframe):
-    """Write a command in [0, 1] per rotor and, behind them, the commanded thrust [N].
-
-    `airframe` (3,) is thrust coefficient, rotor speed at command 0, gain from command 0 to 1.
-    """
-    coefficient, offset, scale = airframe[0], airframe[1], airframe[2]
+    """Write a command in [0, 1] per rotor."""
+    coefficient = airframe.thrust_coefficient
+    offset, scale = airframe.command_offset_rad_s, airframe.command_scale_rad_s
     allocate(
         commands, inverse, wrench[0], wrench[1], wrench[2], wrench[3],
         coefficient * offset**2, coefficient * (offset + scale) ** 2,
@@ -47,26 +45,26 @@ def command_rotors(commands, wrench, inverse, airframe):
     for i in range(inverse.shape[0]):
         speed = math.sqrt(max(commands[i], 0.0) / coefficient)
         commands[i] = min(max((speed - offset) / scale, 0.0), 1.0)
-    commands[at.MAXIMUM_ROTORS] = wrench[0]
 
 
-@njit(
-    types.void(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, GAINS_TYPE, SCALAR),
-    cache=True,
-)  # fmt: skip
-def control(commands, estimate, setpoint, guidance, integral, inverse, airframe, gains, dt):
+@njit(types.void(at.ARENA_TYPE, SCALAR), cache=True)
+def control(arena, dt):
     """Write the rotor commands that follow the set-point, or the external attitude."""
     wrench = np.empty(4)
-    integrates = guidance[at.G_INTEGRATES] > 0.0
-    if guidance[at.G_KIND] == at.ATTITUDE:
-        thrust = collective_thrust(guidance[at.G_THRUST], airframe, inverse.shape[0])
-        target = guidance[at.G_QUATERNION : at.G_QUATERNION + 4]
-        rate = guidance[at.G_RATE : at.G_RATE + 3]
+    estimate, integral = arena.output[:], arena.integral[:]
+    guidance, gains = arena.guidance, arena.gains
+    integrates = guidance.integrates > 0.0
+    n = arena.airframe.n_rotors
+    if guidance.kind == at.ATTITUDE:
+        thrust = collective_thrust(guidance.thrust, arena.airframe)
+        target, rate = guidance.quaternion[:], guidance.rate_rad_s[:]
         integral[:3] = 0.0
         hold_attitude(wrench, estimate, target, rate, thrust, integral, gains, dt, integrates)
     else:
-        cascade(wrench, estimate, setpoint, integral, gains, dt, integrates)
-    command_rotors(commands, wrench, inverse, airframe)
+        cascade(wrench, estimate, arena.setpoint[:], integral, gains, dt, integrates)
+    inverse = arena.inverse.reshape(4 * at.MAXIMUM_ROTORS)[: 4 * n].reshape(n, 4)
+    command_rotors(arena.commands[:], wrench, inverse, arena.airframe)
+    arena.commanded_thrust_n = wrench[0]
 
 
 class CascadeController:
@@ -76,31 +74,29 @@ class CascadeController:
         self, airframe: AirframeParameters, parameters: ControlParameters, arena: Arena
     ) -> None:
         n = airframe.n_rotors
-        arena.block(at.A_GAINS, at.N_GAINS)[:] = gains(airframe, parameters)
-        arena.block(at.A_INVERSE, n, 4)[:] = np.linalg.pinv(allocation_matrix(airframe))
-        arena.block(at.A_CONTEXT, at.N_CONTEXT)[at.K_ROTORS] = n
-        arena.block(at.A_AIRFRAME, at.N_AIRFRAME)[:] = (
+        self._record = record = arena.record
+        record["gains"] = gains(airframe, parameters)
+        record["inverse"][:n] = np.linalg.pinv(allocation_matrix(airframe))
+        record["airframe"] = (
             airframe.thrust_coefficient, airframe.command_offset_rad_s,
-            airframe.command_scale_rad_s,
+            airframe.command_scale_rad_s, n,
         )  # fmt: skip
-        self.commands = arena.block(at.A_COMMANDS, n)
-        self._thrust = arena.block(at.A_COMMANDS + at.MAXIMUM_ROTORS, 1)
-        self._integral = arena.block(at.A_INTEGRAL, N_INTEGRAL)
+        self.commands, self._integral = record["commands"][:n], record["integral"]
         self._weight = airframe.mass_kg * GRAVITY
 
     def reset(self) -> None:
         """Reset the integrals, which would wind up on the ground."""
         self._integral[:] = 0.0
         self.commands[:] = 0.0
-        self._thrust[:] = 0.0
+        self._record["commanded_thrust_n"] = 0.0
 
     @property
     def thrust_share(self) -> float:
         """Commanded thrust as part of the weight."""
-        return float(self._thrust[0]) / self._weight
+        return float(self._record["commanded_thrust_n"]) / self._weight
 
 
-def gains(airframe: AirframeParameters, parameters: ControlParameters) -> Gains:
+def gains(airframe: AirframeParameters, parameters: ControlParameters) -> np.record:
     """Return the numbers of the compiled cascade."""
     p = parameters
     values = (
@@ -112,4 +108,4 @@ def gains(airframe: AirframeParameters, parameters: ControlParameters) -> Gains:
         airframe.mass_kg, *airframe.inertia_kg_m2,
     )  # fmt: skip
     assert all(math.isfinite(value) for value in values)
-    return Gains(*(float(value) for value in values))
+    return np.array([Gains(*map(float, values))], GAINS).view(np.recarray)[0]

@@ -13,7 +13,7 @@ from aerotwin_autopilot.attitude import (
     rotation_entries,
 )
 from aerotwin_autopilot.estimator import layout as at
-from aerotwin_autopilot.estimator.prediction import NOISE_TYPE
+from aerotwin_autopilot.estimator.layout import NOISE_TYPE
 from aerotwin_core.kernel_cache import njit
 
 STREAK_LIMIT = 10  # fixes rejected in a row before the filter accepts them ungated

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.estimator import layout
 from aerotwin_autopilot.estimator.alignment import (
@@ -60,13 +59,13 @@ class Estimator:
         self.uses_gnss = False
         self.n_vision_resets = 0
         self.arena = arena if arena is not None else Arena()
-        block = self.arena.block
-        self.output = block(at.A_OUTPUT, layout.N_OUTPUT)
+        record = self.arena.record
+        self.output = record["output"]
         self.output[layout.O_ATTITUDE + 3] = 1.0
-        self.state = block(at.A_STATE, layout.N_STATE)
-        self.monitor = block(at.A_MONITOR, layout.N_MONITOR)
-        self.reading = block(at.A_READING, 10)
-        self.context = block(at.A_CONTEXT, at.N_CONTEXT)
+        self.state = record["state"]
+        self.monitor = record["monitor"]
+        self.reading = record["reading"]
+        self.context = record["context"]
         self._still = StandStill()
         self._first_fixes: list[Triple] = []
         self._reported: tuple[float, float] = (0.0, 0.0)
@@ -80,13 +79,13 @@ class Estimator:
     def covariance(self) -> np.ndarray:
         """The covariance of the delayed state, (n, n) for the n active errors."""
         n = int(self.arena.cursor[layout.C_ALIVE])
-        return self.arena.block(at.A_COVARIANCE, n, layout.N_ERROR)[:, :n]
+        return self.arena.record["covariance"][:n, :n]
 
     def present_covariance(self) -> np.ndarray:
         """Return the covariance of `output`: position, velocity, attitude first."""
         n = int(self.arena.cursor[layout.C_ALIVE])
         out = np.empty((n, layout.N_ERROR))
-        covariance_at_present(out, self.arena.array, self.arena.cursor)
+        covariance_at_present(out, self.arena.memory)
         return out[:, :n]
 
     def step(self, time_s: float, dt: float, provided: int) -> None:
@@ -98,7 +97,7 @@ class Estimator:
         self.now_s = time_s
         if self.is_initialised:
             dt = min(dt, MAXIMUM_STEP_S)
-            estimate(self.arena.array, self.arena.cursor, time_s, dt, provided)
+            estimate(self.arena.memory, time_s, dt, provided)
         else:
             self._still.add(dt, self.reading, provided)
             self._try_to_initialise(time_s)
@@ -123,7 +122,7 @@ class Estimator:
         count = int(cursor[layout.C_FIX_COUNT])
         if self.plane is None or not self.uses_gnss or count >= layout.FIX_LENGTH:
             return
-        fixes = self.arena.block(at.A_FIXES, layout.FIX_LENGTH, layout.N_FIX)
+        fixes = self.arena.record["fixes"]
         row = fixes[(int(cursor[layout.C_FIX_HEAD]) + count) % layout.FIX_LENGTH]
         row[layout.F_TIME] = time_s - self.parameters.gnss_delay_s
         row[layout.F_POSITION : layout.F_POSITION + 3] = self.plane.from_geodetic(*position)
@@ -167,7 +166,7 @@ class Estimator:
         seen = self.state.copy()
         seen[: layout.X_GYRO] = self.output[: layout.O_RATE]
         seen[:3] -= (self.now_s - row[layout.V_TIME]) * seen[3:6]
-        covariance = self.arena.block(at.A_COVARIANCE, layout.N_ERROR, layout.N_ERROR)
+        covariance = self.arena.record["covariance"]
         anchor(seen, covariance, row, is_aligned=pose.is_aligned and self.uses_gnss)
         self.state[layout.X_DATUM :] = seen[layout.X_DATUM :]
         self.monitor[layout.M_VISION_STREAK] = 0.0
@@ -179,7 +178,7 @@ class Estimator:
         cursor = self.arena.cursor
         count = int(cursor[layout.C_VISION_COUNT])
         if count < layout.VISION_LENGTH:
-            poses = self.arena.block(at.A_VISION, layout.VISION_LENGTH, layout.N_VISION)
+            poses = self.arena.record["poses"]
             head = int(cursor[layout.C_VISION_HEAD])
             poses[(head + count) % layout.VISION_LENGTH] = row
             cursor[layout.C_VISION_COUNT] += 1
@@ -205,7 +204,7 @@ class Estimator:
             return
         still = self._still
         self.state[layout.X_GYRO : layout.X_GYRO + 3] = still.gyro / still.n_inertial
-        previous = self.arena.block(at.A_PREVIOUS, 6)
+        previous = self.arena.record["previous"]
         previous[:3], previous[3:] = still.accel / still.n_inertial, still.gyro / still.n_inertial
         self.output[: layout.O_RATE] = self.state[: layout.O_RATE]
         self._initialised_at = time_s
@@ -226,8 +225,8 @@ class Estimator:
         self.state[layout.X_ATTITUDE : layout.X_ATTITUDE + 4] = attitude.as_quat(canonical=True)
         self.state[layout.X_BARO] = still.height / still.n_height - origin.altitude_m
         self.covariance[:] = first_covariance(attitude.as_matrix(), still.field_body, p, errors)
-        self.context[at.K_HEIGHT_DATUM] = origin.altitude_m
-        self.context[at.K_USES_FIELD] = 1.0
+        self.context["height_datum_m"] = origin.altitude_m
+        self.context["uses_field"] = 1.0
         self.uses_gnss = True
 
     def _may_start_on_vision(self, time_s: float) -> bool:
@@ -247,15 +246,15 @@ class Estimator:
         self._set_noise(gnss_errors(p, (0.0, 0.0)), 0.0, 0.0)
         self.state[:3] = pose.position
         self.state[layout.X_ATTITUDE : layout.X_ATTITUDE + 4] = attitude.as_quat(canonical=True)
-        self.context[at.K_HEIGHT_DATUM] = still.height / still.n_height
+        self.context["height_datum_m"] = still.height / still.n_height
         self.state[layout.X_BARO] = -self.state[2]
         self.covariance[:] = first_covariance_in_vision(attitude.as_matrix(), p, pose.row(p))
-        self.context[at.K_USES_FIELD] = 0.0
+        self.context["uses_field"] = 0.0
         self._pose_reset = pose.reset_counter
 
     def _set_noise(self, errors: GnssErrors, field_angle: float, field_slope: float) -> None:
         numbers = filter_noise(self.parameters, errors, field_angle, field_slope)
-        self.arena.block(at.A_NOISE, len(numbers))[:] = numbers
+        self.arena.record["noise"] = numbers
         self.gnss_errors = errors
 
     # --- queries ---------------------------------------------------------------------------
@@ -280,8 +279,7 @@ class Estimator:
         )
 
     def _largest_position_variance(self) -> float:
-        at_x = at.A_COVARIANCE
-        return float(self.arena.array[at_x : at_x + 3 * layout.N_ERROR : layout.N_ERROR + 1].max())
+        return float(self.arena.record["covariance"].diagonal()[:3].max())
 
     def standard_deviations(self) -> dict[str, float]:
         """Return the largest standard deviation of each block [m, m/s, rad, rad]."""

@@ -19,10 +19,8 @@ from aerotwin_autopilot.estimator.correction import (
     correct_stillness,
 )
 from aerotwin_autopilot.estimator.prediction import (
-    NOISE_TYPE,
     add_process_noise,
     carry_forward,
-    noise_from_array,
     predict,
     transition,
 )
@@ -33,7 +31,7 @@ INTEGERS = types.int64[::1]
 
 
 @njit(
-    types.void(MATRIX, INTEGERS, SCALAR, SCALAR, VECTOR, VECTOR, VECTOR, types.int64),
+    types.void(MATRIX, INTEGERS, SCALAR, SCALAR, VECTOR, VECTOR, lay.CONTEXT_TYPE, types.int64),
     cache=True,
 )
 def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided):
@@ -52,15 +50,15 @@ def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
     previous[:] = reading[:6]
     row[lay.S_TIME] = time_s
     row[lay.S_DT] = dt
-    row[lay.S_HAS_MAG] = context[at.K_USES_FIELD] if provided & 1 else 0.0
+    row[lay.S_HAS_MAG] = context.uses_field if provided & 1 else 0.0
     row[lay.S_HAS_BARO] = 1.0 if provided & 2 else 0.0
-    row[lay.S_BARO] = reading[9] - context[at.K_HEIGHT_DATUM]
-    row[lay.S_STILL] = context[at.K_STILL]
+    row[lay.S_BARO] = reading[9] - context.height_datum_m
+    row[lay.S_STILL] = context.is_still
     cursor[lay.C_SAMPLE_COUNT] += 1
 
 
 @njit(
-    types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, INTEGERS, NOISE_TYPE),
+    types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, INTEGERS, lay.NOISE_TYPE),
     cache=True,
 )
 def fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, cursor, noise):
@@ -112,22 +110,21 @@ def carry_to_present(output, state, ring, cursor, reading):
     output[lay.O_ACCELERATION + 2] -= lay.GRAVITY
 
 
-@njit(types.void(VECTOR, INTEGERS, SCALAR, SCALAR, types.int64), cache=True)
-def estimate(arena, cursor, time_s, dt, provided):
+@njit(MATRIX(MATRIX, types.int64), cache=True)
+def alive(covariance, n):
+    """Return the rows of the n active errors."""
+    return covariance.reshape(lay.N_ERROR**2)[: n * lay.N_ERROR].reshape(n, lay.N_ERROR)
+
+
+@njit(types.void(VECTOR, SCALAR, SCALAR, types.int64), cache=True)
+def estimate(memory, time_s, dt, provided):
     """Process the reading: fuse every sample older than the delay, predict to time_s."""
-    n = cursor[lay.C_ALIVE]
-    output = arena[at.A_OUTPUT : at.A_OUTPUT + lay.N_OUTPUT]
-    state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
-    covariance = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * lay.N_ERROR].reshape(n, lay.N_ERROR)
-    scratch = arena[at.A_SCRATCH : at.A_RING].reshape(3, lay.N_ERROR)
-    ring = arena[at.A_RING : at.A_FIXES].reshape(lay.RING_LENGTH, lay.N_SAMPLE)
-    fixes = arena[at.A_FIXES : at.A_VISION].reshape(lay.FIX_LENGTH, lay.N_FIX)
-    poses = arena[at.A_VISION : at.A_MONITOR].reshape(lay.VISION_LENGTH, lay.N_VISION)
-    monitor = arena[at.A_MONITOR : at.A_NOISE]
-    noise = noise_from_array(arena[at.A_NOISE : at.A_PREVIOUS])
-    previous = arena[at.A_PREVIOUS : at.A_READING]
-    reading = arena[at.A_READING : at.A_CONTEXT]
-    context = arena[at.A_CONTEXT : at.A_SETPOINT]
+    arena = memory.view(at.ARENA)[0]
+    cursor, output, state, noise = arena.cursor[:], arena.output[:], arena.state[:], arena.noise
+    covariance = alive(arena.covariance[:], cursor[lay.C_ALIVE])
+    scratch, monitor, reading = arena.scratch[:], arena.monitor[:], arena.reading[:]
+    ring, fixes, poses = arena.ring[:], arena.fixes[:], arena.poses[:]
+    previous, context = arena.previous[:], arena.context
     store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
     while cursor[lay.C_SAMPLE_COUNT] > 0:
         sample = ring[cursor[lay.C_SAMPLE_HEAD]]
@@ -140,17 +137,17 @@ def estimate(arena, cursor, time_s, dt, provided):
     carry_to_present(output, state, ring, cursor, reading)
 
 
-@njit(types.void(MATRIX, VECTOR, INTEGERS), cache=True)
-def covariance_at_present(out, arena, cursor):
+@njit(types.void(MATRIX, VECTOR), cache=True)
+def covariance_at_present(out, memory):
     """Write the covariance (n, 23) of the present estimate, of the n active errors.
 
     It is the delayed one, propagated in one step over the whole delay with the mean specific force:
     enough for 0.1 s, in which the noise of the inertial sensors adds a hundredth.
     """
     n = out.shape[0]
-    state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
-    ring = arena[at.A_RING : at.A_FIXES].reshape(lay.RING_LENGTH, lay.N_SAMPLE)
-    out[:] = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * lay.N_ERROR].reshape(n, lay.N_ERROR)
+    arena = memory.view(at.ARENA)[0]
+    state, ring, cursor = arena.state[:], arena.ring[:], arena.cursor
+    out[:] = alive(arena.covariance[:], n)
     mean = ring[lay.RING_LENGTH - 1].copy()
     mean[:] = 0.0
     count = cursor[lay.C_SAMPLE_COUNT]
@@ -159,7 +156,7 @@ def covariance_at_present(out, arena, cursor):
         for i in range(3):
             mean[lay.S_ACCEL + i] += row[lay.S_ACCEL + i] / count
         mean[lay.S_DT] += row[lay.S_DT]
-    noise = noise_from_array(arena[at.A_NOISE : at.A_PREVIOUS])
+    noise = arena.noise
     decay = math.exp(-mean[lay.S_DT] / noise.gnss_bias_time)
     transition(out, state, mean, decay)
     add_process_noise(out, mean[lay.S_DT], decay, noise)

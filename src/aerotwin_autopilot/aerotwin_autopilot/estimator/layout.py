@@ -4,6 +4,9 @@
 
 from typing import NamedTuple
 
+import numpy as np
+from numba import from_dtype
+
 GRAVITY = 9.80665
 """Standard gravity [m/s^2]; the difference to local gravity ends in the accelerometer bias."""
 
@@ -74,3 +77,9 @@ class Noise(NamedTuple):
     delay: float
     field_angle: float
     field_slope: float
+
+
+NOISE = np.dtype([(name, "f8") for name in Noise._fields], align=True)
+CONTEXT = np.dtype([("is_still", "f8"), ("height_datum_m", "f8"), ("uses_field", "f8")], align=True)
+"""Inputs from Python to the compiled step between steps."""
+NOISE_TYPE, CONTEXT_TYPE = from_dtype(NOISE), from_dtype(CONTEXT)

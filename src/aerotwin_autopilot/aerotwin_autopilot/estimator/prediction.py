@@ -13,19 +13,8 @@ from aerotwin_autopilot.attitude import (
     rotation_entries,
 )
 from aerotwin_autopilot.estimator import layout as at
-from aerotwin_autopilot.estimator.layout import Noise
+from aerotwin_autopilot.estimator.layout import NOISE_TYPE
 from aerotwin_core.kernel_cache import njit
-
-NOISE_TYPE = types.NamedUniTuple(types.float64, len(Noise._fields), Noise)
-
-
-@njit(NOISE_TYPE(types.float64[::1]), cache=True)
-def noise_from_array(n):
-    """Return the noise by name; an array from Python is 7 us faster than a named tuple."""
-    return Noise(
-        n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8],
-        n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17],
-    )  # fmt: skip
 
 
 @njit("void(f8[::1],f8[::1],f8[::1])", cache=True)

@@ -30,16 +30,17 @@ ESTIMATOR_AUTOPILOT = 8
 N_VALUES = 55  # position 3, quaternion 4, velocity 3, rates 3, two upper triangles of 21
 
 
-@njit(types.void(types.float32[::1], types.float64[::1], types.int64[::1]), cache=True)
-def odometry_values(out, arena, cursor):
+@njit(types.void(types.float32[::1], types.float64[::1]), cache=True)
+def odometry_values(out, memory):
     """Write the numbers of ODOMETRY, in NED and FRD, from the arena's estimate.
 
     MAVLink common.xml, message 331: the pose covariance over x, y, z, roll, pitch, yaw in the
     frame of the pose, the velocity's in that of the body; NaN where unknown (the rates).
     """
-    o = arena[at.A_OUTPUT : at.A_STATE]
-    covariance = np.empty((cursor[lay.C_ALIVE], lay.N_ERROR))
-    covariance_at_present(covariance, arena, cursor)
+    arena = memory.view(at.ARENA)[0]
+    o = arena.output
+    covariance = np.empty((arena.cursor[lay.C_ALIVE], lay.N_ERROR))
+    covariance_at_present(covariance, memory)
     q = lay.O_ATTITUDE
     x, y, z, w = o[q], o[q + 1], o[q + 2], o[q + 3]
     r = rotation_entries(x, y, z, w)
@@ -83,7 +84,7 @@ def odometry_payload(autopilot: Autopilot) -> bytes | None:
     if not estimator.is_initialised:
         return None
     values = np.empty(N_VALUES, dtype=np.float32)
-    odometry_values(values, estimator.arena.array, estimator.arena.cursor)
+    odometry_values(values, estimator.arena.memory)
     tail = _TAIL.pack(
         FRAME_LOCAL_NED, FRAME_BODY_FRD, estimator.n_vision_resets & 0xFF, ESTIMATOR_AUTOPILOT, 0
     )
