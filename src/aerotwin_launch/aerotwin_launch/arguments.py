@@ -35,9 +35,7 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
         path = Path(target[0])
         check_is_file(path)
         if not path.is_file():
-            hint = (
-                "" if path.suffix in (".yaml", ".yml") else "; to take one of a package, name both"
-            )
+            hint = f"; one of a package is named by both: aerotwin_bringup {path.name}"
             raise LaunchError(None, f"launch file '{target[0]}' does not exist{hint}")
     elif len(target) == 2:
         try:

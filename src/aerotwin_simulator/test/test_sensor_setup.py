@@ -18,6 +18,7 @@ from aerotwin_simulator import (
     MissionSettings,
     Simulation,
     SimulatorParameters,
+    topics,
 )
 from aerotwin_simulator.recording import BagSink, add_sensors
 from aerotwin_simulator.sensor_setup import flat
@@ -139,3 +140,17 @@ def test_the_mean_reading_of_a_gyroscope_at_rest_is_its_true_bias(standing):
         start = gyroscope["true_bias_at_start_rad_s"]
         np.testing.assert_allclose(reported[-1], start, atol=SIGMAS * drift)
         assert np.abs(start).max() > SIGMAS * sigma  # it is more than the noise leaves open
+
+
+@pytest.mark.parametrize(
+    ("topic", "kind", "preset"),
+    [
+        (topics.IMU, "imu", "adis16448"),
+        (topics.MAGNETIC_FIELD, "magnetometer", "default"),
+        (topics.AIR_PRESSURE, "barometer", "default"),
+        (topics.GNSS_FIX, "gnss", "gnss_default"),
+    ],
+)
+def test_the_documented_rate_of_a_sensor_topic_is_that_of_its_default_preset(topic, kind, preset):
+    assert getattr(SimulatorParameters().sensors, kind) == preset
+    assert topic.rate_hz == load_preset(kind, preset).rate_hz
