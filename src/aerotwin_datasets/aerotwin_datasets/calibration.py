@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calibration of a data set as files state it: lenses, mountings, noise and rates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import invert_transform
 from aerotwin_datasets.recording import CameraStream, ImuNoise, Recording
 
 MODELS = {"plumb_bob": "radial-tangential", "equidistant": "equidistant"}
@@ -63,13 +62,18 @@ class CalibratedCamera:
 class DatasetCalibration:
     """What the settings of a SLAM are written from; the body is the IMU, or without one the base.
 
-    `imu_rate_hz` and `noise` are 0 and None without an IMU.
+    `imu_rate_hz` and `noise` are 0 and None without an IMU; `depth` is the camera of depth images.
+    `topics` are those of a bag by the names of the data set (cam0, imu0); `clouds` those of lidars,
+    and whether their points have times.
     """
 
     cameras: tuple[CalibratedCamera, ...]
     imu_rate_hz: float
     noise: ImuNoise | None
     gravity_m_s2: float
+    depth: CalibratedCamera | None = None
+    topics: dict[str, str] = field(default_factory=dict)
+    clouds: dict[str, bool] = field(default_factory=dict)
 
     @property
     def baseline_m(self) -> float:
@@ -78,17 +82,6 @@ class DatasetCalibration:
             return 0.0
         first, second = (camera.T_body_optical[:3, 3] for camera in self.cameras[:2])
         return float(np.linalg.norm(second - first))
-
-    @property
-    def is_rectified(self) -> bool:
-        """Whether the first two cameras are a pair without distortion, row by row."""
-        if len(self.cameras) < 2 or not all(camera.is_pinhole for camera in self.cameras[:2]):
-            return False
-        first, second = self.cameras[:2]
-        T = invert_transform(first.T_body_optical) @ second.T_body_optical
-        is_parallel = np.allclose(T[:3, :3], np.eye(3), atol=1e-9)
-        is_level = np.allclose(T[1:3, 3], 0.0, atol=1e-9) and T[0, 3] > 0.0
-        return bool(is_parallel and is_level and first.intrinsics == second.intrinsics)
 
 
 def calibrated(

@@ -33,6 +33,7 @@ from aerotwin_datasets.calibration import (
 from aerotwin_datasets.images import PictureWriter, pixels_of
 from aerotwin_datasets.manifest import write_manifest, yaml_text
 from aerotwin_datasets.recording import CameraStream, ImuNoise, ImuStream, InOrder, Recording
+from aerotwin_datasets.settings import write_settings
 from aerotwin_datasets.truth import BodyTruth, truth_of
 
 IMU_COLUMNS = (
@@ -104,6 +105,9 @@ def write_euroc(
         imu_rate_hz=in_order.rate_hz(imu.topic) if imu else 0.0,
         noise=noise,
         gravity_m_s2=recording.gravity_m_s2,
+        topics={f"cam{k}": camera.topic for k, camera in enumerate(cameras)}
+        | ({"imu0": imu.topic} if imu else {}),
+        clouds=recording.clouds,
     )
     for each in calibration.cameras:
         write_sheet(mav / each.name, camera_sheet(each))
@@ -114,7 +118,11 @@ def write_euroc(
         _write_truth(mav / (MOCAP if form == TUM_VI else STATES), truth)
     named = {f"cam{k}": camera for k, camera in enumerate(cameras)}
     write_manifest(folder, form, recording, named, covariances)
-    return calibration, in_order.problems
+    problems = in_order.problems
+    if cameras:
+        stamps = in_order.stamps[cameras[0].topic]
+        problems += write_settings(folder, calibration, "mav0/cam0/data", stamps)
+    return calibration, problems
 
 
 def camera_sheet(camera: CalibratedCamera) -> dict[str, Any]:

@@ -18,6 +18,9 @@ Pixel (0, 0) is the centre of the upper left pixel. Images are PNG without loss.
 Noise of the IMU comes from the bag if this workspace recorded it; of other bags state it:
   aerotwin export euroc my_bag -o build/mine --imu-noise 1.7e-4 2e-5 2e-3 3e-3
 
+settings/ holds what DSO, ORB-SLAM2 and 3, OpenVINS, VINS-Fusion, Basalt, stella_vslam, KISS-SLAM
+and Kalibr read, with this calibration, and a README with the commands.
+
 What the format has no place for (GNSS, tf, clouds, ...) is kept beside it in other_topics, a bag,
 and aerotwin.yaml names topics and frames; --lean leaves other_topics out.
 """

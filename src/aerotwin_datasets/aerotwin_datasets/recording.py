@@ -8,7 +8,7 @@ this workspace recorded. For other bags the noise of the IMU must be named.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ BASE, MAP = "base_link", "map"
 IMU_RAW, TRUTH, TRUE_BIAS, STATIC = "/imu/data_raw", "/truth/odom", "/truth/imu_bias", "/tf_static"
 SENSORS = "sensors"
 """Metadata record of bags of this workspace."""
+CLOUD = "sensor_msgs/msg/PointCloud2"
+_TIMES = {"time", "t", "timestamp", "offset_time"}
 DEPTH_ENCODINGS = ("32FC1", "16UC1")
 GRAVITY_M_S2 = 9.81
 """Of the simulator and of EuRoC's hall, where a bag states none."""
@@ -98,7 +100,8 @@ class Recording:
     """A bag as the input of a SLAM: what it holds, without the messages.
 
     `cameras` are in the order of their topics. `truth_topic` has the true odometry of `base_frame`,
-    `bias_topic` the true biases of the IMU; None without. `problems` names what is left out.
+    `bias_topic` the true biases of the IMU; None without. `clouds` tells of topics whether
+    their points have times. `problems` names what is left out.
     """
 
     bag: BagReader
@@ -108,6 +111,7 @@ class Recording:
     truth_topic: str | None = None
     bias_topic: str | None = None
     gravity_m_s2: float = GRAVITY_M_S2
+    clouds: dict[str, bool] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
     def select(self, names: Sequence[str], *, needs_images: bool = True) -> list[CameraStream]:
@@ -172,6 +176,7 @@ def read_recording(
         truth_topic=truth if bag.topics.get(truth) == ODOMETRY else None,
         bias_topic=bias if bag.topics.get(bias) == IMU else None,
         gravity_m_s2=_gravity(setup),
+        clouds=finder.clouds(),
         problems=tuple(finder.problems),
     )
 
@@ -212,6 +217,15 @@ class _Finder:
                 T_base_optical=self._mounting(frame, topic),
                 readout_s=float(recorded.get("readout_s", 0.0)),
             )
+
+    def clouds(self) -> dict[str, bool]:
+        """Return the topics of scans, and whether their points have times."""
+        fields = {
+            topic: {field.name for field in self._first(topic).fields}
+            for topic in self._topics(CLOUD)
+            if "/slam/" not in topic
+        }
+        return {topic: bool(names & _TIMES) for topic, names in fields.items()}
 
     def imu_topic(self, requested: str) -> tuple[str, str]:
         """Return topic and frame of the only IMU that is not truth, or of the requested one."""

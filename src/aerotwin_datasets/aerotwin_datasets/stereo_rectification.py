@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from aerotwin_core.frames import invert_transform
+from aerotwin_datasets.calibration import CalibratedCamera
 
 _WIDEST_TURN_DEG = 45.0
 
@@ -22,7 +23,7 @@ def rectification(sheets: Sequence[dict[str, Any]]) -> list[tuple[np.ndarray, np
     """
     left, right = sheets
     T_right_left = invert_transform(right["T_body_optical"]) @ left["T_body_optical"]
-    R, t = T_right_left[:3, :3].copy(), T_right_left[:3, 3]
+    R, t = T_right_left[:3, :3].copy(), T_right_left[:3, 3].copy()
     alone = [(np.eye(3), np.column_stack([sheet["K"], np.zeros(3)])) for sheet in sheets]
     turn = np.degrees(np.arccos(np.clip((np.trace(R) - 1.0) / 2.0, -1.0, 1.0)))
     is_same = (left["width"], left["height"], left["model"]) == (
@@ -53,3 +54,22 @@ def rectification(sheets: Sequence[dict[str, Any]]) -> list[tuple[np.ndarray, np
             flags=cv2.CALIB_ZERO_DISPARITY, alpha=0,
         )  # fmt: skip
     return [(R1, P1), (R2, P2)]
+
+
+def rectified_pair(
+    left: CalibratedCamera, right: CalibratedCamera
+) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """Return R and P of two cameras of a data set, None if they are no pair."""
+    sheets = [
+        {
+            "width": camera.lens.width,
+            "height": camera.lens.height,
+            "model": camera.lens.distortion_model,
+            "K": camera.lens.matrix,
+            "D": list(camera.lens.distortion),
+            "T_body_optical": camera.T_body_optical,
+        }
+        for camera in (left, right)
+    ]
+    pair = rectification(sheets)
+    return pair if pair[1][1][0, 3] else None
