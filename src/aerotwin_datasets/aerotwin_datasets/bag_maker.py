@@ -54,7 +54,7 @@ class DatasetCamera:
     """Images of a data set, and what their messages state.
 
     `pictures` are (stamp_ns, file); `K`, `D`, `R`, `P` those of CameraInfo; an empty
-    `encoding` is that of the files.
+    `encoding` is that of the files. Of depth images, `per_metre` is how many steps a metre has.
     """
 
     topic: str
@@ -69,6 +69,7 @@ class DatasetCamera:
     K: np.ndarray
     R: np.ndarray
     P: np.ndarray
+    per_metre: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,11 +149,20 @@ def _images(camera: DatasetCamera, bag: BagWriter) -> Stream:
 
 def _pictures(camera: DatasetCamera) -> Stream:
     for stamp, path, pixels in read_pictures(camera.pictures, (camera.width, camera.height)):
+        if camera.per_metre:
+            pixels = depth_of_steps(pixels, camera.per_metre, camera.encoding)
         try:
             cdr = image_cdr(stamp, camera.frame_id, pixels, camera.encoding)
         except ValueError as error:
             raise UserError(f"{path}: {error}") from None
         yield stamp, camera.topic, cdr
+
+
+def depth_of_steps(steps: np.ndarray, per_metre: float, encoding: str) -> np.ndarray:
+    """Return depth in metres (32FC1, NaN where it is unknown) or millimetres (16UC1)."""
+    if encoding == "16UC1":
+        return (steps // max(round(per_metre / 1000.0), 1)).astype(np.uint16)
+    return np.where(steps > 0, steps / per_metre, np.nan).astype(np.float32)
 
 
 def _imu(imu: DatasetImu) -> Stream:

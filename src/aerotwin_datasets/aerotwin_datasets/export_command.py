@@ -8,7 +8,10 @@ r"""Write a bag as a data set that SLAMs made by others read.
 
 formats:
   euroc     EuRoC/ASL: mav0/cam0, cam1, imu0 and state_groundtruth_estimate0
-  tum-vi    the same with mocap0
+  kitti     KITTI odometry: a rectified pair, image_0 and 1 (of colour 2 and 3), calib, times, poses
+  rosbag1   recording.bag of ROS 1 with all its topics
+  tum-rgbd  TUM RGB-D: rgb, depth (5000 per metre, rounded), groundtruth of the camera, associations
+  tum-vi    EuRoC's layout with mocap0
 
 The body is the frame of the IMU: T_BS of imu0 is the identity, T_BS of a camera takes coordinates
 of its optical frame (x right, y down, z ahead) to the IMU's. Truth is that of the IMU, in map.
@@ -28,7 +31,7 @@ and aerotwin.yaml names topics and frames; --lean leaves other_topics out.
 import argparse
 from pathlib import Path
 
-FORMATS = ("euroc", "tum-vi")
+FORMATS = ("euroc", "kitti", "rosbag1", "tum-rgbd", "tum-vi")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

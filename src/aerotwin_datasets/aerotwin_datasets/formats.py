@@ -10,15 +10,15 @@ from aerotwin_core.atomic_file import atomic_folder
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE
-from aerotwin_datasets import euroc_reader, euroc_writer
-from aerotwin_datasets.bag_maker import make_bag
-from aerotwin_datasets.manifest import OTHER_TOPICS, is_ours
-from aerotwin_datasets.recording import SENSORS, Recording, with_noise
+from aerotwin_datasets import euroc_reader, euroc_writer, kitti, rosbag1, tum_rgbd
+from aerotwin_datasets.bag_maker import Dataset, make_bag
+from aerotwin_datasets.manifest import OTHER_TOPICS, is_ours, read_manifest
+from aerotwin_datasets.recording import SENSORS, CameraStream, Recording, with_noise
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """What an export wrote: images and readings by name, and what was left out and why."""
+    """What was written: messages by topic, and what was left out and why."""
 
     counts: dict[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
@@ -41,10 +41,11 @@ def export_bag(
     Raises `UserError` if the recording lacks what the format needs, or the folder exists.
     """
     with atomic_folder(output, replaces=is_ours if overwrite else None) as folder:
-        chosen = recording.select(cameras)
-        _, problems = euroc_writer.write_euroc(recording, folder, chosen, form)
-        held = [camera.topic for camera in chosen]
-        held += [recording.imu.topic] if recording.imu else []
+        if form == rosbag1.FORM:
+            held, problems = rosbag1.write_rosbag1(recording, folder)
+        else:
+            chosen = recording.select(cameras)
+            held, problems = _write(form, recording, folder, chosen)
         if not is_lean:
             problems += _copy_others(recording, folder, held)
         counts = {topic: recording.bag.counts[topic] for topic in held}
@@ -54,23 +55,81 @@ def export_bag(
     )
 
 
+def _write(
+    form: str, recording: Recording, folder: Path, cameras: Sequence[CameraStream]
+) -> tuple[list[str], list[str]]:
+    if form == kitti.FORM:
+        return kitti.write_kitti(recording, folder, cameras)
+    if form == tum_rgbd.FORM:
+        return tum_rgbd.write_tum_rgbd(recording, folder, cameras)
+    _, problems = euroc_writer.write_euroc(recording, folder, cameras, form)
+    held = [camera.topic for camera in cameras]
+    return held + ([recording.imu.topic] if recording.imu else []), problems
+
+
 def import_dataset(
-    form: str, folder: Path, output: Path, *, overwrite: bool = False, skip_missing: bool = False
+    form: str,
+    folder: Path,
+    output: Path,
+    *,
+    overwrite: bool = False,
+    skip_missing: bool = False,
+    intrinsics: Sequence[float] = (),
 ) -> Exported:
     """Write a data set as a bag: whole, or nothing.
 
     With `skip_missing`, images that a table lists and that are not there are left out.
+    `intrinsics` are those of a camera whose format does not hold them.
 
     Raises `UserError`, naming file and line, if it is no such data set, or the bag exists.
     """
-    if not folder.is_dir():
+    if form != rosbag1.FORM and not folder.is_dir():
         raise UserError(f"{folder}: no folder; give that of a data set")
-    dataset = euroc_reader.open_euroc(folder, form, skip_missing=skip_missing)
     with atomic_folder(output, replaces=_is_bag if overwrite else None) as path:
         path.rmdir()
+        if form == rosbag1.FORM:
+            return _import_rosbag1(folder, path)
+        dataset = _open(form, folder, skip_missing, intrinsics)
         with BagWriter(path) as bag:
             counts = make_bag(dataset, bag)
     return Exported(counts=counts, problems=tuple(dataset.problems))
+
+
+def _open(form: str, folder: Path, skip_missing: bool, intrinsics: Sequence[float]) -> Dataset:
+    if form in (euroc_writer.EUROC, euroc_writer.TUM_VI):
+        return euroc_reader.open_euroc(folder, form, skip_missing=skip_missing)
+    manifest = read_manifest(folder)
+    others = folder / OTHER_TOPICS
+    reader = BagReader(others) if manifest and others.is_dir() else None
+    if form == kitti.FORM:
+        dataset = kitti.open_kitti(folder, manifest)
+    else:
+        topic = manifest.cameras.get("depth", {}).get("topic") if manifest else None
+        has_depth = reader is None or topic not in reader.topics
+        dataset = tum_rgbd.open_tum_rgbd(
+            folder, manifest, has_depth=has_depth, intrinsics=intrinsics
+        )
+    dataset.others = reader
+    if reader is not None:  # images of one camera without the other: all are there
+        dataset.cameras = [c for c in dataset.cameras if c.topic not in reader.topics]
+    return dataset
+
+
+def _import_rosbag1(folder: Path, path: Path) -> Exported:
+    source = folder / rosbag1.NAME if folder.is_dir() else folder
+    others = folder / OTHER_TOPICS
+    reader = BagReader(others) if folder.is_dir() and others.is_dir() else None
+    with BagWriter(path) as bag:
+        counts: dict[str, int] = {}
+        if reader is not None:
+            dataset = Dataset(others=reader)
+            counts = make_bag(dataset, bag)
+        found, problems = rosbag1.read_rosbag1(source, bag, set(counts) | _topics(reader))
+    return Exported(counts=counts | found, problems=tuple(problems))
+
+
+def _topics(reader: BagReader | None) -> set[str]:
+    return set() if reader is None else set(reader.topics)
 
 
 def _copy_others(recording: Recording, folder: Path, held: Sequence[str]) -> list[str]:

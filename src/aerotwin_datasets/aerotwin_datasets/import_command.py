@@ -18,17 +18,21 @@ A file that is invalid is named with its line, and no bag is written.
 import argparse
 from pathlib import Path
 
-FORMATS = ("euroc", "tum-vi")
+FORMATS = ("euroc", "kitti", "rosbag1", "tum-rgbd", "tum-vi")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("format", choices=FORMATS, metavar="FORMAT", help=", ".join(FORMATS))
-    parser.add_argument("dataset", type=Path, help="its folder")
+    parser.add_argument("dataset", type=Path, help="its folder; of rosbag1 also a .bag")
     parser.add_argument("-o", "--output", type=Path, required=True, help="bag folder to make")
     parser.add_argument(
         "--skip-missing", action="store_true", help="leave out listed images that are not there"
     )
+    parser.add_argument(
+        "--intrinsics", type=float, nargs="+", default=[], metavar="F",
+        help="tum-rgbd of others: fx fy cx cy [px], then k1 k2 p1 p2 k3 if the lens distorts",
+    )  # fmt: skip
     parser.add_argument("--overwrite", action="store_true", help="replace an existing bag")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
 
@@ -46,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.output,
         overwrite=arguments.overwrite,
         skip_missing=arguments.skip_missing,
+        intrinsics=_intrinsics(arguments.intrinsics),
     )
     write_json(arguments.json, {"messages": done.counts, "problems": list(done.problems)})
     if arguments.json != "-":
@@ -55,3 +60,18 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"caution: {line}")
         print(f"bag: {arguments.output}")
     return 0
+
+
+def _intrinsics(values: list[float]) -> list[float]:
+    """Return what was stated of the lens.
+
+    Raises `UserError` if it is no lens.
+    """
+    from aerotwin_core.errors import UserError
+
+    is_lens = len(values) in (4, 8, 9) and min(values[:2]) > 0.0
+    if values and not (is_lens and all(abs(value) < float("inf") for value in values)):
+        raise UserError(
+            "--intrinsics: expected fx fy cx cy [k1 k2 p1 p2 [k3]], focal lengths above 0"
+        )
+    return values

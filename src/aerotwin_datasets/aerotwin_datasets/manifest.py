@@ -117,6 +117,9 @@ def _camera(camera: CameraStream) -> dict[str, Any]:
         "frame_id": camera.frame_id,
         "encoding": camera.encoding,
         "readout_s": camera.readout_s,
+        "distortion_model": camera.camera.distortion_model,
+        "K": [float(value) for value in camera.camera.matrix.ravel()],
+        "D": [float(value) for value in camera.camera.distortion],
         "T_base_optical": pose_entry(camera.T_base_optical),
     }
 

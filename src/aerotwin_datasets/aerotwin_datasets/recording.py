@@ -194,6 +194,7 @@ class _Finder:
     def cameras(self) -> Iterator[CameraStream]:
         """Yield the cameras of which images and CameraInfo are in the bag."""
         infos = {topic.rpartition("/")[0]: topic for topic in self._topics(CAMERA_INFO)}
+        names: set[str] = set()
         for topic in self._topics(IMAGE):
             namespace, _, last = topic.rpartition("/")
             if namespace not in infos:
@@ -202,20 +203,26 @@ class _Finder:
             image, info = self._first(topic), self._first(infos[namespace])
             frame = str(image.header.frame_id).lstrip("/")
             name = namespace.removeprefix(self._space).strip("/").replace("/", "_")
-            is_depth = image.encoding in DEPTH_ENCODINGS
-            if not is_depth and image.encoding == "32SC1":
+            if image.encoding == "32SC1":
                 self.problems.append(f"{topic} holds no brightness ({image.encoding})")
                 continue
-            recorded = self._setup.get("cameras", {}).get(name, {})
+            if name in names:
+                name = f"{name}_{last}"
+            names.add(name)
+            recorded = [
+                entry
+                for entry in self._setup.get("cameras", {}).values()
+                if isinstance(entry, dict) and entry.get("frame_id") == frame
+            ]
             yield CameraStream(
-                name=f"{name}_depth" if is_depth and last != "image_raw" else name,
+                name=name,
                 topic=topic,
                 info_topic=infos[namespace],
                 frame_id=frame,
                 encoding=str(image.encoding),
                 camera=self._lens(infos[namespace], info),
                 T_base_optical=self._mounting(frame, topic),
-                readout_s=float(recorded.get("readout_s", 0.0)),
+                readout_s=float(recorded[0].get("readout_s", 0.0)) if recorded else 0.0,
             )
 
     def clouds(self) -> dict[str, bool]:

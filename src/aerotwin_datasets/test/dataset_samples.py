@@ -30,6 +30,10 @@ LENS = BrownCamera(
 )
 
 
+def parallel_mounting(side: int) -> np.ndarray:
+    return make_transform(R_CAM_OPTICAL, [0.1, 0.055 - 0.11 * side, 0.01])
+
+
 def mounting(side: int) -> np.ndarray:
     tilt = Rotation.from_euler("y", 3 + side, degrees=True).as_matrix()
     return make_transform(tilt @ R_CAM_OPTICAL, [0.1, 0.055 - 0.11 * side, 0.01])
@@ -49,7 +53,23 @@ def frame_image(k: int, side: int, encoding: str) -> np.ndarray:
     return rng.integers(0, 256, shape, dtype=np.uint8)
 
 
-def write_recording(path, *, with_imu=True, noise=True, encodings=("mono8", "rgb8")):
+def depth_image(k: int) -> np.ndarray:
+    """Metres, of which some are unknown, too far, and not on a step of 0.2 mm."""
+    z = np.linspace(0.5, 12.0, HEIGHT * WIDTH, dtype=np.float32).reshape(HEIGHT, WIDTH) + 0.1 * k
+    z[0, :3] = [np.nan, np.inf, 50.0]
+    return z
+
+
+def write_recording(
+    path,
+    *,
+    with_imu=True,
+    noise=True,
+    encodings=("mono8", "rgb8"),
+    lens=LENS,
+    mount=mounting,
+    depth=False,
+):
     n_imu = N_FRAMES * FRAME_NS // IMU_NS
     entries = []
     static = [
@@ -59,14 +79,24 @@ def write_recording(path, *, with_imu=True, noise=True, encodings=("mono8", "rgb
     ]
     for side, name in enumerate(("left", "right")):
         frame = f"stereo_{name}_optical"
-        T = pose_from_transform(mounting(side))
+        T = pose_from_transform(mount(side))
         static.append(messages.transform_stamped(START_NS, "base_link", frame, *T))
         for k in range(N_FRAMES):
             at = START_NS + k * FRAME_NS
-            info = camera_messages.camera_info_message(at, frame, LENS, 0.11 * side)
+            info = camera_messages.camera_info_message(at, frame, lens, 0.11 * side)
             image = camera_messages.image_message(at, frame, frame_image(k, side, encodings[side]))
             entries += [(f"/stereo/{name}/camera_info", at, info),
                         (f"/stereo/{name}/image_raw", at, image)]  # fmt: skip
+    if depth:
+        frame = "stereo_left_optical"
+        for k in range(N_FRAMES):
+            at = START_NS + k * FRAME_NS
+            info = camera_messages.camera_info_message(at, frame, lens)
+            image = camera_messages.image_message(at, frame, depth_image(k))
+            entries += [
+                ("/stereo/left/depth/camera_info", at, info),
+                ("/stereo/left/depth/image_raw", at, image),
+            ]
     rng = np.random.default_rng(3)
     for k in range(n_imu + 1):
         at = START_NS + k * IMU_NS
