@@ -7,16 +7,25 @@ header, which ROS 2 does not have. ROS 1 knows no battery temperature and the li
 converted and also kept as they are.
 """
 
+import bz2
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+import lz4.frame
 from rosbags.convert.converter import generate_message_converter, is_same_wireformat
 from rosbags.rosbag1 import Reader, ReaderError, Writer
 from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
 
 from aerotwin_core.bag import BagWriter
+from aerotwin_core.bag.compression import (
+    CompressionError,
+    decompress,
+    most_at_once,
+    most_in_all,
+)
 from aerotwin_core.cli import progress
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform
@@ -96,6 +105,7 @@ def read_rosbag1(path: Path, bag: BagWriter, skip: set[str]) -> tuple[dict[str, 
     try:
         n_bytes = file_size(path)
         with Reader(path) as reader:
+            _limit(reader, n_bytes)
             converters = {}
             for connection in reader.connections:
                 kind, topic = connection.msgtype, connection.topic
@@ -130,6 +140,33 @@ def read_rosbag1(path: Path, bag: BagWriter, skip: set[str]) -> tuple[dict[str, 
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise UserError(f"{path}: no bag of ROS 1 that can be read ({reason})") from None
     return counts, problems
+
+
+def _limit(reader: Reader, n_bytes: int) -> None:
+    """Let no more come out of compressed chunks than `aerotwin_core.bag.compression` allows."""
+    n_left = most_in_all(n_bytes)
+
+    def unpacked(data: bytes, kind: str) -> bytes:
+        nonlocal n_left
+        found = _unpack_bz2(data) if kind == "bz2" else decompress(data, kind)
+        n_left -= len(found)
+        if n_left < 0:
+            raise CompressionError("its chunks unpack to more than is read")
+        return found
+
+    kinds = {bz2.decompress: "bz2", lz4.frame.decompress: "lz4"}
+    for position, chunk in reader.chunks.items():
+        kind = kinds.get(chunk.decompressor)
+        if kind is not None:
+            reader.chunks[position] = chunk._replace(decompressor=partial(unpacked, kind=kind))
+
+
+def _unpack_bz2(data: bytes) -> bytes:
+    limit = most_at_once(len(data))
+    found = bz2.BZ2Decompressor().decompress(data, max_length=limit + 1)
+    if len(found) > limit:
+        raise CompressionError(f"more than {limit} bytes come out of {len(data)}")
+    return found
 
 
 def _rate_hz(recording: Recording, topic: str) -> float:

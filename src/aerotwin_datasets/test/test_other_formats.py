@@ -18,7 +18,7 @@ from dataset_samples import (
     state,
     write_recording,
 )
-from rosbags.rosbag1 import Reader
+from rosbags.rosbag1 import Reader, Writer
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
@@ -189,6 +189,26 @@ def test_a_bag_of_ros_1_alone_is_imported_and_a_damaged_one_named(recording_path
         assert not (tmp_path / name).exists()
     with pytest.raises(UserError, match="no file"):
         import_dataset("rosbag1", tmp_path / "nosuch.bag", tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["bz2", "lz4"])
+def test_compressed_chunks_are_read_and_bombs_are_not(recording_path, tmp_path, monkeypatch, kind):
+    stored = export_bag("rosbag1", read_recording(recording_path), tmp_path / "set")
+    packed = tmp_path / "packed.bag"
+    writer = Writer(packed)
+    writer.set_compression(getattr(Writer.CompressionFormat, kind.upper()))
+    with Reader(tmp_path / "set" / "recording.bag") as source, writer as bag:
+        store = get_typestore(Stores.ROS1_NOETIC)
+        known = [c for c in source.connections if c.topic != "/tf_static"]
+        made = {c.id: bag.add_connection(c.topic, c.msgtype, typestore=store) for c in known}
+        for connection, at, data in source.messages(known):
+            bag.write(made[connection.id], at, data)
+    done = import_dataset("rosbag1", packed, tmp_path / "out")
+    assert sum(done.counts.values()) == sum(stored.counts.values()) - 1
+    monkeypatch.setattr("aerotwin_datasets.rosbag1.most_at_once", lambda _: 1000)
+    monkeypatch.setattr("aerotwin_core.bag.compression.most_at_once", lambda _: 1000)
+    with pytest.raises(UserError, match=r"packed\.bag: .*more than 1000 bytes come out"):
+        import_dataset("rosbag1", packed, tmp_path / "bomb")
 
 
 @pytest.fixture
