@@ -4,6 +4,7 @@
 
 The body frame is that of the IMU: its T_BS is the identity, those of the cameras are T_imu_optical,
 which take coordinates of the optical frame to the IMU's. Stamps are those of the messages [ns].
+Names of images have 19 digits, so that their order is that of time; several readers rely on it.
 TUM-VI has the same layout, the truth in `mocap0`, and Kalibr's files in `dso`.
 
 References
@@ -94,8 +95,9 @@ def write_euroc(
                 tables[topic].write(f"{stamp},{reading}\n")
                 continue
             k, camera = by_topic[topic]
-            tables[topic].write(f"{stamp},{stamp}.png\n")
-            pictures.write(mav / f"cam{k}" / "data" / f"{stamp}.png", _pixels(camera, message))
+            tables[topic].write(f"{stamp},{stamp:019d}.png\n")
+            path = mav / f"cam{k}" / "data" / f"{stamp:019d}.png"
+            pictures.write(path, _pixels(camera, message))
     T_body_base = invert_transform(T_base_body)
     calibration = DatasetCalibration(
         cameras=tuple(

@@ -69,20 +69,21 @@ def write_recording(
     lens=LENS,
     mount=mounting,
     depth=False,
+    start_ns=START_NS,
 ):
     n_imu = N_FRAMES * FRAME_NS // IMU_NS
     entries = []
     static = [
         messages.transform_stamped(
-            START_NS, "base_link", "imu_link", *pose_from_transform(T_BASE_IMU)
+            start_ns, "base_link", "imu_link", *pose_from_transform(T_BASE_IMU)
         )
     ]
     for side, name in enumerate(("left", "right")):
         frame = f"stereo_{name}_optical"
         T = pose_from_transform(mount(side))
-        static.append(messages.transform_stamped(START_NS, "base_link", frame, *T))
+        static.append(messages.transform_stamped(start_ns, "base_link", frame, *T))
         for k in range(N_FRAMES):
-            at = START_NS + k * FRAME_NS
+            at = start_ns + k * FRAME_NS
             info = camera_messages.camera_info_message(at, frame, lens, 0.11 * side)
             image = camera_messages.image_message(at, frame, frame_image(k, side, encodings[side]))
             entries += [(f"/stereo/{name}/camera_info", at, info),
@@ -90,7 +91,7 @@ def write_recording(
     if depth:
         frame = "stereo_left_optical"
         for k in range(N_FRAMES):
-            at = START_NS + k * FRAME_NS
+            at = start_ns + k * FRAME_NS
             info = camera_messages.camera_info_message(at, frame, lens)
             image = camera_messages.image_message(at, frame, depth_image(k))
             entries += [
@@ -99,7 +100,7 @@ def write_recording(
             ]
     rng = np.random.default_rng(3)
     for k in range(n_imu + 1):
-        at = START_NS + k * IMU_NS
+        at = start_ns + k * IMU_NS
         t = k * IMU_NS * 1e-9
         force, rate = rng.normal(size=3), rng.normal(size=3)
         reading = messages.imu_message(
@@ -117,7 +118,7 @@ def write_recording(
         )  # fmt: skip
         entries.append(("/truth/odom", at, truth))
         entries += [("/truth/imu_bias", at, bias)] * (k % 5 == 0)
-    entries.append(("/tf_static", START_NS, messages.transform_message(static)))
+    entries.append(("/tf_static", start_ns, messages.transform_message(static)))
     with BagWriter(path) as bag:
         if noise:
             texts = {"gravity_map_m_s2": "[0.0, 0.0, -9.81]", "imu.topic": "/imu/data_raw"}

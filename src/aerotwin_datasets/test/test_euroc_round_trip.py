@@ -144,6 +144,16 @@ def test_stamps_are_exact(recording_path, tmp_path):
     assert (tmp_path / "set" / "mav0" / "mocap0" / "data.csv").is_file()
 
 
+def test_names_of_images_are_in_order_of_time_whatever_the_clock(tmp_path):
+    """Readers that list a folder would play 100 ms before 50 ms."""
+    bag = write_bag(tmp_path / "bag", start_ns=50_000_000)
+    export_bag("euroc", read_recording(bag), tmp_path / "set")
+    names = sorted(path.stem for path in (tmp_path / "set" / "mav0" / "cam0" / "data").iterdir())
+    assert [int(name) for name in names] == [50_000_000 + k * FRAME_NS for k in range(N_FRAMES)]
+    times = (tmp_path / "set" / "settings" / "times.txt").read_text().split()
+    assert times == names
+
+
 def test_cameras_are_chosen_and_ordered_by_name(recording_path, tmp_path):
     recording = read_recording(recording_path)
     export_bag("euroc", recording, tmp_path / "set", cameras=["stereo_right"])

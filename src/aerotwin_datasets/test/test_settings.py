@@ -184,7 +184,9 @@ def test_dso_has_the_lens_in_pixels(tmp_path, lens, first, mode):
     times = (tmp_path / "settings" / "dso" / "times.txt").read_text()
     assert times == "000000 0.050000000\n000001 0.100000001\n"
     assert (tmp_path / "settings" / "dso" / "images").readlink().as_posix() == "../../cam0/data"
-    assert (tmp_path / "settings" / "times.txt").read_text() == "50000000\n100000001\n"
+    assert (
+        tmp_path / "settings" / "times.txt"
+    ).read_text() == f"{50_000_000:019d}\n{100_000_001:019d}\n"
 
 
 def test_a_fisheye_pair_is_one_everywhere_it_is_known(tmp_path):

@@ -81,7 +81,7 @@ def write_settings(
     if calibration.clouds:
         write_kiss_slam(place / "kiss_slam", calibration)
     if stamps_ns:
-        write_lines(place / "times.txt", map(str, stamps_ns))
+        write_lines(place / "times.txt", (f"{stamp:019d}" for stamp in stamps_ns))
     if stamps_ns and (place / "dso").is_dir():
         lines = (f"{k:06d} {at // 10**9}.{at % 10**9:09d}" for k, at in enumerate(stamps_ns))
         write_lines(place / "dso" / "times.txt", lines)
