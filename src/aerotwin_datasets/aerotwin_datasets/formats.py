@@ -40,6 +40,7 @@ def export_bag(
 
     Raises `UserError` if the recording lacks what the format needs, or the folder exists.
     """
+    _refuse_around(output, recording.bag.path)
     with atomic_folder(output, replaces=is_ours if overwrite else None) as folder:
         if form == rosbag1.FORM:
             held, problems = rosbag1.write_rosbag1(recording, folder)
@@ -85,6 +86,7 @@ def import_dataset(
     """
     if form != rosbag1.FORM and not folder.is_dir():
         raise UserError(f"{folder}: no folder; give that of a data set")
+    _refuse_around(output, folder)
     with atomic_folder(output, replaces=_is_bag if overwrite else None) as path:
         path.rmdir()
         if form == rosbag1.FORM:
@@ -153,6 +155,12 @@ def _copy_others(recording: Recording, folder: Path, held: Sequence[str]) -> lis
         for topic, stamp, cdr in source.raw(known):
             bag.write(topic, stamp, cdr)
     return problems
+
+
+def _refuse_around(output: Path, source: Path) -> None:
+    """Raise `UserError` if what is read lies in the folder that would be replaced."""
+    if source.resolve().is_relative_to(output.resolve()):
+        raise UserError(f"{output}: holds {source}, which is read; name another folder with -o")
 
 
 def _is_bag(folder: Path) -> bool:

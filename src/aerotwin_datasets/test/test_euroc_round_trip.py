@@ -202,6 +202,14 @@ def test_an_existing_folder_is_replaced_only_if_asked_and_if_it_is_a_data_set(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bag", "photos", "set"]
 
 
+def test_a_folder_that_holds_what_is_read_is_not_replaced(recording_path, tmp_path):
+    export_bag("euroc", read_recording(recording_path), tmp_path / "set")
+    inside = read_recording(tmp_path / "set" / "other_topics")
+    with pytest.raises(UserError, match=r"holds .*other_topics, which is read"):
+        export_bag("rosbag1", inside, tmp_path / "set", overwrite=True)
+    assert (tmp_path / "set" / "mav0").is_dir()
+
+
 def test_a_failed_export_leaves_nothing(recording_path, tmp_path, monkeypatch):
     from aerotwin_datasets import euroc_writer
 

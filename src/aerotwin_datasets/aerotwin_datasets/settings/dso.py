@@ -27,7 +27,7 @@ def write_dso(place: Path, calibration: DatasetCalibration) -> None:
     else:
         model = "KannalaBrandt" if camera.is_fisheye else "RadTan"
         values = [*camera.intrinsics, *require_short(camera)]
-        mode, out = "crop", tuple(n // _STEP * _STEP or n for n in size)
+        mode, out = "crop", (_even(size[0]), _even(size[1]))
     lines = [
         f"{model} {' '.join(map(number, values))}",
         f"{size[0]} {size[1]}",
@@ -35,3 +35,8 @@ def write_dso(place: Path, calibration: DatasetCalibration) -> None:
         f"{out[0]} {out[1]}",
     ]
     write_lines(place / "camera.txt", lines)
+
+
+def _even(n: int) -> int:
+    """Return the largest size up to n that can be halved."""
+    return n // _STEP * _STEP or n
