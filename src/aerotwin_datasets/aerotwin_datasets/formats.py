@@ -92,7 +92,7 @@ def import_dataset(
         if form == rosbag1.FORM:
             return _import_rosbag1(folder, path)
         dataset = _open(form, folder, skip_missing, intrinsics)
-        with BagWriter(path) as bag:
+        with BagWriter(path, is_live=False) as bag:
             counts = make_bag(dataset, bag)
     return Exported(counts=counts, problems=tuple(dataset.problems))
 
@@ -121,7 +121,7 @@ def _import_rosbag1(folder: Path, path: Path) -> Exported:
     source = folder / rosbag1.NAME if folder.is_dir() else folder
     others = folder / OTHER_TOPICS
     reader = BagReader(others) if folder.is_dir() and others.is_dir() else None
-    with BagWriter(path) as bag:
+    with BagWriter(path, is_live=False) as bag:
         counts: dict[str, int] = {}
         if reader is not None:
             dataset = Dataset(others=reader)
@@ -138,7 +138,7 @@ def _copy_others(recording: Recording, folder: Path, held: Sequence[str]) -> lis
     """Copy the messages that the format does not hold; return what could not be copied."""
     source = recording.bag
     topics = [topic for topic in source.topics if topic not in held]
-    with BagWriter(folder / OTHER_TOPICS) as bag:
+    with BagWriter(folder / OTHER_TOPICS, is_live=False) as bag:
         setup, imu = source.metadata(SENSORS), recording.imu
         if imu is not None:
             setup = with_noise(setup, imu.topic, imu.frame_id, imu.noise, recording.gravity_m_s2)

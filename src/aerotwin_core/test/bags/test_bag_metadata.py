@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metadata records of bags: texts by name, of finished, unfinished and damaged files."""
 
+import itertools
+
 import pytest
 
 from aerotwin_core import messages
@@ -50,3 +52,15 @@ def test_a_record_that_is_too_large_is_not_read(tmp_path):
     bag = BagReader(tmp_path / "bag")
     assert bag.metadata("sensors") == {}
     assert any("more than 1048576 bytes" in line for line in bag.problems)
+
+
+def test_the_same_messages_give_the_same_bytes_however_long_they_take(tmp_path, monkeypatch):
+    found = []
+    for name, step_s in (("quick", 0.0), ("slow", 10.0)):
+        (tmp_path / name).mkdir()
+        clock = itertools.count(0.0, step_s)
+        monkeypatch.setattr("aerotwin_core.bag.writer.time.monotonic", lambda c=clock: next(c))
+        with BagWriter(tmp_path / name / "bag", is_live=False) as writer:
+            fill(writer)
+        found.append((tmp_path / name / "bag" / "bag_0.mcap").read_bytes())
+    assert found[0] == found[1]
