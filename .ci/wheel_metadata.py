@@ -46,6 +46,7 @@ EXTRAS = {
     "maps": [
         "aerotwin_comparison",
         "aerotwin_core[maps]",
+        "aerotwin_datasets",
         "aerotwin_map_evaluation",
         "aerotwin_run_evaluation[maps]",
         "aerotwin_voxel_cloud",

@@ -50,6 +50,7 @@ ALLOWED = {
     "aerotwin_trajectory_evaluation": "core report",
     "aerotwin_comparison": "core registration voxel_cloud map_evaluation "
     "trajectory_evaluation report",
+    "aerotwin_datasets": "core",
     "aerotwin_kiss_icp": "core",
     "aerotwin_reconstruction": "core registration meshes rendering worlds",
     "aerotwin_dense_localization": "core registration stereo_odometry",

@@ -18,6 +18,8 @@ WORDS = (
     "localize given other -o given",
     "localize other given -o given",
     "degrade cloud.ply -o cloud.ply",
+    "export euroc given -o given",
+    "import euroc given -o given",
     "voxels cloud.ply --resolution-m 1 -o cloud.ply",
 )
 

@@ -41,6 +41,7 @@ EVALUATOR = (
     "aerotwin_map_evaluation",
     "aerotwin_trajectory_evaluation",
     "aerotwin_comparison",
+    "aerotwin_datasets",
     "aerotwin_report",
 )
 ROUNDING = 1e-3  # of a text of six digits, against doubles

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are complete or absent, whatever happens while they are written."""
+"""Files and folders that are complete or absent, whatever happens while they are written."""
 
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -35,8 +36,41 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         _UNFINISHED.discard(temporary)
 
 
+@contextmanager
+def atomic_folder(path: Path, *, replaces: Callable[[Path], bool] | None = None) -> Iterator[Path]:
+    """Yield a folder of the same name to be filled; move it to its path at the end, or remove it.
+
+    `replaces` tells whether an existing folder may be replaced; without it none may.
+
+    Raises `UserError` if the path exists and may not be replaced, or it cannot be written.
+    """
+    if path.exists() or path.is_symlink():
+        if replaces is None:
+            raise UserError(f"{path}: exists already; name another folder or remove it")
+        if not (path.is_dir() and not path.is_symlink() and replaces(path)):
+            raise UserError(f"{path}: exists and is not what would be written; name another folder")
+    path = path.resolve()
+    shelter = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        _UNFINISHED.add(shelter)
+        inside = shelter / path.name
+        inside.mkdir(parents=True)
+        yield inside
+        if path.exists():
+            os.replace(path, shelter / f"{path.name}.old")
+        os.replace(inside, path)
+    except OSError as error:
+        reason, way_out = error.strerror or str(error), "free space or name another place"
+        raise UserError(f"{path}: cannot be written ({reason}); {way_out}") from error
+    finally:
+        shutil.rmtree(shelter, ignore_errors=True)
+        _UNFINISHED.discard(shelter)
+
+
 def discard_unfinished() -> None:
-    """Remove files that are being written: the process ends immediately."""
+    """Remove files and folders that are being written: the process ends immediately."""
     for temporary in [*_UNFINISHED]:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
         with suppress(OSError):
             temporary.unlink()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulated time: integer nanoseconds, and the exact instants at which samples are due."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 NANOSECONDS_PER_SECOND = 1_000_000_000
 _LONGEST_STAMP_NS = 2**63 - 1
@@ -34,7 +34,7 @@ def stamp_of_text(text: str, digits: int = 9) -> int:
         return int(whole) * 10**digits + int((fraction + "000000000")[:digits] or 0)
     try:
         stamp = int((Decimal(text) * 10**digits).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError):
+    except (ArithmeticError, ValueError):  # those of decimal are no OverflowError
         raise ValueError(f"{text[:40]!r} is no time") from None
     if abs(stamp) > _LONGEST_STAMP_NS:
         raise ValueError(f"{text[:40]!r} is no time in this unit")

@@ -70,7 +70,8 @@ class _Shot:
 class BodyCamera:
     """One camera, or a pair whose images are taken at the same instants.
 
-    Frame k is due at k / `rate_hz`; `seed` is that of the noise. `infos` are the CameraInfo
+    Frame k is due at k / `rate_hz`; `seed` is that of the noise. `readout_s` is the time from the
+    first row to the last of a rolling shutter. `infos` are the CameraInfo
     messages of the eyes, without a stamp.
     """
 
@@ -88,6 +89,7 @@ class BodyCamera:
         self._lens = parameters.lens()
         self._image_sensor = parameters.image_sensor(seed)
         self._depth_sensor = parameters.depth_sensor(seed)
+        self.readout_s = parameters.readout_s
         self.rate_hz, self._schedule = rate_hz, Schedule(rate_hz)
         self._bands = _bands(parameters)
         self._shots: deque[_Shot] = deque()

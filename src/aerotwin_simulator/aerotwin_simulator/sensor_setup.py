@@ -59,6 +59,7 @@ def sensor_setup(
             eye.name: {
                 "frame_id": eye.frame_id,
                 "rate_hz": float(camera.rate_hz),
+                "readout_s": float(camera.readout_s),
                 "T_base_optical": _pose(eye.T_body_optical),
                 "width_px": int(info.width),
                 "height_px": int(info.height),

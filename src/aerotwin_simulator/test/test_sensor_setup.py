@@ -112,6 +112,7 @@ def test_extrinsics_are_those_of_the_static_transforms(standing):
         left["T_base_optical"]["translation_m"], [moved.x, moved.y, moved.z], atol=1e-12
     )
     assert left["frame_id"] == "a/stereo_left_optical"
+    assert left["readout_s"] == 0.0
     assert setups["b"]["cameras"] == {}
 
 

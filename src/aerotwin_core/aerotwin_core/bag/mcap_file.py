@@ -24,6 +24,7 @@ from aerotwin_core.bag.mcap_records import (
     HEAD,
     MAGIC,
     MESSAGE_HEAD,
+    MOST_METADATA_BYTES,
     Channel,
     DamagedRecordError,
     McapBlock,
@@ -32,6 +33,7 @@ from aerotwin_core.bag.mcap_records import (
     length_at,
     read_chunk_head,
     read_chunk_index,
+    read_metadata,
     read_statistics,
     records_of,
 )
@@ -120,6 +122,25 @@ class McapFile:
                     n_pending += len(message[2])
         while pending:
             yield heapq.heappop(pending)[3]
+
+    def metadata(self, name: str) -> dict[str, str]:
+        """Return the texts by name of a metadata record; empty if there is none, or none whole."""
+        if name not in self._content.metadata:
+            return {}
+        start, length = self._content.metadata[name]
+        if length > MOST_METADATA_BYTES:
+            self._say(f"its metadata '{name}' has more than {MOST_METADATA_BYTES} bytes; left out")
+            return {}
+        with self.path.open("rb") as file:
+            file.seek(start)
+            record = file.read(length)
+        try:
+            opcode, n_bytes = HEAD.unpack_from(record)
+            found, texts = read_metadata(record[HEAD.size : HEAD.size + n_bytes])
+        except (DamagedRecordError, struct.error) as error:
+            self._say(f"its metadata '{name}' is damaged ({error}); left out")
+            return {}
+        return texts if (opcode, found) == (Opcode.METADATA, name) else {}
 
     def _of_block(
         self, file: BinaryIO, block: McapBlock, requested: dict[int, str], n_held: int

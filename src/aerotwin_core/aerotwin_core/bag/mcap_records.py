@@ -24,6 +24,8 @@ STATISTICS = struct.Struct("<QHIIIIQQ")
 CHUNK_INDEX = struct.Struct("<QQQQ")
 _COMPRESSIONS = ("", "lz4", "zstd")
 _N_FREE_RECORDS = 1000
+MOST_METADATA_BYTES = 1 << 20
+"""Of a metadata record that is read: the sensors of a vehicle take 3 kB."""
 
 
 class Opcode(IntEnum):
@@ -89,9 +91,11 @@ class McapContent:
     blocks: list[McapBlock] = field(default_factory=list)
     counts: dict[int, int] = field(default_factory=dict)
     span_ns: tuple[int, int] | None = None
+    metadata: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Offset and length of metadata records by name; the last of several."""
 
     def learn(self, opcode: int, data: bytes) -> None:
-        """Store a schema or a channel; other records are ignored."""
+        """Store a schema, a channel or where metadata is; other records are ignored."""
         if opcode == Opcode.SCHEMA:
             number, schema = read_schema(data)
             self.schemas[number] = schema
@@ -99,6 +103,10 @@ class McapContent:
             number, channel = read_channel(data)
             self.channels[number] = channel
             self.counts.setdefault(number, 0)
+        elif opcode == Opcode.METADATA_INDEX:
+            fields = Fields(data)
+            start, length = fields.number(8), fields.number(8)
+            self.metadata[fields.text()] = start, length
 
 
 class Fields:
@@ -133,6 +141,11 @@ class Fields:
         return self.block().decode("utf-8", "replace")
 
     @property
+    def is_at_end(self) -> bool:
+        """Whether no field is left."""
+        return self._at >= len(self._data)
+
+    @property
     def place(self) -> int:
         """Offset of the next field."""
         return self._at
@@ -150,6 +163,17 @@ def read_channel(data: bytes) -> tuple[int, Channel]:
     fields = Fields(data)
     number, schema, topic = fields.number(2), fields.number(2), fields.text()
     return number, Channel(topic=topic, encoding=fields.text(), schema=schema)
+
+
+def read_metadata(data: bytes) -> tuple[str, dict[str, str]]:
+    """Return the name and the texts by name of a metadata record."""
+    fields = Fields(data)
+    name, entries = fields.text(), Fields(fields.block())
+    texts = {}
+    while not entries.is_at_end:
+        key = entries.text()
+        texts[key] = entries.text()
+    return name, texts
 
 
 def read_statistics(data: bytes) -> tuple[int, int, int, tuple[int, int], dict[int, int]]:

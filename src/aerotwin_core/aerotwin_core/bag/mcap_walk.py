@@ -16,12 +16,14 @@ from aerotwin_core.bag.mcap_records import (
     HEAD,
     MAGIC,
     MESSAGE_HEAD,
+    MOST_METADATA_BYTES,
     DamagedRecordError,
     McapBlock,
     McapContent,
     Opcode,
     length_at,
     read_chunk_head,
+    read_metadata,
     records_of,
 )
 
@@ -85,7 +87,7 @@ class McapWalk:
         if opcode == Opcode.CHUNK:
             self._end_loose(at)
             return self._add_chunk(at, stop)
-        if opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
+        if opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE, Opcode.METADATA):
             try:
                 self._add_loose_record(opcode, at, stop)
             except (DamagedRecordError, struct.error):
@@ -126,6 +128,11 @@ class McapWalk:
     def _add_loose_record(self, opcode: int, at: int, stop: int) -> None:
         """Store a record outside of any chunk."""
         self._file.seek(at + HEAD.size)
+        if opcode == Opcode.METADATA:
+            n_most = min(stop - at - HEAD.size, MOST_METADATA_BYTES)
+            name, _ = read_metadata(self._file.read(n_most))
+            self._content.metadata[name] = at, stop - at
+            return
         if opcode != Opcode.MESSAGE:
             self._content.learn(opcode, self._file.read(stop - at - HEAD.size))
             return

@@ -139,6 +139,13 @@ class BagReader:
         for topic, n in n_bad.items():
             self._note(f"topic {topic}: {n} messages are damaged, left out ({reasons[topic]})")
 
+    def metadata(self, name: str) -> dict[str, str]:
+        """Return the metadata record of a name, as texts by name; empty if there is none."""
+        found: dict[str, str] = {}
+        for file in self._files:
+            found |= file.metadata(name)
+        return found
+
     def trajectory(self, topic: str) -> Trajectory:
         """Return the poses of a topic by header stamp; see `poses`."""
         return self.poses(topic).trajectory

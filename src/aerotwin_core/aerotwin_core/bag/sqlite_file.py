@@ -78,6 +78,10 @@ class SqliteFile:
         stamps = self._rows["stamp"]
         self.span_ns = (int(stamps.min()), int(stamps.max())) if len(stamps) else None
 
+    def metadata(self, name: str) -> dict[str, str]:
+        """Return nothing: this format has no such records."""
+        return {}
+
     def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         """Yield the messages of topics (all if None) in order of their stamps."""
         requested = [n for n, name in self._names.items() if topics is None or name in topics]

@@ -27,3 +27,7 @@ class StorageFile(Protocol):
     def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         """Yield the messages of topics (all if None) in order of their stamps."""
         ...
+
+    def metadata(self, name: str) -> dict[str, str]:
+        """Return the texts by name of a metadata record; empty if there is none."""
+        ...

@@ -38,7 +38,9 @@ _QOS = {
 class BagWriter:
     """The only writer of one bag folder; not thread-safe.
 
-    With `overwrite` an existing bag is replaced; otherwise an existing folder is an error.
+    With `overwrite` an existing bag is replaced; otherwise an existing folder is an error. A bag
+    that is not `is_live` is read after its end only: the same messages give the same bytes, however
+    long they take.
 
     Raises
     ------
@@ -46,7 +48,7 @@ class BagWriter:
         If the folder exists or cannot be made, or the disk is full.
     """
 
-    def __init__(self, path: str | Path, *, overwrite: bool = False) -> None:
+    def __init__(self, path: str | Path, *, overwrite: bool = False, is_live: bool = True) -> None:
         self.path = Path(path)
         if self.path.exists():
             if not overwrite:
@@ -56,7 +58,7 @@ class BagWriter:
             shutil.rmtree(self.path)
         self._file_name = f"{self.path.name}_0.mcap"
         self._topics: dict[str, tuple[int, str, bool]] = {}
-        self._has_new_topics = False
+        self._has_new_topics, self._is_live = False, is_live
         self._last_flush_s = time.monotonic()
         try:
             self.path.mkdir(parents=True)
@@ -130,7 +132,7 @@ class BagWriter:
         assert self._is_open, "the bag is closed"
         try:
             self._file.add_message(self._topics[topic][0], stamp_ns, cdr)
-            if time.monotonic() - self._last_flush_s > FLUSH_PERIOD_S:
+            if self._is_live and time.monotonic() - self._last_flush_s > FLUSH_PERIOD_S:
                 self.flush()
         except OSError as error:
             self._abandon()
