@@ -18,8 +18,7 @@ from aerotwin_core.time import NANOSECONDS_PER_SECOND
 
 TYPESTORE = get_typestore(Stores.ROS2_JAZZY)
 _T = TYPESTORE.types
-_FLOAT64 = 8  # sensor_msgs/PointField constants
-_FLOAT32 = 7
+_FLOAT32 = 7  # of sensor_msgs/PointField
 
 
 def serialize(message: Any) -> bytes:
@@ -270,46 +269,6 @@ def point_cloud_message(
         data=data.reshape(-1).view(np.uint8),
         is_dense=True,
     )
-
-
-def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
-    """Return the float fields of a PointCloud2 by name, each (n,); points with NaN are retained.
-
-    Raises `ValueError` if the sizes in the message disagree or x, y, z are not float32 or float64.
-    """
-    order = ">" if message.is_bigendian else "<"
-    kinds = {_FLOAT32: np.dtype(f"{order}f4"), _FLOAT64: np.dtype(f"{order}f8")}
-    table = _point_rows(message)
-    n, step = table.shape
-    arrays = {}
-    for field in message.fields:
-        kind = kinds.get(field.datatype)
-        if kind is None:
-            continue
-        if field.offset + kind.itemsize > step:
-            raise ValueError(f"field '{field.name}' reaches beyond the point's {step} bytes")
-        cell = np.ascontiguousarray(table[:, field.offset : field.offset + kind.itemsize])
-        arrays[field.name] = cell.view(kind).reshape(n).astype(kind.newbyteorder("="), copy=False)
-    missing = {"x", "y", "z"} - set(arrays)
-    if missing:
-        raise ValueError(f"point cloud lacks the float fields {sorted(missing)}")
-    return arrays
-
-
-def _point_rows(message: Any) -> np.ndarray:
-    """Return the bytes of a PointCloud2, one row per point; rows of the cloud may be padded."""
-    width, height = int(message.width), int(message.height)
-    step, row_step = int(message.point_step), int(message.row_step)
-    data = np.frombuffer(message.data, dtype=np.uint8)
-    is_padded = height > 1 and row_step > width * step
-    n_bytes = row_step * height if is_padded else step * width * height
-    if step <= 0 or len(data) < n_bytes:
-        raise ValueError(
-            f"point cloud has {len(data)} bytes, expected {width} x {height} points of {step} bytes"
-        )
-    if is_padded:
-        data = data[:n_bytes].reshape(height, row_step)[:, : width * step]
-    return data[:n_bytes].reshape(-1)[: width * height * step].reshape(-1, step)
 
 
 def transform_stamped(

@@ -17,7 +17,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from aerotwin_core.camera import PinholeCamera, StereoRig  # noqa: E402
 from aerotwin_core.errors import ParameterError  # noqa: E402
-from aerotwin_core.ros.conversions import arrays_from_cloud  # noqa: E402
+from aerotwin_core.point_clouds import point_cloud_arrays  # noqa: E402
 from aerotwin_dense_localization.depth import StereoParameters  # noqa: E402
 from aerotwin_dense_localization.mapping import load_map  # noqa: E402
 from aerotwin_dense_localization.mapping.recorder import (  # noqa: E402
@@ -117,7 +117,7 @@ def test_a_flight_past_the_wall_leaves_its_map(start, tmp_path):
     partner.spin(lambda: partner.heard["slam/map"])
     preview = partner.heard["slam/map"][-1]
     assert preview.header.frame_id == "map"
-    columns = arrays_from_cloud(preview)
+    columns = point_cloud_arrays(preview)
     points = np.column_stack([columns[axis] for axis in "xyz"])
     assert np.abs(WALL.off(points)).mean() < 2 * OFF_M
     answer = finish(partner)
