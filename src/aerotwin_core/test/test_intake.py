@@ -62,11 +62,11 @@ def stack(request):
 def test_a_best_effort_driver_is_met_and_named(stack):
     from sensor_msgs.msg import PointCloud2
 
-    from aerotwin_core.ros.intake import Source
+    from aerotwin_core.ros.intake import TopicSource
 
     got = []
     publisher = stack.driver.create_publisher(PointCloud2, "lidar/points", SENSOR_DATA)
-    stack.node.intakes.add(Source(topic="lidar/points", kind=PointCloud2), got.append, depth=5)
+    stack.node.intakes.add(TopicSource(topic="lidar/points", kind=PointCloud2), got.append, depth=5)
     stack.spin(lambda: len(got) > 2, lambda: publisher.publish(PointCloud2()))
     expected = "/lidar/points: receiving from /driver (best effort)"
     stack.spin(lambda: expected in stack.logged)
@@ -75,12 +75,12 @@ def test_a_best_effort_driver_is_met_and_named(stack):
 def test_a_second_driver_that_offers_less_is_met_later(stack):
     from std_msgs.msg import Header
 
-    from aerotwin_core.ros.intake import Source
+    from aerotwin_core.ros.intake import TopicSource
 
     got = set()
     first = stack.driver.create_publisher(Header, "scan", RELIABLE)
     intake = stack.node.intakes.add(
-        Source(topic="scan", kind=Header), lambda m: got.add(m.frame_id), depth=5
+        TopicSource(topic="scan", kind=Header), lambda m: got.add(m.frame_id), depth=5
     )
     stack.spin(lambda: "first" in got, lambda: first.publish(Header(frame_id="first")))
     assert intake.subscription.qos_profile.reliability is ReliabilityPolicy.RELIABLE
@@ -94,11 +94,11 @@ def test_a_second_driver_that_offers_less_is_met_later(stack):
 def test_reliable_publishers_keep_a_reliable_subscription(stack):
     from std_msgs.msg import Header
 
-    from aerotwin_core.ros.intake import Source
+    from aerotwin_core.ros.intake import TopicSource
 
     got = []
     publisher = stack.driver.create_publisher(Header, "scan", RELIABLE)
-    intake = stack.node.intakes.add(Source(topic="scan", kind=Header), got.append, depth=5)
+    intake = stack.node.intakes.add(TopicSource(topic="scan", kind=Header), got.append, depth=5)
     before = intake.subscription
     stack.spin(lambda: stack.logged, lambda: publisher.publish(Header()))
     assert got
@@ -123,11 +123,11 @@ def test_a_static_tree_without_transient_local_is_met(stack):
 def test_what_was_latched_before_comes(stack):
     from std_msgs.msg import Header
 
-    from aerotwin_core.ros.intake import Source
+    from aerotwin_core.ros.intake import TopicSource
 
     got = []
     stack.driver.create_publisher(Header, "map", LATCHED).publish(Header(frame_id="once"))
-    source = Source(topic="map", kind=Header)
+    source = TopicSource(topic="map", kind=Header)
     stack.node.intakes.add(source, got.append, depth=1, is_latched=True)
     stack.spin(lambda: got)
     assert got[0].frame_id == "once"
@@ -206,13 +206,13 @@ def test_the_reason_why_nothing_comes_is_logged_once(stack):
     from sensor_msgs.msg import Image, PointCloud2
     from std_msgs.msg import Header
 
-    from aerotwin_core.ros.intake import Source
+    from aerotwin_core.ros.intake import TopicSource
 
     stack.driver.create_publisher(PointCloud2, "ouster/points", SENSOR_DATA)
     stack.driver.create_publisher(Header, "camera", RELIABLE)
     stack.driver.create_publisher(Image, "quiet", RELIABLE)
     for topic, kind in (("lidar/points", PointCloud2), ("camera", Image), ("quiet", Image)):
-        stack.node.intakes.add(Source(topic=topic, kind=kind), print, depth=5)
+        stack.node.intakes.add(TopicSource(topic=topic, kind=kind), print, depth=5)
     stack.spin(lambda: len(stack.logged) == 3)
     assert stack.logged == [
         "after 4 s, /lidar/points: nothing publishes sensor_msgs/msg/PointCloud2 there; "
@@ -228,11 +228,11 @@ def test_the_reason_why_nothing_comes_is_logged_once(stack):
 def test_overrides_of_the_quality_of_service_are_obeyed(stack):
     from std_msgs.msg import Header
 
-    from aerotwin_core.ros.intake import Source
+    from aerotwin_core.ros.intake import TopicSource
 
     got = []
     publisher = stack.driver.create_publisher(Header, "scan", RELIABLE)
-    intake = stack.node.intakes.add(Source(topic="scan", kind=Header), got.append, depth=5)
+    intake = stack.node.intakes.add(TopicSource(topic="scan", kind=Header), got.append, depth=5)
     stack.spin(lambda: stack.logged, lambda: publisher.publish(Header()))
     assert got
     assert intake.subscription.qos_profile.reliability is ReliabilityPolicy.BEST_EFFORT

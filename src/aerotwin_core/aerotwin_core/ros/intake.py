@@ -11,18 +11,16 @@ parameters `qos_overrides` of the node, where given, are obeyed and not adapted.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer
-
-if TYPE_CHECKING:
-    from aerotwin_core.ros.parameters import ConfiguredNode
 
 LOOK_PERIOD_S = 0.5
 """Between two looks at the publishers, in wall time, until the first message."""
@@ -32,7 +30,7 @@ _N_SUGGESTIONS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class TopicSource:
     """One topic and type from which an intake can be fed.
 
     `convert` makes the message that the intake passes on, or None where there is none in it; it
@@ -56,21 +54,23 @@ class Intake:
     `callback` receives the (converted) messages. A message that `convert` refuses with `ValueError`
     is logged and dropped. `n_messages` counts what came. `is_latched` asks for what was published
     before, `prefers_best_effort` for no repetition of lost messages, `is_optional` for no warning
-    when nothing comes.
+    when nothing comes. `on_lesser_offer` is called when a publisher offers less than is asked for.
     """
 
     def __init__(
         self,
-        node: "ConfiguredNode",
-        sources: Sequence[Source],
+        node: Node,
+        sources: Sequence[TopicSource],
         callback: Callable[[Any], None],
         *,
+        on_lesser_offer: Callable[[], None],
         depth: int,
         is_latched: bool = False,
         prefers_best_effort: bool = False,
         is_optional: bool = False,
     ) -> None:
         self._node, self._sources, self._callback = node, tuple(sources), callback
+        self._on_lesser_offer = on_lesser_offer
         self._is_latched, self.is_optional = is_latched, is_optional
         self._depth = depth
         self._reliability = (
@@ -141,7 +141,7 @@ class Intake:
         names = ", ".join(sorted(found)[:_N_SUGGESTIONS])
         return f"; {names} would fit: remap by -r {self._sources[0].topic}:={sorted(found)[0]}"
 
-    def _offers(self, source: Source) -> list[TopicEndpointInfo]:
+    def _offers(self, source: TopicSource) -> list[TopicEndpointInfo]:
         topic = self._node.resolve_topic_name(source.topic)
         offers = self._node.get_publishers_info_by_topic(topic)
         return [info for info in offers if info.topic_type == source.type_name]
@@ -168,7 +168,7 @@ class Intake:
     def _subscribe(self) -> Subscription:
         # Another publisher may come that offers less.
         events = SubscriptionEventCallbacks(
-            incompatible_qos=lambda _: self._node.intakes.look_again(),
+            incompatible_qos=lambda _: self._on_lesser_offer(),
             use_default_callbacks=False,
         )
         return self._node.create_subscription(
@@ -198,7 +198,7 @@ class Intake:
 class Intakes:
     """The intakes of a node: adapts them until they receive, and logs what they meet."""
 
-    def __init__(self, node: "ConfiguredNode") -> None:
+    def __init__(self, node: Node) -> None:
         self._node = node
         self._all: list[Intake] = []
         self._unreported: list[Intake] = []
@@ -208,15 +208,17 @@ class Intakes:
 
     def add(
         self,
-        sources: Source | Sequence[Source],
+        sources: TopicSource | Sequence[TopicSource],
         callback: Callable[[Any], None],
         *,
         depth: int,
         **options: bool,
     ) -> Intake:
         """Return a new intake; the options are those of `Intake`."""
-        sources = (sources,) if isinstance(sources, Source) else sources
-        intake = Intake(self._node, sources, callback, depth=depth, **options)
+        sources = (sources,) if isinstance(sources, TopicSource) else sources
+        intake = Intake(
+            self._node, sources, callback, on_lesser_offer=self.look_again, depth=depth, **options
+        )
         self._all.append(intake)
         self._unreported.append(intake)
         self.look_again()

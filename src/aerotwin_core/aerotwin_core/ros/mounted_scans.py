@@ -12,7 +12,7 @@ from sensor_msgs.msg import PointCloud2
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.point_clouds import scan_points
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import CLOUD_DEPTH
 from aerotwin_core.ros.static_tree import StaticTree
@@ -44,7 +44,7 @@ class MountedScans:
         self._tree = StaticTree()
         self._pending: deque[PointCloud2] = deque()
         self.counters = {"n_scans": 0, "n_scans_skipped": 0}
-        source = Source(topic="lidar/points", kind=PointCloud2)
+        source = TopicSource(topic="lidar/points", kind=PointCloud2)
         node.intakes.add(source, self._on_cloud, depth=CLOUD_DEPTH)
         self._tree.subscribe(node, self._process)
 

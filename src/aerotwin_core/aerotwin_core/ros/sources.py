@@ -14,37 +14,41 @@ from sensor_msgs.msg import CompressedImage, Image, Imu
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.ros.conversions import image_from_compressed
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 
 
-def image_sources(topic: str) -> tuple[Source, ...]:
+def image_sources(topic: str) -> tuple[TopicSource, ...]:
     """Return raw images, else those compressed by image_transport, passed on as Image."""
     return (
-        Source(topic=topic, kind=Image),
-        Source(topic=f"{topic}/compressed", kind=CompressedImage, convert=image_from_compressed),
+        TopicSource(topic=topic, kind=Image),
+        TopicSource(
+            topic=f"{topic}/compressed", kind=CompressedImage, convert=image_from_compressed
+        ),
     )
 
 
-def imu_sources() -> tuple[Source, ...]:
+def imu_sources() -> tuple[TopicSource, ...]:
     """Return imu/data_raw, else imu/data, which has an orientation, too (REP 145)."""
-    return Source(topic="imu/data_raw", kind=Imu), Source(topic="imu/data", kind=Imu)
+    return TopicSource(topic="imu/data_raw", kind=Imu), TopicSource(topic="imu/data", kind=Imu)
 
 
-def pose_sources(topic: str, *, frames: tuple[str, str] | None = None) -> dict[str, Source]:
+def pose_sources(topic: str, *, frames: tuple[str, str] | None = None) -> dict[str, TopicSource]:
     """Return every way in which poses are published, by its name, passed on as Odometry.
 
     `frames` are the parent and the child of the pose in /tf; without them /tf is left out.
     """
     sources = {
-        "odometry": Source(topic=topic, kind=Odometry),
-        "pose": Source(topic=topic, kind=PoseStamped, convert=_of_pose),
-        "pose_with_covariance": Source(
+        "odometry": TopicSource(topic=topic, kind=Odometry),
+        "pose": TopicSource(topic=topic, kind=PoseStamped, convert=_of_pose),
+        "pose_with_covariance": TopicSource(
             topic=topic, kind=PoseWithCovarianceStamped, convert=_of_pose_with_covariance
         ),
-        "transform": Source(topic=topic, kind=TransformStamped, convert=odometry_of_transform),
+        "transform": TopicSource(topic=topic, kind=TransformStamped, convert=odometry_of_transform),
     }
     if frames is not None:
-        sources["tf"] = Source(topic="/tf", kind=TFMessage, convert=lambda m: _in_tree(m, *frames))
+        sources["tf"] = TopicSource(
+            topic="/tf", kind=TFMessage, convert=lambda m: _in_tree(m, *frames)
+        )
     return sources
 
 

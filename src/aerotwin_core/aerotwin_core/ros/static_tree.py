@@ -8,7 +8,7 @@ import numpy as np
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.ros.conversions import transform_from_message
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.parameters import ConfiguredNode
 
 _DEPTH = 100
@@ -30,7 +30,7 @@ class StaticTree:
             self.add(message)
             on_change()
 
-        source = Source(topic="/tf_static", kind=TFMessage)
+        source = TopicSource(topic="/tf_static", kind=TFMessage)
         node.intakes.add(source, receive, depth=_DEPTH, is_latched=True)
 
     def add(self, message: TFMessage) -> None:

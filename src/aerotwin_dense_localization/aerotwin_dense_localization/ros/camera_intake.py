@@ -12,7 +12,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.camera_messages import array_from_image
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import IMAGE_DEPTH
 from aerotwin_core.ros.sources import image_sources
@@ -57,7 +57,7 @@ class CameraIntake:
         self._refusal = "camera_info has not come"
         self.counters = {"n_images": 0, "n_images_skipped": 0}
         self.last_skip = ""
-        info = Source(topic="camera/camera_info", kind=CameraInfo)
+        info = TopicSource(topic="camera/camera_info", kind=CameraInfo)
         node.intakes.add(info, self._on_info, depth=IMAGE_DEPTH)
         node.intakes.add(image_sources("camera/image_raw"), self._on_image, depth=n_waiting)
 

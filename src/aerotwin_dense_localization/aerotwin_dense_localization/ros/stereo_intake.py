@@ -15,7 +15,7 @@ from aerotwin_core.camera import StereoRig
 from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH
 from aerotwin_core.ros.sources import image_sources, pose_sources
@@ -75,7 +75,7 @@ class StereoIntake:
         add = self._node.intakes.add
         add([*pose_sources("slam/odom").values()], self._on_odom, depth=IMU_DEPTH)
         for side in ("left", "right"):
-            info = Source(topic=f"stereo/{side}/camera_info", kind=CameraInfo)
+            info = TopicSource(topic=f"stereo/{side}/camera_info", kind=CameraInfo)
             for sources, act in (
                 (info, self._on_info),
                 (image_sources(f"stereo/{side}/image_raw"), self._on_image),

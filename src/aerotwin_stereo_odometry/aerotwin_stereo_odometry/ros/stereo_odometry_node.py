@@ -19,7 +19,7 @@ from aerotwin_core.ros.conversions import (
     cloud_from_points,
     ns_from_stamp,
 )
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
@@ -94,7 +94,7 @@ class StereoOdometryNode(ConfiguredNode):
         for side in ("left", "right"):
             info, image = f"stereo/{side}/camera_info", f"stereo/{side}/image_raw"
             self.intakes.add(
-                Source(topic=info, kind=CameraInfo),
+                TopicSource(topic=info, kind=CameraInfo),
                 lambda m, side=side: self._on_info(side, m),
                 depth=IMAGE_DEPTH,
             )

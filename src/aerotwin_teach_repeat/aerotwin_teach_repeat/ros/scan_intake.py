@@ -11,7 +11,7 @@ from nav_msgs.msg import Odometry
 
 from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_core.ros.conversions import ns_from_stamp, transform_from_pose_message
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.mounted_scans import MountedScan, MountedScans
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import IMU_DEPTH
@@ -47,7 +47,7 @@ class ScanIntake:
         self._on_scan = on_scan
         self._odometry: deque[tuple[int, Odometry]] = deque(maxlen=RETAINED_ODOMETRY)
         self._scans = MountedScans(node, base_frame, self._handle_scan)
-        source = Source(topic="odom", kind=Odometry)
+        source = TopicSource(topic="odom", kind=Odometry)
         node.intakes.add(source, self._on_odom, depth=IMU_DEPTH, is_optional=True)
 
     @property

@@ -24,7 +24,7 @@ from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.point_clouds import finite_points
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.intake import Source
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import EXIT_FAILURE, run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
@@ -105,7 +105,7 @@ class TrajectoryEvaluationNode(ConfiguredNode):
         self._subscribe(p.truth_type, pose_sources("truth/odom"), self._on_truth)
         estimates = pose_sources("slam/odom", frames=frames_of(p.estimate_frames))
         self._subscribe(p.estimate_type, estimates, self._on_estimate)
-        maps = Source(topic="slam/map", kind=PointCloud2)
+        maps = TopicSource(topic="slam/map", kind=PointCloud2)
         self.intakes.add(maps, self._on_map, depth=1, is_latched=True, is_optional=True)
         publish_diagnostics(self, self._live.status)
         if p.report_period_s > 0.0:
@@ -114,7 +114,7 @@ class TrajectoryEvaluationNode(ConfiguredNode):
             create_wall_timer(self, _WATCH_PERIOD_S, self._on_watch)
         self.get_logger().info(f"the report grows in {self._folder}; {p}")
 
-    def _subscribe(self, name: str, sources: dict[str, Source], callback: Any) -> None:
+    def _subscribe(self, name: str, sources: dict[str, TopicSource], callback: Any) -> None:
         if name == "auto":
             chosen = [source for key, source in sources.items() if key != "tf"]
         else:
