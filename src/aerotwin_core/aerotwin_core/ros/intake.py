@@ -16,6 +16,7 @@ from typing import Any
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.topic_endpoint_info import TopicEndpointInfo
@@ -54,7 +55,9 @@ class Intake:
     `callback` receives the (converted) messages. A message that `convert` refuses with `ValueError`
     is logged and dropped. `n_messages` counts what came. `is_latched` asks for what was published
     before, `prefers_best_effort` for no repetition of lost messages, `is_optional` for no warning
-    when nothing comes. `on_lesser_offer` is called when a publisher offers less than is asked for.
+    when nothing is published. With `is_raw` messages are passed on as their CDR bytes.
+    `on_lesser_offer` is called when a publisher offers less than is asked for, `on_lost` with the
+    number of lost messages so far.
     """
 
     def __init__(
@@ -68,11 +71,13 @@ class Intake:
         is_latched: bool = False,
         prefers_best_effort: bool = False,
         is_optional: bool = False,
+        is_raw: bool = False,
+        on_lost: Callable[[int], None] | None = None,
     ) -> None:
         self._node, self._sources, self._callback = node, tuple(sources), callback
-        self._on_lesser_offer = on_lesser_offer
-        self._is_latched, self.is_optional = is_latched, is_optional
-        self._depth = depth
+        self._on_lesser_offer, self._on_lost = on_lesser_offer, on_lost
+        self._is_latched, self._is_optional = is_latched, is_optional
+        self._depth, self._is_raw = depth, is_raw
         self._reliability = (
             ReliabilityPolicy.BEST_EFFORT if prefers_best_effort else ReliabilityPolicy.RELIABLE
         )
@@ -112,6 +117,10 @@ class Intake:
             if is_retyped:  # the executor holds the old one, and DDS one type to a topic
                 return
         self._subscription = self._subscribe()
+
+    def is_missed(self) -> bool:
+        """Return whether a message was to be expected by now."""
+        return not self._is_optional or bool(self._node.count_publishers(self.name))
 
     def summary(self) -> str:
         """Return in words who publishes and what came, or why nothing can come."""
@@ -166,9 +175,11 @@ class Intake:
         return bool(self._node.get_parameters_by_prefix(f"qos_overrides.{name}.subscription"))
 
     def _subscribe(self) -> Subscription:
+        lost = self._on_lost
         # Another publisher may come that offers less.
         events = SubscriptionEventCallbacks(
             incompatible_qos=lambda _: self._on_lesser_offer(),
+            message_lost=lost and (lambda info: lost(info.total_count)),
             use_default_callbacks=False,
         )
         return self._node.create_subscription(
@@ -177,6 +188,7 @@ class Intake:
             self._receive,
             self._qos,
             event_callbacks=events,
+            raw=self._is_raw and self._source.convert is None,
             **({"qos_overriding_options": OVERRIDABLE} if self._is_fixed else {}),
         )
 
@@ -191,6 +203,8 @@ class Intake:
                 return
             if message is None:
                 return
+            if self._is_raw:
+                message = serialize_message(message)
         self.n_messages += 1
         self._callback(message)
 
@@ -212,7 +226,7 @@ class Intakes:
         callback: Callable[[Any], None],
         *,
         depth: int,
-        **options: bool,
+        **options: Any,
     ) -> Intake:
         """Return a new intake; the options are those of `Intake`."""
         sources = (sources,) if isinstance(sources, TopicSource) else sources
@@ -241,8 +255,8 @@ class Intakes:
         if not self._has_warned and time.monotonic() - self._start_s > WARNING_S:
             self._has_warned = True
             for intake in self._unreported:
-                say = log.info if intake.is_optional else log.warning
-                say(f"after {WARNING_S:g} s, {intake.summary()}")
+                if intake.is_missed():
+                    log.warning(f"after {WARNING_S:g} s, {intake.summary()}")
         if not self._unreported and self._timer is not None:
             self._timer.cancel()
 

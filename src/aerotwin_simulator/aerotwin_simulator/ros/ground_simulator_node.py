@@ -16,6 +16,7 @@ from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
@@ -62,19 +63,19 @@ class GroundSimulatorNode(ConfiguredNode):
         ).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
         self._static.publish(robot_messages.mounting_transform(self._options.T_base_lidar))
-        if self._options.is_stamped:
-            self.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, deep, **qos)
-        else:
-            self.create_subscription(Twist, "cmd_vel", self._on_command, deep, **qos)
+        commands = [
+            TopicSource(topic="cmd_vel", kind=TwistStamped, convert=lambda message: message.twist),
+            TopicSource(topic="cmd_vel", kind=Twist),
+        ]
+        if not self._options.is_stamped:
+            commands.reverse()
+        self.intakes.add(commands, self._on_command, depth=IMU_DEPTH, is_optional=True)
 
     def destroy_node(self) -> None:
         """Close the file with the node."""
         if self._path is not None:
             self._path.close()
         super().destroy_node()
-
-    def _on_stamped(self, message: TwistStamped) -> None:
-        self._on_command(message.twist)
 
     def _on_command(self, message: Twist) -> None:
         v, omega = message.linear.x, message.angular.z

@@ -90,7 +90,7 @@ class GroundSimulatorParameters(GroundRobotParameters):
         0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0
     )
     is_stamped: bool = parameter(
-        True, text="cmd_vel is TwistStamped; else Twist, the default of teleop nodes"
+        True, text="cmd_vel is TwistStamped until a publisher is found; else Twist. Both are taken"
     )
     path_file: str = parameter(
         "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
