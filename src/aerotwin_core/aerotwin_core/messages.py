@@ -7,7 +7,7 @@ topic. Builders take stamps in nanoseconds and arrays in the frames of REP-103.
 """
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, pi
 from typing import Any
 
 import numpy as np
@@ -240,6 +240,33 @@ def battery_state_message(
         cell_temperature=np.zeros(0, dtype=np.float32),
         location="",
         serial_number="",
+    )
+
+
+def laser_scan_message(
+    stamp_ns: int,
+    frame_id: str,
+    ranges_m: np.ndarray,
+    *,
+    limits_m: tuple[float, float],
+    scan_time_s: float,
+) -> Any:
+    """Return sensor_msgs/LaserScan of a full turn, from straight behind counter-clockwise.
+
+    `ranges_m` (n,) are +inf where nothing was met within `limits_m` (REP 117).
+    """
+    step = 2.0 * pi / len(ranges_m)
+    return _T["sensor_msgs/msg/LaserScan"](
+        header=header(stamp_ns, frame_id),
+        angle_min=-pi,
+        angle_max=pi - step,
+        angle_increment=step,
+        time_increment=scan_time_s / len(ranges_m),
+        scan_time=scan_time_s,
+        range_min=limits_m[0],
+        range_max=limits_m[1],
+        ranges=np.asarray(ranges_m, dtype=np.float32),
+        intensities=np.zeros(0, dtype=np.float32),
     )
 
 

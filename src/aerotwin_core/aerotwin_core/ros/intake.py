@@ -32,13 +32,14 @@ _N_SUGGESTIONS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class TopicSource:
-    """One topic and type from which an intake can be fed.
+    """One topic and type from which an intake can be fed; `suffix` follows a remapped name, too.
 
     `convert` makes the message that the intake passes on, or None where there is none in it; it
     raises `ValueError` for what cannot be used.
     """
 
     topic: str
+    suffix: str = ""
     kind: type
     convert: Callable[[Any], Any] | None = None
 
@@ -47,6 +48,10 @@ class TopicSource:
         """Name of the message type, such as `sensor_msgs/msg/Image`."""
         package, name = self.kind.__module__.partition(".")[0], self.kind.__name__
         return f"{package}/msg/{name}"
+
+    def resolved(self, node: Node) -> str:
+        """Return the full name of the topic, after remapping."""
+        return str(node.resolve_topic_name(self.topic)) + self.suffix
 
 
 class Intake:
@@ -95,7 +100,7 @@ class Intake:
     @property
     def name(self) -> str:
         """Full name of the preferred topic."""
-        return self._node.resolve_topic_name(self._sources[0].topic)
+        return self._sources[0].resolved(self._node)
 
     def look(self) -> None:
         """Subscribe anew if another source or another QoS fits the present publishers."""
@@ -109,7 +114,9 @@ class Intake:
         is_right = source is self._source and (self._is_fixed or _is_same(qos, self._qos))
         if is_right and self._subscription is not None:
             return
-        is_retyped = source.topic == self._source.topic and source is not self._source
+        is_retyped = source is not self._source and source.resolved(
+            self._node
+        ) == self._source.resolved(self._node)
         self._source, self._qos = source, qos
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
@@ -127,7 +134,7 @@ class Intake:
         offers = self._offers(self._source)
         if offers:
             names = ", ".join(sorted(map(_words, offers)))
-            topic = self._node.resolve_topic_name(self._source.topic)
+            topic = self._source.resolved(self._node)
             of = "" if topic == self.name else f" on {topic}"
             came = "receiving" if self.n_messages else "no message"
             return f"{self.name}: {came}{of} from {names}"
@@ -151,8 +158,7 @@ class Intake:
         return f"; {names} would fit: remap by -r {self._sources[0].topic}:={sorted(found)[0]}"
 
     def _offers(self, source: TopicSource) -> list[TopicEndpointInfo]:
-        topic = self._node.resolve_topic_name(source.topic)
-        offers = self._node.get_publishers_info_by_topic(topic)
+        offers = self._node.get_publishers_info_by_topic(source.resolved(self._node))
         return [info for info in offers if info.topic_type == source.type_name]
 
     def _asked(self, offers: Sequence[TopicEndpointInfo], is_best_effort: bool) -> QoSProfile:
@@ -171,8 +177,8 @@ class Intake:
         )
 
     def _has_overrides(self) -> bool:
-        name = self._node.resolve_topic_name(self._sources[0].topic)
-        return bool(self._node.get_parameters_by_prefix(f"qos_overrides.{name}.subscription"))
+        name = f"qos_overrides.{self.name}.subscription"
+        return bool(self._node.get_parameters_by_prefix(name))
 
     def _subscribe(self) -> Subscription:
         lost = self._on_lost
@@ -184,7 +190,7 @@ class Intake:
         )
         return self._node.create_subscription(
             self._source.kind,
-            self._source.topic,
+            self._source.resolved(self._node),
             self._receive,
             self._qos,
             event_callbacks=events,

@@ -22,7 +22,10 @@ def image_sources(topic: str) -> tuple[TopicSource, ...]:
     return (
         TopicSource(topic=topic, kind=Image),
         TopicSource(
-            topic=f"{topic}/compressed", kind=CompressedImage, convert=image_from_compressed
+            topic=topic,
+            suffix="/compressed",
+            kind=CompressedImage,
+            convert=image_from_compressed,
         ),
     )
 

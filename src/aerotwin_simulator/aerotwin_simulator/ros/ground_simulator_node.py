@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `ground_simulator`: cmd_vel in; lidar/points, odom, truth/odom, /clock and tf out."""
+"""Node `ground_simulator`: cmd_vel in; lidar/points, scan, odom, truth/odom, /clock and tf out."""
 
 import math
 import sys
@@ -12,7 +12,7 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import PointCloud2
+from sensor_msgs.msg import LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
@@ -23,6 +23,7 @@ from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
+from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground import robot_messages
 from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
@@ -45,6 +46,7 @@ class GroundSimulatorNode(ConfiguredNode):
             command_timeout_s=p.command_timeout_s,
             clock=time.monotonic,
         )
+        self._max_range_m = load_preset("lidar", p.lidar).maximum_range_m
         self._n_refused = 0
         self._wire()
         publish_diagnostics(self, self._report)
@@ -61,6 +63,7 @@ class GroundSimulatorNode(ConfiguredNode):
         self._publish_cloud = self.create_publisher(
             PointCloud2, "lidar/points", reliable(CLOUD_DEPTH), **qos
         ).publish
+        self._publish_scan = self.create_publisher(LaserScan, "scan", deep, **qos).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
         self._static.publish(robot_messages.mounting_transform(self._options.T_base_lidar))
         commands = [
@@ -107,6 +110,11 @@ class GroundSimulatorNode(ConfiguredNode):
             self._path.add(stamp_ns, vehicle.T_map_base)
         for scan in scans:
             self._publish_cloud(robot_messages.cloud(scan))
+            self._publish_scan(
+                robot_messages.flat_scan(
+                    scan, self._options.T_base_lidar, self._options.scan, self._max_range_m
+                )
+            )
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
         values = {name: str(value) for name, value in self._robot.counters.items()}

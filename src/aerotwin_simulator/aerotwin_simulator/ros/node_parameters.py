@@ -3,9 +3,10 @@
 """Parameters of the nodes `lidar`, `cameras` and `ground_simulator`, flat as ROS parameters are."""
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aerotwin_core.parameters import parameter
+from aerotwin_simulator.ground.flat_scan import FlatScanParameters
 from aerotwin_simulator.ground.robot import GroundRobotParameters
 from aerotwin_simulator.parameters import SimulatorParameters, same_parameter
 
@@ -96,6 +97,7 @@ class GroundSimulatorParameters(GroundRobotParameters):
         "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
     )
     publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
+    scan: FlatScanParameters = field(default_factory=FlatScanParameters)
 
     @property
     def start(self) -> tuple[float, float, float] | None:
