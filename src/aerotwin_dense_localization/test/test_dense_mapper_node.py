@@ -164,7 +164,7 @@ def test_pairs_without_a_pose_are_skipped_and_few_wait(start):
     partner.spin(lambda: counters["n_pairs_skipped"] == 3 + 5)  # too old, and before 1.8 s
     partner.spin(lambda: counters["n_pairs"] == 4)  # 1.8, 1.9, 2.0 and 2.1 s
     assert counters["n_odom_refused"] == 1
-    show(partner, 2.3, encoding="mono16")
+    show(partner, 2.3, encoding="nv12")
     tell_odometry(partner, 2.35)
     partner.spin(lambda: counters["n_pairs_skipped"] == 9)
     partner.spin(lambda: partner.values().get("n_pairs_skipped") == "9")
