@@ -56,7 +56,7 @@ class Px4Install:
 
     @property
     def has_lockstep(self) -> bool | None:
-        """Whether it waits for the simulator's time; None if a stripped program does not show it."""
+        """Whether it waits for the simulator; None if a stripped program does not show it."""
         try:
             if _NO_LOCKSTEP.search((self.build / "boardconfig").read_text(encoding="utf-8")):
                 return False

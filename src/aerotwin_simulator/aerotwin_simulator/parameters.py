@@ -45,7 +45,10 @@ class SimulatorParameters:
         unit="s wall",
         minimum=0.0,
     )
-    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
+    px4_dir: str = parameter(
+        "",
+        text="PX4 of controller px4: source tree, build or prefix; empty = PX4_DIR or a usual place",
+    )
     px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     px4_parameters: str = parameter(
         "", text="path of a YAML file of PX4 parameters by name, set at its start; empty = none"
