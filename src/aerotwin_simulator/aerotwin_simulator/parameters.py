@@ -47,7 +47,7 @@ class SimulatorParameters:
     )
     px4_dir: str = parameter(
         "",
-        text="PX4 of controller px4: source tree, build or prefix; empty = PX4_DIR or a usual place",
+        text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place",
     )
     px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     px4_parameters: str = parameter(
