@@ -6,8 +6,8 @@ First the installation: Python, packages and versions, system libraries, nodes a
 kernels, processors, disk, shared memory, the settings of DDS, who holds the ports, PX4's build
 (--px4-dir, PX4_DIR or a usual place). Then, if a vehicle flies or tries to, its link, as a ground
 station hears it on UDP 14540 + instance and 14550: mode and arming with PX4's own reasons, missing,
-frozen and impossible sensor values, GNSS, battery, estimator, and whether PX4's CA_ROTOR parameters are the
-airframe that is simulated. A flight is not disturbed: the doctor reads, and only a disarmed
+frozen and impossible sensor values, GNSS, battery, estimator, and whether PX4's CA_ROTOR parameters
+are the airframe that is simulated. A flight is not disturbed: the doctor reads, and only a disarmed
 autopilot is asked to run its arming checks.
 
   aerotwin doctor                             everything, vehicle 0
