@@ -69,12 +69,12 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(coarse_w
     from geometry_msgs.msg import TwistStamped
     from nav_msgs.msg import Odometry
     from rosgraph_msgs.msg import Clock
-    from sensor_msgs.msg import PointCloud2
+    from sensor_msgs.msg import LaserScan, PointCloud2
     from tf2_msgs.msg import TFMessage
 
     types = {
         "truth/odom": Odometry, "odom": Odometry, "lidar/points": PointCloud2, "/clock": Clock,
-        "/tf": TFMessage, "/tf_static": TFMessage,
+        "/tf": TFMessage, "/tf_static": TFMessage, "scan": LaserScan,
     }  # fmt: skip
     tokens = [f"world:={coarse_world}", "seed:=3", "duration_s:=2.5"]
     heard = driven("ground_vehicle.launch.yaml", tokens, types, TwistStamped, TURN_LEFT)
@@ -89,11 +89,31 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(coarse_w
     cloud = deserialize(heard["lidar/points"][-1], "sensor_msgs/msg/PointCloud2")
     assert (cloud.header.frame_id, cloud.height, cloud.point_step) == ("lidar", 1, 24)
     assert cloud.width > 1000
+    scan = deserialize(heard["scan"][-1], "sensor_msgs/msg/LaserScan")
+    assert (scan.header.frame_id, len(scan.ranges)) == ("base_link", 720)
+    assert scan.range_min == pytest.approx(0.4)
     (edge,) = deserialize(heard["/tf_static"][0], "tf2_msgs/msg/TFMessage").transforms
     assert (edge.header.frame_id, edge.child_frame_id) == ("base_link", "lidar")
     assert edge.transform.translation.z == 1.0
     (edge,) = deserialize(heard["/tf"][-1], "tf2_msgs/msg/TFMessage").transforms
     assert (edge.header.frame_id, edge.child_frame_id) == ("odom", "base_link")
+
+
+@pytest.mark.ros
+def test_a_robot_that_expects_stamped_commands_obeys_plain_ones_without_an_argument(coarse_world):
+    """Nav2's velocity smoother sends Twist or TwistStamped, by its release."""
+    from geometry_msgs.msg import Twist, Vector3
+    from nav_msgs.msg import Odometry
+
+    def has_moved(messages):
+        odom = messages["odom"]
+        return odom and deserialize(odom[-1], "nav_msgs/msg/Odometry").pose.pose.position.x > 0.2
+
+    heard = listen_to_launch(
+        "ground_vehicle.launch.yaml", [f"world:={coarse_world}"], {"odom": Odometry},
+        is_enough=has_moved, command=("cmd_vel", Twist, Twist(linear=Vector3(x=1.0))),
+    )  # fmt: skip
+    assert has_moved(heard.messages), heard.output
 
 
 @pytest.mark.ros

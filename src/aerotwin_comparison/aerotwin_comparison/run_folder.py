@@ -13,8 +13,8 @@ import numpy as np
 from aerotwin_core.bag import BagReader
 from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
-from aerotwin_core.messages import point_cloud_arrays
 from aerotwin_core.parameters import read_yaml
+from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.slam_poses import (
     frames_of_estimate,

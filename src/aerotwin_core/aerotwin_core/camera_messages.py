@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
+from aerotwin_core.errors import UserError
 from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import TYPESTORE, header
+from aerotwin_core.picture_size import check_encoded_picture
 
 _T = TYPESTORE.types
 _ENCODINGS = {
@@ -16,6 +18,36 @@ _ENCODINGS = {
     ("uint8", (3,)): "rgb8",
     ("float32", ()): "32FC1",
     ("int32", ()): "32SC1",
+}
+_GREY_16 = ("mono16", "16UC1")
+_PICTURES = {
+    **dict.fromkeys(("mono8", "8UC1"), ("u1", 1)),
+    **dict.fromkeys(_GREY_16, ("u2", 1)),
+    **dict.fromkeys(("rgb8", "bgr8", "8UC3"), ("u1", 3)),
+    **dict.fromkeys(("rgba8", "bgra8"), ("u1", 4)),
+    **dict.fromkeys(("bayer_rggb8", "bayer_bggr8", "bayer_gbrg8", "bayer_grbg8"), ("u1", 1)),
+    **dict.fromkeys(("yuv422", "uyvy", "yuyv", "yuv422_yuy2"), ("u1", 2)),
+}
+"""Kind and number of the values of a pixel, by encoding."""
+_DECODED = {
+    ("uint8", ()): "mono8",
+    ("uint16", ()): "mono16",
+    ("uint8", (3,)): "bgr8",
+    ("uint8", (4,)): "bgra8",
+}
+"""What OpenCV makes of a compressed picture."""
+# OpenCV names a Bayer pattern by its second row and column, ROS by the first.
+_CONVERSIONS = {
+    "rgba8": "COLOR_RGBA2RGB",
+    "bgra8": "COLOR_BGRA2RGB",
+    "bayer_rggb8": "COLOR_BayerBG2RGB",
+    "bayer_bggr8": "COLOR_BayerRG2RGB",
+    "bayer_gbrg8": "COLOR_BayerGR2RGB",
+    "bayer_grbg8": "COLOR_BayerGB2RGB",
+    "yuv422": "COLOR_YUV2RGB_UYVY",
+    "uyvy": "COLOR_YUV2RGB_UYVY",
+    "yuyv": "COLOR_YUV2RGB_YUY2",
+    "yuv422_yuy2": "COLOR_YUV2RGB_YUY2",
 }
 
 
@@ -74,31 +106,69 @@ def camera_info_message(
 
 
 def picture_from_image(message: Any) -> np.ndarray:
-    """Return (h, w) uint8 of a mono8 image, or red, green, blue (h, w, 3) of rgb8 and bgr8.
+    """Return an image as grey values (h, w) uint8, or as red, green, blue (h, w, 3) uint8.
+
+    mono8, mono16 (scaled to 8 bits) and their unnamed kinds 8UC1 and 16UC1 are grey; rgb8, bgr8,
+    8UC3 (blue first), rgba8, bgra8, the four bayer_*8 and yuv422 (also as uyvy, yuyv and
+    yuv422_yuy2) are colours.
 
     Raises `ValueError` if the encoding is another or the data is too short.
     """
-    channels = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}.get(message.encoding)
-    if channels is None:
-        raise ValueError(f"image encoding must be mono8, rgb8 or bgr8, got '{message.encoding}'")
-    height, width, step = message.height, message.width, message.step
-    if step < width * channels or len(message.data) < step * height:
+    values = _values(message)
+    name = message.encoding
+    if name in _GREY_16:
+        return (values * (255.0 / 65535.0) + 0.5).astype(np.uint8)
+    if name in _CONVERSIONS:
+        import cv2
+
+        return cv2.cvtColor(np.ascontiguousarray(values), getattr(cv2, _CONVERSIONS[name]))
+    return values[:, :, ::-1] if name in ("bgr8", "8UC3") else values
+
+
+def _values(message: Any) -> np.ndarray:
+    """Return the numbers of an image, (h, w) or (h, w, channels)."""
+    if message.encoding not in _PICTURES:
         raise ValueError(
-            f"image of {width}x{height} {message.encoding} needs {width * channels * height} bytes,"
+            f"image encoding must be one of {', '.join(_PICTURES)}, got '{message.encoding}'"
+        )
+    kind, channels = _PICTURES[message.encoding]
+    number = np.dtype((">" if message.is_bigendian else "<") + kind)
+    height, width, step = message.height, message.width, message.step
+    row = width * channels * number.itemsize
+    if step < row or len(message.data) < step * height:
+        raise ValueError(
+            f"image of {width}x{height} {message.encoding} needs {row * height} bytes,"
             f" got {len(message.data)} with step {step}"
         )
     data = np.frombuffer(message.data, dtype=np.uint8)[: step * height].reshape(height, step)
-    data = data[:, : width * channels]
-    if channels == 1:
-        return data
-    colours = data.reshape(height, width, 3)
-    return colours[:, :, ::-1] if message.encoding == "bgr8" else colours
+    data = data[:, :row]
+    if number.itemsize > 1:
+        data = np.ascontiguousarray(data).view(number)
+    return data if channels == 1 else data.reshape(height, width, channels)
+
+
+def picture_from_compressed(message: Any) -> tuple[np.ndarray, str]:
+    """Return the pixels of a jpeg or png CompressedImage, and their encoding: mono or bgr(a).
+
+    Raises `ValueError` if it is no such picture, or would take more memory than a file may.
+    """
+    import cv2
+
+    data = np.frombuffer(message.data, dtype=np.uint8)
+    try:
+        check_encoded_picture(data.tobytes(), f"compressed image of format '{message.format}'")
+    except UserError as error:
+        raise ValueError(str(error)) from error
+    pixels = cv2.imdecode(data, cv2.IMREAD_UNCHANGED | cv2.IMREAD_IGNORE_ORIENTATION)
+    if pixels is None or (pixels.dtype.name, pixels.shape[2:]) not in _DECODED:
+        raise ValueError(f"compressed image of format '{message.format}' cannot be decoded")
+    return pixels, _DECODED[pixels.dtype.name, pixels.shape[2:]]
 
 
 def array_from_image(message: Any) -> np.ndarray:
-    """Return (h, w) uint8 of a mono8 image, or the grey values of rgb8 and bgr8 (BT.601).
+    """Return the grey values (h, w) uint8 of an image; those of colours by ITU-R BT.601.
 
-    Raises `ValueError` if the encoding is another or the data is too short.
+    Raises `ValueError` as `picture_from_image`.
     """
     return grey_of(picture_from_image(message))
 

@@ -7,7 +7,7 @@ topic. Builders take stamps in nanoseconds and arrays in the frames of REP-103.
 """
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, pi
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from aerotwin_core.time import NANOSECONDS_PER_SECOND
 
 TYPESTORE = get_typestore(Stores.ROS2_JAZZY)
 _T = TYPESTORE.types
-_FLOAT64 = 8  # sensor_msgs/PointField constants
-_FLOAT32 = 7
+_FLOAT32 = 7  # of sensor_msgs/PointField
 
 
 def serialize(message: Any) -> bytes:
@@ -244,6 +243,33 @@ def battery_state_message(
     )
 
 
+def laser_scan_message(
+    stamp_ns: int,
+    frame_id: str,
+    ranges_m: np.ndarray,
+    *,
+    limits_m: tuple[float, float],
+    scan_time_s: float,
+) -> Any:
+    """Return sensor_msgs/LaserScan of a full turn, from straight behind counter-clockwise.
+
+    `ranges_m` (n,) are +inf where nothing was met within `limits_m` (REP 117).
+    """
+    step = 2.0 * pi / len(ranges_m)
+    return _T["sensor_msgs/msg/LaserScan"](
+        header=header(stamp_ns, frame_id),
+        angle_min=-pi,
+        angle_max=pi - step,
+        angle_increment=step,
+        time_increment=scan_time_s / len(ranges_m),
+        scan_time=scan_time_s,
+        range_min=limits_m[0],
+        range_max=limits_m[1],
+        ranges=np.asarray(ranges_m, dtype=np.float32),
+        intensities=np.zeros(0, dtype=np.float32),
+    )
+
+
 def point_cloud_message(
     stamp_ns: int, frame_id: str, points: np.ndarray, intensity: np.ndarray | None = None
 ) -> Any:
@@ -270,46 +296,6 @@ def point_cloud_message(
         data=data.reshape(-1).view(np.uint8),
         is_dense=True,
     )
-
-
-def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
-    """Return the float fields of a PointCloud2 by name, each (n,); points with NaN are retained.
-
-    Raises `ValueError` if the sizes in the message disagree or x, y, z are not float32 or float64.
-    """
-    order = ">" if message.is_bigendian else "<"
-    kinds = {_FLOAT32: np.dtype(f"{order}f4"), _FLOAT64: np.dtype(f"{order}f8")}
-    table = _point_rows(message)
-    n, step = table.shape
-    arrays = {}
-    for field in message.fields:
-        kind = kinds.get(field.datatype)
-        if kind is None:
-            continue
-        if field.offset + kind.itemsize > step:
-            raise ValueError(f"field '{field.name}' reaches beyond the point's {step} bytes")
-        cell = np.ascontiguousarray(table[:, field.offset : field.offset + kind.itemsize])
-        arrays[field.name] = cell.view(kind).reshape(n).astype(kind.newbyteorder("="), copy=False)
-    missing = {"x", "y", "z"} - set(arrays)
-    if missing:
-        raise ValueError(f"point cloud lacks the float fields {sorted(missing)}")
-    return arrays
-
-
-def _point_rows(message: Any) -> np.ndarray:
-    """Return the bytes of a PointCloud2, one row per point; rows of the cloud may be padded."""
-    width, height = int(message.width), int(message.height)
-    step, row_step = int(message.point_step), int(message.row_step)
-    data = np.frombuffer(message.data, dtype=np.uint8)
-    is_padded = height > 1 and row_step > width * step
-    n_bytes = row_step * height if is_padded else step * width * height
-    if step <= 0 or len(data) < n_bytes:
-        raise ValueError(
-            f"point cloud has {len(data)} bytes, expected {width} x {height} points of {step} bytes"
-        )
-    if is_padded:
-        data = data[:n_bytes].reshape(height, row_step)[:, : width * step]
-    return data[:n_bytes].reshape(-1)[: width * height * step].reshape(-1, step)
 
 
 def transform_stamped(

@@ -14,6 +14,7 @@ from rosbags.rosbag2 import Reader
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.errors import UserError
+from aerotwin_core.point_clouds import point_cloud_arrays
 
 IMU = "sensor_msgs/msg/Imu"
 
@@ -192,6 +193,6 @@ def test_a_point_cloud_comes_back():
     points = np.arange(12, dtype=np.float32).reshape(4, 3)
     message = messages.point_cloud_message(1, "map", points, np.arange(4))
     back = messages.deserialize(messages.serialize(message), message.__msgtype__)
-    arrays = messages.point_cloud_arrays(back)
+    arrays = point_cloud_arrays(back)
     np.testing.assert_array_equal(np.column_stack([arrays[k] for k in "xyz"]), points)
     np.testing.assert_array_equal(arrays["intensity"], np.arange(4))

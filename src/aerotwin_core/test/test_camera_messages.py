@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """CameraInfo and Image as OpenCV and ROS read them."""
 
+import zlib
+
 import cv2
 import numpy as np
 import pytest
@@ -11,9 +13,10 @@ from aerotwin_core.camera_messages import (
     array_from_image,
     camera_info_message,
     image_message,
+    picture_from_compressed,
     picture_from_image,
 )
-from aerotwin_core.messages import deserialize, serialize
+from aerotwin_core.messages import TYPESTORE, deserialize, header, serialize
 
 OPENCV_PX = 1e-5  # OpenCV's undistortion iterates to about that
 BASELINE_M = 0.12
@@ -131,6 +134,97 @@ def test_a_picture_that_is_cut_off_or_of_another_encoding_is_refused():
     message.data = message.data[:-1]
     with pytest.raises(ValueError, match="48 bytes, got 47"):
         picture_from_image(message)
-    message.encoding = "yuv422"
-    with pytest.raises(ValueError, match="encoding must be mono8"):
+    message.encoding = "nv12"
+    with pytest.raises(ValueError, match="encoding must be one of mono8"):
         picture_from_image(message)
+
+
+def image(values, encoding, order="<"):
+    """Return an Image of (h, w, ...) numbers, with rows padded by three bytes."""
+    values = np.asarray(values).astype(np.asarray(values).dtype.newbyteorder(order))
+    rows = np.frombuffer(values.tobytes(), dtype=np.uint8).reshape(len(values), -1)
+    rows = np.pad(rows, ((0, 0), (0, 3)))
+    return TYPESTORE.types["sensor_msgs/msg/Image"](
+        header=header(0, "camera"),
+        height=values.shape[0],
+        width=values.shape[1],
+        encoding=encoding,
+        is_bigendian=order == ">",
+        step=rows.shape[1],
+        data=rows.reshape(-1),
+    )
+
+
+RGB = (200, 120, 40)
+FLAT = np.tile(np.array(RGB, dtype=np.uint8), (8, 10, 1))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "channels"),
+    [("rgb8", "rgb"), ("bgr8", "bgr"), ("8UC3", "bgr"), ("rgba8", "rgba"), ("bgra8", "bgra")],
+)
+def test_orders_of_colours(encoding, channels):
+    values = np.dstack([np.full((8, 10), 255, np.uint8) if c == "a" else FLAT[:, :, "rgb".index(c)]
+                        for c in channels])  # fmt: skip
+    np.testing.assert_array_equal(picture_from_image(image(values, encoding)), FLAT)
+
+
+@pytest.mark.parametrize("pattern", ["rggb", "bggr", "gbrg", "grbg"])
+def test_a_bayer_mosaic_becomes_the_colour_it_was_made_of(pattern):
+    values = np.zeros((8, 10), dtype=np.uint8)
+    for k, c in enumerate(pattern):  # the first row and column first, as ROS names them
+        values[k // 2 :: 2, k % 2 :: 2] = RGB["rgb".index(c)]
+    np.testing.assert_array_equal(picture_from_image(image(values, f"bayer_{pattern}8")), FLAT)
+
+
+@pytest.mark.parametrize(("encoding", "luma"), [("yuv422", 1), ("uyvy", 1), ("yuyv", 0)])
+def test_the_brightness_of_yuv_comes_from_its_luma(encoding, luma):
+    values = np.full((8, 10, 2), 128, dtype=np.uint8)  # without colour
+    values[:, :, luma] = 235  # white, ITU-R BT.601
+    assert np.ptp(picture_from_image(image(values, encoding))) == 0
+    np.testing.assert_allclose(array_from_image(image(values, encoding)), 255, atol=1)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("encoding", ["mono16", "16UC1"])
+def test_sixteen_bits_are_scaled_to_eight(encoding, order):
+    values = np.array([[0, 257, 32896, 65535]], dtype=np.uint16)
+    assert array_from_image(image(values, encoding, order)).tolist() == [[0, 1, 128, 255]]
+
+
+def compressed(data, kind="jpeg"):
+    return TYPESTORE.types["sensor_msgs/msg/CompressedImage"](
+        header=header(7, "camera"), format=kind, data=np.frombuffer(data, dtype=np.uint8)
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "encoding"),
+    [
+        (FLAT[:, :, ::-1], "bgr8"),
+        (FLAT[:, :, 0], "mono8"),
+        (FLAT[:, :, 0].astype(np.uint16) * 200, "mono16"),
+    ],
+)
+def test_a_png_is_decoded_without_loss(values, encoding):
+    data = cv2.imencode(".png", values)[1].tobytes()
+    found, name = picture_from_compressed(compressed(data, "png"))
+    np.testing.assert_array_equal(found, values)
+    assert name == encoding
+
+
+def test_a_jpeg_is_decoded():
+    data = cv2.imencode(".jpg", FLAT[:, :, ::-1])[1].tobytes()
+    found, name = picture_from_compressed(compressed(data))
+    np.testing.assert_allclose(found[:, :, ::-1].astype(int), FLAT, atol=4)
+    assert name == "bgr8"
+
+
+def test_pictures_that_cannot_be_decoded_are_refused():
+    with pytest.raises(ValueError, match=r"format 'h264'.*not a picture"):
+        picture_from_compressed(compressed(b"\0\0\1", "h264"))
+    whole = cv2.imencode(".png", FLAT)[1].tobytes()
+    header_chunk = whole[12:16] + (30_000).to_bytes(4, "big") * 2 + whole[24:29]
+    huge = whole[:12] + header_chunk + zlib.crc32(header_chunk).to_bytes(4, "big") + whole[33:]
+    with pytest.raises(ValueError, match="pixels"):
+        picture_from_compressed(compressed(huge, "png"))

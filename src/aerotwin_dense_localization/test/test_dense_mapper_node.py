@@ -17,7 +17,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from aerotwin_core.camera import PinholeCamera, StereoRig  # noqa: E402
 from aerotwin_core.errors import ParameterError  # noqa: E402
-from aerotwin_core.ros.conversions import arrays_from_cloud  # noqa: E402
+from aerotwin_core.point_clouds import point_cloud_arrays  # noqa: E402
 from aerotwin_dense_localization.depth import StereoParameters  # noqa: E402
 from aerotwin_dense_localization.mapping import load_map  # noqa: E402
 from aerotwin_dense_localization.mapping.recorder import (  # noqa: E402
@@ -117,7 +117,7 @@ def test_a_flight_past_the_wall_leaves_its_map(start, tmp_path):
     partner.spin(lambda: partner.heard["slam/map"])
     preview = partner.heard["slam/map"][-1]
     assert preview.header.frame_id == "map"
-    columns = arrays_from_cloud(preview)
+    columns = point_cloud_arrays(preview)
     points = np.column_stack([columns[axis] for axis in "xyz"])
     assert np.abs(WALL.off(points)).mean() < 2 * OFF_M
     answer = finish(partner)
@@ -164,7 +164,7 @@ def test_pairs_without_a_pose_are_skipped_and_few_wait(start):
     partner.spin(lambda: counters["n_pairs_skipped"] == 3 + 5)  # too old, and before 1.8 s
     partner.spin(lambda: counters["n_pairs"] == 4)  # 1.8, 1.9, 2.0 and 2.1 s
     assert counters["n_odom_refused"] == 1
-    show(partner, 2.3, encoding="mono16")
+    show(partner, 2.3, encoding="nv12")
     tell_odometry(partner, 2.35)
     partner.spin(lambda: counters["n_pairs_skipped"] == 9)
     partner.spin(lambda: partner.values().get("n_pairs_skipped") == "9")

@@ -4,10 +4,10 @@
 
 First the installation: Python, packages and versions, system libraries, nodes and verbs, compiled
 kernels, processors, disk, shared memory, the settings of DDS, who holds the ports, PX4's build
-(--px4-dir or PX4_DIR). Then, if a vehicle flies or tries to, its link, as a ground station hears
-it on UDP 14540 + instance and 14550: mode and arming with PX4's own reasons, missing, frozen and
-impossible sensor values, GNSS, battery, estimator, and whether PX4's CA_ROTOR parameters are the
-airframe that is simulated. A flight is not disturbed: the doctor reads, and only a disarmed
+(--px4-dir, PX4_DIR or a usual place). Then, if a vehicle flies or tries to, its link, as a ground
+station hears it on UDP 14540 + instance and 14550: mode and arming with PX4's own reasons, missing,
+frozen and impossible sensor values, GNSS, battery, estimator, and whether PX4's CA_ROTOR parameters
+are the airframe that is simulated. A flight is not disturbed: the doctor reads, and only a disarmed
 autopilot is asked to run its arming checks.
 
   aerotwin doctor                             everything, vehicle 0
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--airframe", default="iris", help="what is simulated: name, or path of its YAML (iris)"
     )
     parser.add_argument(
-        "--px4-dir", default=os.environ.get("PX4_DIR"), help="PX4 source folder (PX4_DIR)"
+        "--px4-dir", default="", help="PX4's source tree, build folder or prefix (PX4_DIR)"
     )
     parser.add_argument(
         "--only", choices=("installation", "link"), help="one half; link: silence is a failure"
@@ -103,7 +103,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
         yield from running_checks(arguments)
 
 
-def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
+def installation_checks(instance: int, px4_dir: str) -> Iterator[Check]:
     """Yield the checks of the installation."""
     from aerotwin_doctor import installation, machine, ports
 
@@ -129,8 +129,7 @@ def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
     yield machine.dds_settings_check()
     yield machine.domain_check(set(ports.udp_ports(instance).values()))
     yield ports.ports_check(ports.endpoints(), instance)
-    if px4_dir:
-        yield installation.px4_check(px4_dir)
+    yield installation.px4_check(px4_dir)
 
 
 def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:

@@ -16,7 +16,10 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, distributions, 
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from aerotwin_core.errors import UserError
 from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_px4_bridge.process import PX4_MODEL
+from aerotwin_px4_bridge.px4_install import VARIABLE, find_px4
 
 SUPPORTED_PYTHON = ((3, 11), (3, 12))
 SETUPTOOLS_LIMIT = 80
@@ -33,12 +36,9 @@ _PINNED = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[[^]]*\])?\s*(==|<)\s*([0-9][0-9a-z
 _PREFIX = "aerotwin"
 _MODULE_OF_ROSDEP_KEY = {"python3-opencv": "cv2", "python3-pil": "PIL", "python3-yaml": "yaml"}
 SET_UP = "run make setup"
-PX4_BUILD = Path("build/px4_sitl_default")
-PX4_MODEL = "none_iris"
 OLDEST_PX4 = (1, 14)
-_PX4_TAG = re.compile(r'PX4_GIT_TAG_STR\s+"v?(\d+)\.(\d+)[^"]*"')
 _PX4_CHECK = "px4.build"
-_BUILD_PX4 = "make px4_sitl_default in it"
+_BUILD_PX4 = "make px4_sitl_default in its source tree"
 
 
 def workspace_root() -> Path | None:
@@ -226,29 +226,25 @@ def kernels_check(source: Path) -> Check:
     return ok(name, f"{n_kernels} compiled kernels")
 
 
-def px4_check(folder: str) -> Check:
-    """Return whether PX4 was built there, and its version and model."""
-    root = Path(folder).expanduser()
-    program = root / PX4_BUILD / "bin/px4"
-    airframes = root / PX4_BUILD / "etc/init.d-posix/airframes"
-    if not program.is_file() or not os.access(program, os.X_OK):
-        return fail(_PX4_CHECK, f"PX4_DIR: no program {program}", _BUILD_PX4)
-    if not any(airframes.glob(f"*_{PX4_MODEL}")):
-        return fail(_PX4_CHECK, f"{airframes} has no airframe *_{PX4_MODEL}", _BUILD_PX4)
-    text, version = _px4_version(root)
-    if version is None:
-        return warn(_PX4_CHECK, f"built in {root}, but its version is not known", _BUILD_PX4)
-    if version < OLDEST_PX4:
-        return fail(_PX4_CHECK, f"{text} in {root} is too old", "check out v1.14 or newer")
-    return ok(_PX4_CHECK, f"{text} with {PX4_MODEL} in {root}")
-
-
-def _px4_version(root: Path) -> tuple[str, tuple[int, int] | None]:
-    header = root / PX4_BUILD / "src/lib/version/build_git_version.h"
+def px4_check(folder: str = "") -> Check:
+    """Return whether PX4 is there, or in a usual place; its version, model, and lockstep."""
     try:
-        match = _PX4_TAG.search(header.read_text(encoding="utf-8"))
-    except OSError:
-        return "PX4", None
-    if match is None:
-        return "PX4", None
-    return f"PX4 {match[0].split(chr(34))[1]}", (int(match[1]), int(match[2]))
+        found = find_px4(folder)
+    except UserError as error:
+        if folder or VARIABLE in os.environ:
+            return fail(_PX4_CHECK, str(error), _BUILD_PX4)
+        return ok(_PX4_CHECK, "none found; the embedded autopilot flies without it")
+    place = f"{found.kind} {found.build} ({found.origin})"
+    if not os.access(found.program, os.X_OK):
+        return fail(_PX4_CHECK, f"{found.program} may not be run", _BUILD_PX4)
+    if not any((found.build / "etc/init.d-posix/airframes").glob(f"*_{PX4_MODEL}")):
+        return fail(_PX4_CHECK, f"no airframe *_{PX4_MODEL} in {place}", _BUILD_PX4)
+    if found.has_lockstep is False:
+        return fail(_PX4_CHECK, f"built without lockstep in {place}", _BUILD_PX4)
+    lockstep = "with lockstep" if found.has_lockstep else "lockstep not known"
+    tag, version = found.version
+    if version is None:
+        return warn(_PX4_CHECK, f"version not known, {lockstep}, {place}", _BUILD_PX4)
+    if version < OLDEST_PX4:
+        return fail(_PX4_CHECK, f"PX4 {tag} is too old: {place}", "check out v1.14 or newer")
+    return ok(_PX4_CHECK, f"PX4 {tag} with {PX4_MODEL}, {lockstep}, {place}")

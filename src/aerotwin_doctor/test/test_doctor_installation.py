@@ -9,6 +9,7 @@ import pytest
 
 from aerotwin_doctor import installation, machine, ports
 from aerotwin_doctor.check import FAIL, OK, WARN
+from aerotwin_px4_bridge import px4_install
 
 ROOT = Path(__file__).resolve().parents[3]
 PIN = {"numpy": ("==", "2.4.6")}
@@ -175,27 +176,57 @@ def test_a_simulator_without_autopilot_fails_and_one_with_it_is_well():
     assert check.status == OK and str(ports.HIL_PORT + instance) in check.message
 
 
-def make_px4(folder: Path, tag: str) -> None:
-    build = folder / installation.PX4_BUILD
-    for path in ("bin/px4", "etc/init.d-posix/airframes/10016_none_iris"):
+def make_px4(build: Path, tag: str = "v1.14.3") -> Path:
+    """Make a build with lockstep, as far as files show it."""
+    for path in ("bin/px4", "etc/init.d-posix/rcS", "etc/init.d-posix/airframes/10016_none_iris"):
         (build / path).parent.mkdir(parents=True, exist_ok=True)
-        (build / path).write_text("")
+        (build / path).write_bytes(b"LockstepScheduler::set_absolute_time")
         (build / path).chmod(0o755)
     header = build / "src/lib/version/build_git_version.h"
     header.parent.mkdir(parents=True)
     header.write_text(f'#define PX4_GIT_TAG_STR "{tag}"\n')
+    return build
+
+
+@pytest.fixture
+def no_px4(monkeypatch, tmp_path):
+    """Hide the PX4 of this machine."""
+    monkeypatch.delenv(px4_install.VARIABLE, raising=False)
+    monkeypatch.setattr(px4_install, "USUAL_PLACES", (str(tmp_path / "usual"),))
+    return tmp_path
 
 
 @pytest.mark.parametrize(
     ("tag", "status"), [("v1.14.3-dirty", OK), ("v1.15.0", OK), ("v1.13.2", FAIL), ("?", WARN)]
 )
 def test_a_px4_build_is_judged_by_its_version(tmp_path, tag, status):
-    make_px4(tmp_path, tag)
+    make_px4(tmp_path / px4_install.PX4_BUILD, tag)
     assert installation.px4_check(str(tmp_path)).status == status
 
 
-def test_a_folder_without_px4_fails(tmp_path):
+def test_a_source_tree_a_build_folder_and_a_prefix_are_found_and_named(no_px4):
+    assert "none found" in installation.px4_check().message
+    build = make_px4(no_px4 / "usual" / px4_install.PX4_BUILD)
+    check = installation.px4_check()
+    assert f"source tree {build} (found in a usual place" in check.message
+    assert "with lockstep" in check.message
+    prefix = make_px4(no_px4 / "px4")
+    assert f"installed {prefix} (px4_dir)" in installation.px4_check(str(prefix)).message
+    (build / "CMakeCache.txt").touch()
+    assert f"build folder {build}" in installation.px4_check(str(build)).message
+
+
+def test_a_px4_that_would_not_wait_for_the_simulator_fails(no_px4):
+    build = make_px4(no_px4 / "px4")
+    (build / "boardconfig").write_text("CONFIG_BOARD_NOLOCKSTEP=y\n")
+    check = installation.px4_check(str(build))
+    assert (check.status, "built without lockstep" in check.message) == (FAIL, True)
+
+
+def test_a_folder_without_px4_fails(tmp_path, monkeypatch):
     assert "make px4_sitl_default" in installation.px4_check(str(tmp_path)).way_out
+    monkeypatch.setenv(px4_install.VARIABLE, str(tmp_path))
+    assert "PX4_DIR: looked for" in installation.px4_check().message
 
 
 @pytest.mark.skipif("PX4_DIR" not in os.environ, reason="real PX4 not present: set PX4_DIR")

@@ -11,6 +11,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_px4_bridge.program import AutopilotProcess
 from aerotwin_px4_bridge.px4_files import LINKS, mavlink_script, parameter_script
+from aerotwin_px4_bridge.px4_install import find_px4
 
 EMBEDDED_COMMAND = "embedded_autopilot"
 PX4_MODEL = "none_iris"
@@ -18,7 +19,6 @@ FASTEST = 30.0
 """Real-time factor to prepare PX4 for when none is requested: the highest seen in flight."""
 _FUNCTION_MOTOR_1, _MOST_ROTORS = 101, 12
 """PX4 v1.14, src/lib/mixer_module/output_functions.yaml and control_allocator module.yaml."""
-PX4_BUILD = Path("build/px4_sitl_default")
 
 
 def embedded_process(
@@ -48,7 +48,7 @@ def embedded_process(
 
 
 def px4_process(
-    px4_dir: Path,
+    px4_dir: Path | str,
     instance: int,
     run_folder: Path,
     *,
@@ -66,8 +66,8 @@ def px4_process(
 
     Parameters
     ----------
-    px4_dir : Path
-        A PX4-Autopilot folder in which `px4_sitl_default` was built.
+    px4_dir : Path or str
+        A source tree, a build folder or an installed prefix; "" for the one that `find_px4` finds.
     instance : int
         Vehicle number: PX4 connects to TCP 4560 + instance, its system id is one more.
     run_folder : Path
@@ -96,9 +96,14 @@ def px4_process(
     Raises
     ------
     UserError
-        If PX4 was not built there, or a parameter or link does not exist.
+        If no PX4 is there, it was built without lockstep, or a parameter or link does not exist.
     """
-    build = _checked_build(Path(px4_dir))
+    install = find_px4(str(px4_dir))
+    if install.has_lockstep is False:
+        raise UserError(
+            f"{install.program}: built without lockstep (CONFIG_BOARD_NOLOCKSTEP): it would not "
+            "wait for simulated time; build 'make px4_sitl_default'"
+        )
     folder = (Path(run_folder) / f"px4_{instance}").resolve()
     if links is None:
         links = tuple(LINKS) if speed_factor == 1.0 else ()
@@ -124,7 +129,7 @@ def px4_process(
         "PATH": f"{folder}:{os.environ.get('PATH', '')}",  # PX4 sources its scripts from PATH
     }
     return AutopilotProcess(
-        [str(build / "bin" / "px4"), "-i", str(instance), "-d", str(build / "etc")],
+        [str(install.program), "-i", str(instance), "-d", str(install.build / "etc")],
         log_path=folder / "px4.log",
         cwd=folder,
         environment=environment,
@@ -206,14 +211,3 @@ def _beside_python(program: str) -> str:
     """Return the program installed with this interpreter, or its bare name for PATH."""
     beside = Path(sys.executable).parent / program
     return str(beside) if beside.exists() else program
-
-
-def _checked_build(px4_dir: Path) -> Path:
-    build = px4_dir.expanduser().resolve() / PX4_BUILD
-    for needed in (build / "bin" / "px4", build / "etc" / "init.d-posix" / "rcS"):
-        if not needed.is_file():
-            raise UserError(
-                f"px4_dir: looked for {needed}, found nothing; give the folder of PX4-Autopilot "
-                "and run 'make px4_sitl_default' in it"
-            )
-    return build

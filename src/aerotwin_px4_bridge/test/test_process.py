@@ -224,7 +224,7 @@ def test_more_rotors_than_px4_allocates_are_refused():
 
 def test_a_folder_without_px4_is_reported_with_what_was_looked_for(tmp_path):
     with pytest.raises(
-        UserError, match=r"looked for .*bin/px4, found nothing.*make px4_sitl_default"
+        UserError, match=r"px4_dir: looked for .*bin/px4.*found nothing.*make px4_sitl_default"
     ):
         px4_process(tmp_path / "nothing", 0, tmp_path, home=HOME)
 

@@ -10,7 +10,8 @@ import numpy as np
 from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import transform_from_pose, transform_points
-from aerotwin_core.messages import point_cloud_arrays, stamp_ns
+from aerotwin_core.messages import stamp_ns
+from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_registration.clouds import Cloud, without_invalid
 

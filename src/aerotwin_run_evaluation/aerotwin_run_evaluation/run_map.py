@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from aerotwin_core.bag import BagReader
-from aerotwin_core.messages import deserialize, point_cloud_arrays
+from aerotwin_core.messages import deserialize
+from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map

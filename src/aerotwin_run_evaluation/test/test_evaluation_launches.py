@@ -32,7 +32,7 @@ import sys
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import PointCloud2
-from aerotwin_core.ros.conversions import arrays_from_cloud
+from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.ros.qos import reliable
 
 rclpy.init(args=sys.argv)
@@ -41,7 +41,7 @@ publisher = node.create_publisher(PoseStamped, "/my/pose", 50)
 
 def answer(message):
     pose = PoseStamped(header=message.header)
-    pose.pose.position.x = FACTOR * float(arrays_from_cloud(message)["z"][0])
+    pose.pose.position.x = FACTOR * float(point_cloud_arrays(message)["z"][0])
     pose.pose.orientation.w = 1.0
     publisher.publish(pose)
 

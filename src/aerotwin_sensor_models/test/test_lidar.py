@@ -9,7 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 from scipy.stats import norm
 
-from aerotwin_core.messages import deserialize, point_cloud_arrays, serialize
+from aerotwin_core.messages import deserialize, serialize
+from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_sensor_models.lidar import POINT, Lidar, LidarParameters
 from aerotwin_sensor_models.lidar_message import scan_message

@@ -36,7 +36,10 @@ class AutopilotChoice:
     """Who flies."""
 
     controller: str = parameter("embedded", text="who flies", choices=("embedded", "px4"))
-    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
+    px4_dir: str = parameter(
+        "",
+        text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place",
+    )
 
 
 EMBEDDED = AutopilotChoice()

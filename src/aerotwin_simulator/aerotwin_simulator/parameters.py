@@ -66,7 +66,10 @@ class ControllerSettings:
 class Px4Settings:
     """A PX4 SITL, of controller px4."""
 
-    dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
+    dir: str = parameter(
+        "",
+        text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place",
+    )
     model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     parameters: str = parameter(
         "", text="path of a YAML file of PX4 parameters by name, set at its start; empty = none"

@@ -39,7 +39,8 @@ PARTNER = textwrap.dedent(
     from sensor_msgs.msg import PointCloud2
     from tf2_msgs.msg import TFMessage
     from aerotwin_core.messages import odometry_message, serialize
-    from aerotwin_core.ros.conversions import arrays_from_cloud, ns_from_stamp
+    from aerotwin_core.point_clouds import point_cloud_arrays
+    from aerotwin_core.ros.conversions import ns_from_stamp
     from aerotwin_core.ros.qos import CLOUD_DEPTH, LATCHED, reliable
 
     n_turns, limit_s = int(sys.argv[1]), float(sys.argv[2])
@@ -50,7 +51,7 @@ PARTNER = textwrap.dedent(
     found, mounting = [], []
 
     def take(cloud):
-        arrays = arrays_from_cloud(cloud)
+        arrays = point_cloud_arrays(cloud)
         x, time = arrays["x"], arrays["time"]
         found.append([ns_from_stamp(cloud.header.stamp), int(cloud.height), int(cloud.width),
                       int(np.isfinite(x).sum()), float(time.max()), cloud.header.frame_id])

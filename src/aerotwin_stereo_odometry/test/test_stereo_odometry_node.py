@@ -129,7 +129,8 @@ def stamps(messages):
 
 
 def test_every_pair_gets_its_odometry_in_the_body_frame(driver, sequence):
-    from aerotwin_core.ros.conversions import arrays_from_cloud, transform_from_pose_message
+    from aerotwin_core.point_clouds import point_cloud_arrays
+    from aerotwin_core.ros.conversions import transform_from_pose_message
 
     poses, pairs = sequence
     dark = np.zeros_like(pairs[0][0])
@@ -165,7 +166,7 @@ def test_every_pair_gets_its_odometry_in_the_body_frame(driver, sequence):
     assert values["n_frames"] == str(N_FRAMES)
     assert values["n_lost"] == "2"
     cloud = driver.got["map"][-1]
-    points = arrays_from_cloud(cloud)
+    points = point_cloud_arrays(cloud)
     assert cloud.header.frame_id == "odom"
     # the wall stands 6 m ahead: x of odom, which is forward
     assert 4.0 < np.median(points["x"]) < 8.0

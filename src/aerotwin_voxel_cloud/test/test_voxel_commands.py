@@ -220,7 +220,7 @@ def test_the_node_gives_the_cloud_to_a_late_subscriber(plate, kind, height):
     rclpy = pytest.importorskip("rclpy")
     from sensor_msgs.msg import PointCloud2
 
-    from aerotwin_core.ros.conversions import arrays_from_cloud
+    from aerotwin_core.point_clouds import point_cloud_arrays
     from aerotwin_core.ros.qos import LATCHED
     from aerotwin_voxel_cloud.ros.voxel_cloud_node import VoxelCloudNode
 
@@ -235,7 +235,7 @@ def test_the_node_gives_the_cloud_to_a_late_subscriber(plate, kind, height):
             rclpy.spin_once(peer, timeout_sec=0.1)
             if received:
                 break
-        cloud = arrays_from_cloud(received[0])
+        cloud = point_cloud_arrays(received[0])
         assert len(cloud["x"]) == 12
         np.testing.assert_allclose(cloud["z"], height, atol=1e-6)
         assert received[0].header.frame_id == "map"

@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """rclpy messages <-> arrays; pure functions, both directions."""
 
+import sys
 from array import array
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
-from sensor_msgs.msg import Image, PointCloud2, PointField
+from sensor_msgs.msg import CompressedImage, Image, PointCloud2, PointField
 
 from aerotwin_core.camera_messages import array_from_image as array_from_image
 from aerotwin_core.camera_messages import camera_from_info as camera_from_info
+from aerotwin_core.camera_messages import picture_from_compressed
 from aerotwin_core.camera_messages import raw_camera_from_info as raw_camera_from_info
 from aerotwin_core.frames import FloatArray, pose_from_transform, transform_from_pose
-from aerotwin_core.messages import point_cloud_arrays
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
 
 
@@ -49,6 +50,20 @@ def image_from_array(image: np.ndarray, stamp_ns: int, frame_id: str) -> Image:
     return message
 
 
+def image_from_compressed(message: CompressedImage) -> Image:
+    """Return a jpeg or png picture as an image message, with the same header.
+
+    Raises `ValueError` if it cannot be decoded.
+    """
+    pixels, encoding = picture_from_compressed(message)
+    height, width = pixels.shape[:2]
+    step = pixels.size // height * pixels.itemsize
+    return Image(
+        header=message.header, height=height, width=width, encoding=encoding, step=step,
+        is_bigendian=int(sys.byteorder == "big"), data=fill(pixels),
+    )  # fmt: skip
+
+
 def transform_from_message(transform: Transform) -> FloatArray:
     """Return the 4x4 matrix of geometry_msgs/Transform."""
     p, q = transform.translation, transform.rotation
@@ -77,25 +92,6 @@ def transform_from_pose_message(pose: Pose) -> FloatArray:
     """Return the 4x4 matrix of geometry_msgs/Pose."""
     p, q = pose.position, pose.orientation
     return transform_from_pose([p.x, p.y, p.z], [q.x, q.y, q.z, q.w])
-
-
-def arrays_from_cloud(message: PointCloud2) -> dict[str, np.ndarray]:
-    """Return the float fields of a cloud by name; see `messages.point_cloud_arrays`."""
-    return point_cloud_arrays(message)
-
-
-def points_from_cloud(message: PointCloud2) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the finite points (n, 3) of a cloud, their times and how many were left out.
-
-    Times are those of the field `time` since the stamp (n,) [s], zeros without it.
-
-    Raises `ValueError` as `messages.point_cloud_arrays`.
-    """
-    columns = arrays_from_cloud(message)
-    points = np.column_stack([columns[axis] for axis in "xyz"])
-    times = np.asarray(columns.get("time", np.zeros(len(points))), dtype=np.float64)
-    is_finite = np.isfinite(points).all(axis=1) & np.isfinite(times)
-    return points[is_finite], times[is_finite], int(np.count_nonzero(~is_finite))
 
 
 def cloud_from_points(

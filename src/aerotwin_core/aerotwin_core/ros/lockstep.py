@@ -13,6 +13,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.timer import Timer
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import diagnostics_message, serialize
@@ -55,9 +56,9 @@ class InputWatch:
             )
 
 
-def create_wall_timer(node: Node, period_s: float, callback: Callable[[], None]) -> None:
+def create_wall_timer(node: Node, period_s: float, callback: Callable[[], None]) -> Timer:
     """Call `callback` in steady wall time, also where `use_sim_time` is set."""
-    node.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
+    return node.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
 def publish_diagnostics(node: Node, report: Report) -> None:

@@ -12,6 +12,7 @@ from rclpy.node import Node
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import check_renamed, flat_parameters, load_parameters, old_names
+from aerotwin_core.ros.intake import Intakes
 
 T = TypeVar("T")
 _LARGEST = {int: 2**63 - 1, float: sys.float_info.max}
@@ -24,10 +25,14 @@ _RANGES = {
 
 
 class ConfiguredNode(Node):
-    """A node that knows every parameter it was started with, also undeclared ones."""
+    """A node that knows every parameter it was started with, also undeclared ones.
+
+    `intakes` receive the topics of other people's nodes.
+    """
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+        self.intakes = Intakes(self)
 
 
 def declare_parameters(node: ConfiguredNode, cls: type[T]) -> T:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The QoS profiles of the workspace: reliable, keep last; maps and statics transient local.
 
-Best-effort loses large clouds and meets no default subscriber, hence RELIABLE everywhere.
+Best-effort loses large clouds and meets no default subscriber, hence RELIABLE everywhere. What
+other people's nodes publish is received through `intake`, which adapts.
 """
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy

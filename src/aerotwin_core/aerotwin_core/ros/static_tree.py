@@ -2,17 +2,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static transforms as they arrive on /tf_static."""
 
+from collections.abc import Callable
+
 import numpy as np
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.ros.conversions import transform_from_message
+from aerotwin_core.ros.intake import TopicSource
+from aerotwin_core.ros.parameters import ConfiguredNode
+
+_DEPTH = 100
 
 
 class StaticTree:
-    """Looks up the pose of a frame in another one above it in the tree."""
+    """Looks up the pose of a frame in another one above it in the tree.
+
+    `subscribe` feeds it from /tf_static; `on_change` is called after each message.
+    """
 
     def __init__(self) -> None:
         self._parents: dict[str, tuple[str, np.ndarray]] = {}
+
+    def subscribe(self, node: ConfiguredNode, on_change: Callable[[], None]) -> None:
+        """Add what arrives on /tf_static; some drivers publish it without transient local."""
+
+        def receive(message: TFMessage) -> None:
+            self.add(message)
+            on_change()
+
+        source = TopicSource(topic="/tf_static", kind=TFMessage)
+        node.intakes.add(source, receive, depth=_DEPTH, is_latched=True)
 
     def add(self, message: TFMessage) -> None:
         """Store transforms; a later one of the same child replaces the earlier."""

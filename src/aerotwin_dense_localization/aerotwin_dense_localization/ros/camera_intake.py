@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.camera_messages import array_from_image
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.lockstep import OVERRIDABLE
-from aerotwin_core.ros.qos import IMAGE_DEPTH, reliable
+from aerotwin_core.ros.intake import TopicSource
+from aerotwin_core.ros.parameters import ConfiguredNode
+from aerotwin_core.ros.qos import IMAGE_DEPTH
+from aerotwin_core.ros.sources import image_sources
 from aerotwin_dense_localization.ros.mounting import Mounting
 from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
 from aerotwin_stereo_odometry.rectification import IdealCamera
@@ -43,7 +44,7 @@ class CameraIntake:
 
     def __init__(
         self,
-        node: Node,
+        node: ConfiguredNode,
         parameters: MountedCameraParameters,
         n_waiting: int,
         on_picture: Callable[[Picture], None],
@@ -56,13 +57,9 @@ class CameraIntake:
         self._refusal = "camera_info has not come"
         self.counters = {"n_images": 0, "n_images_skipped": 0}
         self.last_skip = ""
-        for kind, name, act, depth in (
-            (CameraInfo, "camera_info", self._on_info, IMAGE_DEPTH),
-            (Image, "image_raw", self._on_image, n_waiting),
-        ):
-            node.create_subscription(
-                kind, f"camera/{name}", act, reliable(depth), qos_overriding_options=OVERRIDABLE
-            )
+        info = TopicSource(topic="camera/camera_info", kind=CameraInfo)
+        node.intakes.add(info, self._on_info, depth=IMAGE_DEPTH)
+        node.intakes.add(image_sources("camera/image_raw"), self._on_image, depth=n_waiting)
 
     def _on_info(self, message: CameraInfo) -> None:
         """Use the first valid calibration; log each new reason why one is invalid."""

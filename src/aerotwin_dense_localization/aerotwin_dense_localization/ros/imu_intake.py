@@ -1,22 +1,17 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""IMU samples for the inertial filter, from `imu/data_raw` and /tf_static."""
+"""IMU samples for the inertial filter, from `imu/data_raw` or `imu/data` and /tf_static."""
 
 import numpy as np
-from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Imu
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import IMU_DEPTH
+from aerotwin_core.ros.sources import imu_sources
 from aerotwin_dense_localization.localization import InertialFilter, reading_of
 from aerotwin_dense_localization.ros.mounting import Mounting
-
-_SAMPLES = QoSProfile(depth=IMU_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""A lost sample is bridged. Reliable, those after it wait until it is sent again: in flights they
-came 0.2 to 0.6 s late."""
 
 
 class ImuIntake:
@@ -25,18 +20,22 @@ class ImuIntake:
     `counters`: `n_imu` samples that were accepted, `n_imu_refused` that were not.
     """
 
-    def __init__(self, node: Node, base_frame: str, inertial: InertialFilter) -> None:
+    def __init__(self, node: ConfiguredNode, base_frame: str, inertial: InertialFilter) -> None:
         self._node, self._base_frame, self._inertial = node, base_frame, inertial
         self._mounting = Mounting(node, base_frame, ())
         self._mounted: FloatArray | None = None
         self.counters = {"n_imu": 0, "n_imu_refused": 0}
-        self._subscription = node.create_subscription(
-            Imu, "imu/data_raw", self._on_imu, _SAMPLES, qos_overriding_options=OVERRIDABLE
+        # A lost sample is bridged. Reliable, those after it wait until it is sent again: in flights
+        # they came 0.2 to 0.6 s late.
+        self._intake = node.intakes.add(
+            imu_sources(), self._on_imu, depth=IMU_DEPTH, prefers_best_effort=True
         )
 
     def pop_waiting(self) -> None:
         """Process the samples queued while the node was busy: an image must not overtake them."""
-        handle = self._subscription.handle
+        if self._intake.subscription is None:
+            return
+        handle = self._intake.subscription.handle
         with handle:
             while (taken := handle.take_message(Imu, False)) is not None:
                 self._on_imu(taken[0])

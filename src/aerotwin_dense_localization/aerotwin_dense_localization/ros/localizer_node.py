@@ -25,6 +25,7 @@ from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
+from aerotwin_core.ros.sources import pose_sources
 from aerotwin_core.tum import read_tum
 from aerotwin_dense_localization.localization import (
     BodyEstimate,
@@ -91,7 +92,9 @@ class LocalizerNode(ConfiguredNode):
         self._acknowledge = self.create_publisher(
             Header, "step/ack", reliable(IMU_DEPTH), **qos
         ).publish
-        self.create_subscription(Odometry, "odom", self._on_odom, reliable(IMU_DEPTH), **qos)
+        self.intakes.add(
+            [*pose_sources("odom").values()], self._on_odom, depth=IMU_DEPTH, is_optional=True
+        )
         self.create_subscription(
             PoseWithCovarianceStamped, "initialpose", self._on_initial_pose, reliable(1), **qos
         )

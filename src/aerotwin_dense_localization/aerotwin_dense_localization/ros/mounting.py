@@ -4,14 +4,9 @@
 
 from collections.abc import Callable, Sequence
 
-from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from tf2_msgs.msg import TFMessage
-
 from aerotwin_core.frames import FloatArray, transform_from_pose
+from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.static_tree import StaticTree
-
-_STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Mounting:
@@ -22,15 +17,15 @@ class Mounting:
 
     def __init__(
         self,
-        node: Node,
+        node: ConfiguredNode,
         base_frame: str,
         provided: Sequence[float],
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        self._base_frame, self._tree, self._on_change = base_frame, StaticTree(), on_change
+        self._base_frame, self._tree = base_frame, StaticTree()
         self._provided = transform_from_pose(provided[:3], provided[3:]) if provided else None
         if self._provided is None:
-            node.create_subscription(TFMessage, "/tf_static", self._on_static, _STATIC)
+            self._tree.subscribe(node, on_change)
 
     def find(self, frame_id: str) -> FloatArray | None:
         """Return T_base_optical of a frame; None while it is not known."""
@@ -39,7 +34,3 @@ class Mounting:
             if self._provided is None
             else self._provided
         )
-
-    def _on_static(self, message: TFMessage) -> None:
-        self._tree.add(message)
-        self._on_change()

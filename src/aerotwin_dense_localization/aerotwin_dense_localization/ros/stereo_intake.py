@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
-from aerotwin_core.ros.lockstep import OVERRIDABLE
-from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
+from aerotwin_core.ros.intake import TopicSource
+from aerotwin_core.ros.parameters import ConfiguredNode
+from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH
+from aerotwin_core.ros.sources import image_sources, pose_sources
 from aerotwin_dense_localization.ros.mounting import Mounting
 from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer, pose_of
@@ -51,7 +52,7 @@ class StereoIntake:
 
     def __init__(
         self,
-        node: Node,
+        node: ConfiguredNode,
         parameters: MountedCameraParameters,
         *,
         is_requested: Callable[[int], bool],
@@ -71,21 +72,19 @@ class StereoIntake:
         self._wire()
 
     def _wire(self) -> None:
-        node, images = self._node, reliable(IMAGE_DEPTH)
-        node.create_subscription(
-            Odometry, "slam/odom", self._on_odom, reliable(IMU_DEPTH),
-            qos_overriding_options=OVERRIDABLE,
-        )  # fmt: skip
+        add = self._node.intakes.add
+        add([*pose_sources("slam/odom").values()], self._on_odom, depth=IMU_DEPTH)
         for side in ("left", "right"):
-            for kind, name, act in (
-                (CameraInfo, "camera_info", self._on_info),
-                (Image, "image_raw", self._on_image),
+            info = TopicSource(topic=f"stereo/{side}/camera_info", kind=CameraInfo)
+            for sources, act in (
+                (info, self._on_info),
+                (image_sources(f"stereo/{side}/image_raw"), self._on_image),
             ):
-                node.create_subscription(
-                    kind, f"stereo/{side}/{name}",
-                    lambda message, side=side, act=act: act(side, message), images,
-                    qos_overriding_options=OVERRIDABLE,
-                )  # fmt: skip
+                add(
+                    sources,
+                    lambda message, side=side, act=act: act(side, message),
+                    depth=IMAGE_DEPTH,
+                )
 
     def skip(self, reason: str) -> None:
         """Count an unusable pair and log the reason."""

@@ -16,7 +16,7 @@ from sensor_msgs.msg import PointCloud2
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
-from aerotwin_core.ros.conversions import points_from_cloud
+from aerotwin_core.point_clouds import finite_points
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
@@ -52,10 +52,8 @@ def received_cloud(message: PointCloud2) -> ReceivedCloud:
 
     Raises `ValueError` if it has no fields x, y, z, or is shorter than declared.
     """
-    points, _, n_invalid = points_from_cloud(message)
-    return ReceivedCloud(
-        points=points.astype(np.float64), n_invalid=n_invalid, frame_id=message.header.frame_id
-    )
+    points, n_invalid = finite_points(message)
+    return ReceivedCloud(points=points, n_invalid=n_invalid, frame_id=message.header.frame_id)
 
 
 def subscribe_clouds(node: Node, topic: str, callback: Callable[[PointCloud2], None]) -> None:

@@ -15,6 +15,7 @@ from sensor_msgs.msg import FluidPressure, Imu, JointState, MagneticField, NavSa
 
 from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import (
     OVERRIDABLE,
     InputWatch,
@@ -24,6 +25,7 @@ from aerotwin_core.ros.lockstep import (
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_core.ros.sources import imu_sources
 from aerotwin_core.time import Schedule
 from aerotwin_px4_bridge.ros import conversions as convert
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
@@ -86,9 +88,8 @@ class BridgeNode(ConfiguredNode):
                 text = f"{topic} refused: {error}"
                 self.get_logger().warning(text, throttle_duration_sec=5.0)
 
-        self.create_subscription(
-            cls, topic, guarded, reliable(IMU_DEPTH), qos_overriding_options=OVERRIDABLE
-        )
+        sources = imu_sources() if cls is Imu else TopicSource(topic=topic, kind=cls)
+        self.intakes.add(sources, guarded, depth=IMU_DEPTH)
 
     def _on_magnetic_field(self, message: MagneticField, _: int) -> None:
         self._flight.on_magnetic_field(convert.vector_from_message(message.magnetic_field))

@@ -228,7 +228,7 @@ def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
         return embedded_process(parameters.instance, folder, command=command)
     if parameters.autopilot == "px4":
         return px4_process(
-            Path(parameters.px4_dir or "PX4-Autopilot"),
+            parameters.px4_dir,
             parameters.instance,
             folder,
             home=parameters.origin,

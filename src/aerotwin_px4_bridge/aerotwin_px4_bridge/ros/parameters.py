@@ -18,7 +18,10 @@ class BridgeParameters:
         choices=("embedded", "px4", "external"),
     )
     instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
-    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (autopilot px4)")
+    px4_dir: str = parameter(
+        "",
+        text="PX4 of autopilot px4: source tree, build or prefix; empty = PX4_DIR or a usual place",
+    )
     px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     px4_parameters: str = parameter(
         "", text="YAML file of PX4 parameters by name, set at its start; empty = none"

@@ -3,7 +3,6 @@
 """The autopilot process of a vehicle, and the processor it shares with the loop."""
 
 import dataclasses
-from pathlib import Path
 
 from aerotwin_autopilot import (
     AirframeParameters,
@@ -129,7 +128,7 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         chosen |= RC_PARAMETERS
     chosen |= read_px4_parameters(parameters.px4.parameters)
     return px4_process(
-        Path(parameters.px4.dir or "PX4-Autopilot"),
+        parameters.px4.dir,
         parameters.fleet.instance,
         setup.folder,
         home=setup.home,

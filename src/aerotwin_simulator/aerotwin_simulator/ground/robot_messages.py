@@ -4,16 +4,19 @@
 
 import numpy as np
 
-from aerotwin_core.frames import pose_from_transform
+from aerotwin_core.frames import pose_from_transform, transform_points
 from aerotwin_core.messages import (
     clock_message,
+    laser_scan_message,
     odometry_message,
     serialize,
     transform_message,
     transform_stamped,
 )
+from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
 from aerotwin_sensor_models import LidarScan, scan_message
+from aerotwin_simulator.ground.flat_scan import FlatScanParameters, flat_ranges
 from aerotwin_simulator.ground.sensing import LidarTurn
 
 LIDAR_FRAME = "lidar"
@@ -62,6 +65,21 @@ def cloud(scan: LidarTurn) -> bytes:
     """Return lidar/points; its header has the start of the turn."""
     row = LidarScan(stamp_ns=scan.stamp_ns, cloud=scan.cloud[None], is_organised=False)
     return serialize(scan_message(row, LIDAR_FRAME))
+
+
+def flat_scan(
+    scan: LidarTurn, T_base_lidar: np.ndarray, parameters: FlatScanParameters, max_range_m: float
+) -> bytes:
+    """Return scan: the obstacles of a turn in the plane of base_link."""
+    points_base = transform_points(T_base_lidar, scan.points_lidar)
+    message = laser_scan_message(
+        scan.stamp_ns,
+        "base_link",
+        flat_ranges(points_base, parameters),
+        limits_m=(parameters.min_range_m, max_range_m),
+        scan_time_s=to_seconds(scan.end_ns - scan.stamp_ns),
+    )
+    return serialize(message)
 
 
 def _odometry(stamp_ns: int, frames: tuple[str, str], T: np.ndarray, twist: Twist, **variances):

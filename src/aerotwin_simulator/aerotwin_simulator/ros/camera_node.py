@@ -12,6 +12,7 @@ from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import header, serialize, transform_message
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.node import run_node
@@ -94,7 +95,8 @@ class CameraNode(ConfiguredNode):
         eyes = [eye for camera in self._cameras for eye in camera.eyes]
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
         self._static.publish(serialize(transform_message(eye_transforms(eyes))))
-        self.create_subscription(Odometry, "truth/odom", self._on_truth, deep, **qos)
+        truth = TopicSource(topic="truth/odom", kind=Odometry)
+        self.intakes.add(truth, self._on_truth, depth=IMU_DEPTH)
 
     def _on_truth(self, message: Odometry) -> None:
         """Add one truth; publish the frames that it completes."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `ground_simulator`: cmd_vel in; lidar/points, odom, truth/odom, /clock and tf out."""
+"""Node `ground_simulator`: cmd_vel in; lidar/points, scan, odom, truth/odom, /clock and tf out."""
 
 import math
 import sys
@@ -12,16 +12,18 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import PointCloud2
+from sensor_msgs.msg import LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
+from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground import robot_messages
 from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
@@ -44,6 +46,7 @@ class GroundSimulatorNode(ConfiguredNode):
             command_timeout_s=p.command_timeout_s,
             clock=time.monotonic,
         )
+        self._max_range_m = load_preset("lidar", p.lidar).maximum_range_m
         self._n_refused = 0
         self._wire()
         publish_diagnostics(self, self._report)
@@ -60,21 +63,22 @@ class GroundSimulatorNode(ConfiguredNode):
         self._publish_cloud = self.create_publisher(
             PointCloud2, "lidar/points", reliable(CLOUD_DEPTH), **qos
         ).publish
+        self._publish_scan = self.create_publisher(LaserScan, "scan", deep, **qos).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
         self._static.publish(robot_messages.mounting_transform(self._options.T_base_lidar))
-        if self._options.is_stamped:
-            self.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, deep, **qos)
-        else:
-            self.create_subscription(Twist, "cmd_vel", self._on_command, deep, **qos)
+        commands = [
+            TopicSource(topic="cmd_vel", kind=TwistStamped, convert=lambda message: message.twist),
+            TopicSource(topic="cmd_vel", kind=Twist),
+        ]
+        if not self._options.is_stamped:
+            commands.reverse()
+        self.intakes.add(commands, self._on_command, depth=IMU_DEPTH, is_optional=True)
 
     def destroy_node(self) -> None:
         """Close the file with the node."""
         if self._path is not None:
             self._path.close()
         super().destroy_node()
-
-    def _on_stamped(self, message: TwistStamped) -> None:
-        self._on_command(message.twist)
 
     def _on_command(self, message: Twist) -> None:
         v, omega = message.linear.x, message.angular.z
@@ -106,6 +110,11 @@ class GroundSimulatorNode(ConfiguredNode):
             self._path.add(stamp_ns, vehicle.T_map_base)
         for scan in scans:
             self._publish_cloud(robot_messages.cloud(scan))
+            self._publish_scan(
+                robot_messages.flat_scan(
+                    scan, self._options.T_base_lidar, self._options.scan, self._max_range_m
+                )
+            )
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
         values = {name: str(value) for name, value in self._robot.counters.items()}

@@ -11,6 +11,7 @@ from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.messages import serialize, transform_message
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
@@ -55,7 +56,8 @@ class LidarNode(ConfiguredNode):
         ).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
         self._static.publish(mounting)
-        self.create_subscription(Odometry, "truth/odom", self._on_truth, reliable(IMU_DEPTH), **qos)
+        truth = TopicSource(topic="truth/odom", kind=Odometry)
+        self.intakes.add(truth, self._on_truth, depth=IMU_DEPTH)
 
     def _on_truth(self, message: Odometry) -> None:
         """Add one pose; publish the turn that it completes."""

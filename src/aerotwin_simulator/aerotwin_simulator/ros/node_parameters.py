@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the nodes `lidar`, `cameras` and `ground_simulator`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aerotwin_core.parameters import group, parameter
+from aerotwin_simulator.ground.flat_scan import FlatScanParameters
 from aerotwin_simulator.ground.robot import GroundRobotParameters
 from aerotwin_simulator.parameters import (
     CameraSettings,
@@ -84,12 +85,13 @@ class GroundSimulatorParameters(GroundRobotParameters):
         0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0
     )
     is_stamped: bool = parameter(
-        True, text="cmd_vel is TwistStamped; else Twist, the default of teleop nodes"
+        True, text="cmd_vel is TwistStamped until a publisher is found; else Twist. Both are taken"
     )
     path_file: str = parameter(
         "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
     )
     publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
+    scan: FlatScanParameters = field(default_factory=FlatScanParameters)
 
     @property
     def start(self) -> tuple[float, float, float] | None:

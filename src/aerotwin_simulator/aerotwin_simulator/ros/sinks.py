@@ -6,13 +6,16 @@ import struct
 import time
 from collections.abc import Callable, Iterable
 
-from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.message_classes import message_class
+from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_core.ros.sources import pose_sources
 from aerotwin_simulator.topics import Topic
 
 _COUNT_PERIOD_S = 0.2
@@ -84,27 +87,37 @@ class RosSink:
 
 
 class ForeignTopics:
-    """Receives other nodes' messages as bytes; `n_lost` counts lost ones by topic."""
+    """Receives other nodes' messages as bytes; `n_lost` counts lost ones by topic.
+
+    Poses may come as any type of `pose_sources`; they are passed on, and recorded, as Odometry.
+    """
 
     def __init__(
-        self, node: Node, topics: Iterable[Topic], receive: Callable[[Topic, bytes], None]
+        self,
+        node: ConfiguredNode,
+        topics: Iterable[Topic],
+        receive: Callable[[Topic, bytes], None],
     ) -> None:
         self.n_lost: dict[str, int] = {}
         for topic in topics:
-            node.create_subscription(
-                message_class(topic.msgtype),
-                topic.name,
+            node.intakes.add(
+                _sources(topic),
                 lambda cdr, topic=topic: receive(topic, cdr),
-                LATCHED if topic.is_latched else reliable(IMU_DEPTH),
-                raw=True,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-                event_callbacks=SubscriptionEventCallbacks(
-                    message_lost=lambda lost, topic=topic: self._lose(topic, lost.total_count)
-                ),
+                depth=1 if topic.is_latched else IMU_DEPTH,
+                is_latched=topic.is_latched,
+                is_optional=True,
+                is_raw=True,
+                on_lost=lambda n_lost, topic=topic: self._lose(topic, n_lost),
             )
 
     def _lose(self, topic: Topic, n_lost: int) -> None:
         self.n_lost[topic.name] = n_lost
+
+
+def _sources(topic: Topic) -> list[TopicSource]:
+    if topic.msgtype == "nav_msgs/msg/Odometry":
+        return [*pose_sources(topic.name).values()]
+    return [TopicSource(topic=topic.name, kind=message_class(topic.msgtype))]
 
 
 def header_stamp_ns(cdr: bytes) -> int:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from tf2_msgs.msg import TFMessage
@@ -20,9 +19,11 @@ from aerotwin_core.ros.conversions import (
     cloud_from_points,
     ns_from_stamp,
 )
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
+from aerotwin_core.ros.sources import image_sources
 from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.odometry import (
     BodyOdometry,
@@ -42,7 +43,6 @@ from aerotwin_stereo_odometry.ros.outputs import (
 from aerotwin_stereo_odometry.warm_up import warm_up
 
 MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there
-STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 IDLE_PERIOD_S = 0.5
 
 
@@ -93,23 +93,23 @@ class StereoOdometryNode(ConfiguredNode):
         ).publish
         for side in ("left", "right"):
             info, image = f"stereo/{side}/camera_info", f"stereo/{side}/image_raw"
-            self.create_subscription(
-                CameraInfo, info, lambda m, side=side: self._on_info(side, m), images, **qos
+            self.intakes.add(
+                TopicSource(topic=info, kind=CameraInfo),
+                lambda m, side=side: self._on_info(side, m),
+                depth=IMAGE_DEPTH,
             )
-            self.create_subscription(
-                Image, image, lambda m, side=side: self._on_image(side, m), images, **qos
+            self.intakes.add(
+                image_sources(image),
+                lambda m, side=side: self._on_image(side, m),
+                depth=IMAGE_DEPTH,
             )
-        self.create_subscription(TFMessage, "/tf_static", self._on_static, STATIC)
+        self._tree.subscribe(self, self._process)
         self.create_timer(IDLE_PERIOD_S, self._on_idle)
 
     def _on_info(self, side: str, message: CameraInfo) -> None:
         refusal = self._calibration.add(side, message)
         if refusal is not None:
             self.get_logger().error(f"camera_info of stereo/{side} is refused: {refusal}")
-        self._process()
-
-    def _on_static(self, message: TFMessage) -> None:
-        self._tree.add(message)
         self._process()
 
     def _on_image(self, side: str, message: Image) -> None:

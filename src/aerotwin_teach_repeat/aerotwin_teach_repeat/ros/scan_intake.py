@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_core.ros.conversions import ns_from_stamp, transform_from_pose_message
-from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.mounted_scans import MountedScan, MountedScans
-from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_core.ros.parameters import ConfiguredNode
+from aerotwin_core.ros.qos import IMU_DEPTH
 
 RETAINED_ODOMETRY = 200
 
@@ -24,7 +24,7 @@ class BaseScan:
     """A scan as measured, in the base frame, with wheel odometry at its stamp.
 
     `points_base` (n, 3) are each at its own of `times_s` (n,) since the stamp, the start of the
-    scan; zeros where the cloud has no field `time`. `T_odom_base` is the pose from the wheels
+    scan; zeros where the driver publishes none. `T_odom_base` is the pose from the wheels
     nearest to the stamp, `wheel_twist` their speed and turn rate; None without odometry.
     """
 
@@ -41,13 +41,14 @@ class ScanIntake:
     Points are transformed to `base_frame`.
     """
 
-    def __init__(self, node: Node, base_frame: str, on_scan: Callable[[BaseScan], None]) -> None:
+    def __init__(
+        self, node: ConfiguredNode, base_frame: str, on_scan: Callable[[BaseScan], None]
+    ) -> None:
         self._on_scan = on_scan
         self._odometry: deque[tuple[int, Odometry]] = deque(maxlen=RETAINED_ODOMETRY)
         self._scans = MountedScans(node, base_frame, self._handle_scan)
-        node.create_subscription(
-            Odometry, "odom", self._on_odom, reliable(IMU_DEPTH), qos_overriding_options=OVERRIDABLE
-        )
+        source = TopicSource(topic="odom", kind=Odometry)
+        node.intakes.add(source, self._on_odom, depth=IMU_DEPTH, is_optional=True)
 
     @property
     def counters(self) -> dict[str, int]:

@@ -12,12 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
-from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
@@ -25,21 +22,20 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.gate import Condition, exit_code_of_gates, parse_condition
 from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import parameter, to_mapping
-from aerotwin_core.ros.conversions import arrays_from_cloud, ns_from_stamp
-from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
+from aerotwin_core.point_clouds import finite_points
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_core.ros.intake import TopicSource
+from aerotwin_core.ros.lockstep import create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import EXIT_FAILURE, run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_core.ros.qos import IMU_DEPTH, LATCHED
+from aerotwin_core.ros.qos import IMU_DEPTH
+from aerotwin_core.ros.sources import pose_sources
 from aerotwin_trajectory_evaluation.declared_metrics import ALIASES
 from aerotwin_trajectory_evaluation.live import LiveEvaluation, StampedPose
 from aerotwin_trajectory_evaluation.live_report import write_live_report
 from aerotwin_trajectory_evaluation.protocol import load_trajectory_protocol
 
-_TYPES = {
-    "odometry": Odometry,
-    "pose": PoseStamped,
-    "pose_with_covariance": PoseWithCovarianceStamped,
-}
+_TYPES = ("auto", "odometry", "pose", "pose_with_covariance", "transform", "tf")
 _WATCH_PERIOD_S = 0.2
 
 
@@ -48,9 +44,16 @@ class TrajectoryEvaluationParameters:
     """Inputs, scoring and output folder of the node."""
 
     truth_type: str = parameter(
-        "odometry", text="type of truth/odom; remap the topic itself", choices=tuple(_TYPES)
+        "auto",
+        text="type of truth/odom (remap the topic itself); auto = what is published there",
+        choices=_TYPES[:-1],
     )
-    estimate_type: str = parameter("odometry", text="of slam/odom", choices=tuple(_TYPES))
+    estimate_type: str = parameter(
+        "auto", text="of slam/odom; tf = the transform estimate_frames on /tf", choices=_TYPES
+    )
+    estimate_frames: str = parameter(
+        "map.base_link", text="PARENT.CHILD of that transform: one edge of the tree"
+    )
     protocol: str = parameter("", text="protocol file or preset; empty = the defaults")
     max_gap_s: float = parameter(
         0.1,
@@ -99,11 +102,11 @@ class TrajectoryEvaluationNode(ConfiguredNode):
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="report")
         self._report: Future[Any] | None = None
         self._last_truth_s: float | None = None
-        self._subscribe(_TYPES[p.truth_type], "truth/odom", self._on_truth)
-        self._subscribe(_TYPES[p.estimate_type], "slam/odom", self._on_estimate)
-        self.create_subscription(
-            PointCloud2, "slam/map", self._on_map, LATCHED, qos_overriding_options=OVERRIDABLE
-        )
+        self._subscribe(p.truth_type, pose_sources("truth/odom"), self._on_truth)
+        estimates = pose_sources("slam/odom", frames=frames_of(p.estimate_frames))
+        self._subscribe(p.estimate_type, estimates, self._on_estimate)
+        maps = TopicSource(topic="slam/map", kind=PointCloud2)
+        self.intakes.add(maps, self._on_map, depth=1, is_latched=True, is_optional=True)
         publish_diagnostics(self, self._live.status)
         if p.report_period_s > 0.0:
             create_wall_timer(self, p.report_period_s, self._on_report)
@@ -111,24 +114,26 @@ class TrajectoryEvaluationNode(ConfiguredNode):
             create_wall_timer(self, _WATCH_PERIOD_S, self._on_watch)
         self.get_logger().info(f"the report grows in {self._folder}; {p}")
 
-    def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
+    def _subscribe(self, name: str, sources: dict[str, TopicSource], callback: Any) -> None:
+        if name == "auto":
+            chosen = [source for key, source in sources.items() if key != "tf"]
+        else:
+            chosen = [sources[name]]
         # Best effort meets every publisher, also those of bags; poses are small and not lost.
-        qos = QoSProfile(depth=IMU_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
-        self.create_subscription(kind, topic, callback, qos, qos_overriding_options=OVERRIDABLE)
+        self.intakes.add(chosen, callback, depth=IMU_DEPTH, prefers_best_effort=True)
 
-    def _on_truth(self, message: Any) -> None:
+    def _on_truth(self, message: Odometry) -> None:
         self._last_truth_s = time.monotonic()
         self._live.add_truth(stamped_pose(message))
 
-    def _on_estimate(self, message: Any) -> None:
+    def _on_estimate(self, message: Odometry) -> None:
         pose = stamped_pose(message)
         age_s = (self.get_clock().now().nanoseconds - pose.stamp_ns) * 1e-9
-        self._live.add_estimate(pose, variance_m2=variance_m2(message), latency_s=age_s)
+        self._live.add_estimate(pose, variance_m2=message.pose.covariance[0], latency_s=age_s)
 
     def _on_map(self, message: PointCloud2) -> None:
-        columns = arrays_from_cloud(message)
-        points = np.column_stack([columns[name] for name in "xyz"]).astype(np.float64)
-        self._live.set_map(points[np.isfinite(points).all(axis=1)])
+        points, _ = finite_points(message)
+        self._live.set_map(points)
 
     def _on_report(self) -> None:
         if self._report is not None and not self._report.done():
@@ -163,17 +168,21 @@ class TrajectoryEvaluationNode(ConfiguredNode):
         return exit_code_of_gates(self._conditions, metrics["sections"]["trajectory"], ALIASES)
 
 
-def stamped_pose(message: Any) -> StampedPose:
-    """Return the pose of a message with header and pose, with covariance or without."""
-    pose = getattr(message.pose, "pose", message.pose)
-    p, q = pose.position, pose.orientation
+def frames_of(text: str) -> tuple[str, str]:
+    """Return parent and child of "PARENT.CHILD".
+
+    Raises `ParameterError` if it is not two names.
+    """
+    parent, _, child = text.partition(".")
+    if not parent or not child or "." in child:
+        raise ParameterError(f"estimate_frames: expected PARENT.CHILD, found '{text}'")
+    return parent, child
+
+
+def stamped_pose(message: Odometry) -> StampedPose:
+    """Return the pose of a message."""
+    p, q = message.pose.pose.position, message.pose.pose.orientation
     return StampedPose(ns_from_stamp(message.header.stamp), (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
-
-
-def variance_m2(message: Any) -> float:
-    """Return the reported variance of x [m^2]; 0 where none is reported."""
-    covariance = getattr(message.pose, "covariance", None)
-    return 0.0 if covariance is None else float(covariance[0])
 
 
 def _run_folder(parameters: TrajectoryEvaluationParameters) -> Path:
