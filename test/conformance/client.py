@@ -63,14 +63,15 @@ class SimulatorClient:
         """Return the response to a request with these fields."""
         if not self.is_offered(kind, self.limit_s):
             raise Unanswered(f"no service {self.name_of(kind)}")
-        return self._result(self._clients[kind].call_async(kind.Request(**fields)), kind.__name__)
+        return self.wait_for(self._clients[kind].call_async(kind.Request(**fields)), kind.__name__)
 
     def start(self, kind: Any, **fields: Any) -> Any:
         """Send a request and return its future."""
         self.is_offered(kind, self.limit_s)
         return self._clients[kind].call_async(kind.Request(**fields))
 
-    def _result(self, future: Any, what: str) -> Any:
+    def wait_for(self, future: Any, what: str) -> Any:
+        """Return the result of a future."""
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         if not done.wait(self.limit_s):
@@ -93,10 +94,10 @@ class SimulatorClient:
                 handles[0].cancel_goal_async()
 
         goal = SimulateSteps.Goal(steps=steps)
-        handles.append(self._result(client.send_goal_async(goal, receive), "SimulateSteps"))
+        handles.append(self.wait_for(client.send_goal_async(goal, receive), "SimulateSteps"))
         if not handles[0].accepted:
             raise Unanswered("SimulateSteps: the goal was not accepted")
-        answer = self._result(handles[0].get_result_async(), "SimulateSteps")
+        answer = self.wait_for(handles[0].get_result_async(), "SimulateSteps")
         client.destroy()
         return answer.status, answer.result.result, feedback
 

@@ -54,7 +54,7 @@ class ChangeOrder(Order):
     """A reset or another world.
 
     `vehicles` go back to their starts while time goes on; `all` begins the simulation anew, at time
-    zero, `load` in `world`; `unload` leaves none. `state` is that of the run afterwards.
+    zero, `load` in `world`; `unload` leaves none. These three set the `state` of the run.
     """
 
     kind: Literal["vehicles", "all", "load", "unload"] = "vehicles"
@@ -109,6 +109,7 @@ class RunControl:
         """Order steps. Raises OrderRefused unless the run is paused and no steps are ordered."""
         if self.state != RunState.PAUSED:
             raise OrderRefused(f"the run must be paused, it is {self.state.name}; pause it first")
+        self._require_world()
         if self._steps is not None:
             left = self._steps.n_requested - self._steps.n_done
             raise OrderRefused(f"{left} steps of another request are left; wait or cancel them")
@@ -151,7 +152,7 @@ class RunControl:
         if self._change is None:
             return
         change, self._change = self._change, None
-        if not reason:
+        if not reason and change.kind != "vehicles":
             self.state = change.state
         change.end(reason)
 
@@ -168,3 +169,5 @@ class RunControl:
     def _require_world(self) -> None:
         if self.state in (RunState.NO_WORLD, RunState.LOADING_WORLD, RunState.QUITTING):
             raise OrderRefused(f"the state is {self.state.name}; load a world first")
+        if self.is_ending:
+            raise OrderRefused("the simulation begins anew; wait for its end")

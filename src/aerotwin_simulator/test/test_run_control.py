@@ -66,6 +66,22 @@ def test_a_change_sets_the_state_when_it_is_made(paused):
             order()
 
 
+@pytest.mark.parametrize("kind", ["all", "load", "unload"])
+def test_nothing_is_ordered_while_the_simulation_begins_anew(paused, kind):
+    paused.order_change(ChangeOrder(kind=kind))
+    for order in (paused.play, paused.pause, lambda: paused.order_steps(1)):
+        with pytest.raises(OrderRefused, match="begins anew"):
+            order()
+
+
+def test_a_pause_during_a_reset_of_the_vehicles_holds():
+    control = RunControl(is_paused=False)
+    control.order_change(ChangeOrder(kind="vehicles"))
+    control.pause()
+    control.end_change()
+    assert control.state == RunState.PAUSED
+
+
 def test_a_change_that_fails_says_why_and_leaves_the_state(paused):
     change = paused.order_change(ChangeOrder(kind="vehicles"))
     assert not paused.is_ending

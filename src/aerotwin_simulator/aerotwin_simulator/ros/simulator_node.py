@@ -198,9 +198,8 @@ class SimulatorNode(ConfiguredNode):
         return self._ordered(self.control.step_once, done, reply)
 
     def _reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        change = ChangeOrder(kind="vehicles", state=self.control.state)
         done = "the vehicle goes back to its start; time goes on"
-        return self._ordered(lambda: self.control.order_change(change), done, reply)
+        return self._ordered(lambda: self.control.order_change(ChangeOrder()), done, reply)
 
     def _ordered(self, order: Callable[[], object], done: str, reply: Any) -> Any:
         """Give an order, and report that it was taken or why not."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worlds: those that can be loaded, the current one, another one, none."""
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -80,7 +81,7 @@ class WorldServices:
             raise RequestRefused(codes.NO_RESOURCE, "uri is empty; name a world")
         name = _name_of(resource.uri)
         try:
-            find_world(name)
+            _described(name)
         except (UserError, OSError, ValueError) as error:
             raise RequestRefused(NOT_FOUND, shown(str(error))) from None
         before = on_loop(self._node, self._begin_loading)
@@ -156,7 +157,8 @@ def _worlds_in(source: str) -> list[str]:
 
 def _described(name: str) -> WorldResource:
     """Return a world's entry: its uri is what LoadWorld takes."""
-    description = read_description(find_world(name))
+    seeded = re.fullmatch(r"(.+)@[0-9]{1,9}", name)
+    description = read_description(find_world(seeded[1] if seeded else name))
     source = next(key for key in SOURCES if getattr(description, key))
     return WorldResource(
         name=description.name,
