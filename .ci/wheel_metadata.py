@@ -21,11 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 VERSION_OWNER = "aerotwin_core"
 ROS = re.compile(
-    r"(rclpy|rcl_interfaces|ament_index_python|builtin_interfaces|std_srvs|tf2_\w+|\w+_msgs)$"
+    r"(rclpy|rcl_interfaces|ament_index_python|builtin_interfaces|simulation_interfaces|std_srvs|tf2_\w+|\w+_msgs)$"
 )
-# There are no wheels of these: .ci/setup generates them (generate_tf2_msgs.py).
+# There are no wheels of these: .ci/setup generates them (generate_interfaces.py).
 VERBS = "aerotwin.commands"
-NOT_ON_INDEX = {"tf2_msgs"}
+NOT_ON_INDEX = {"simulation_interfaces", "tf2_msgs"}
 # Imported name or rosdep key -> name on the package index, where they differ.
 DISTRIBUTIONS = {
     "backports": "backports.zstd",

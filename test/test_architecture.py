@@ -77,7 +77,7 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 ROS_NAMES = re.compile(
-    r"(rclpy|rcl_interfaces|builtin_interfaces|std_srvs|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
+    r"(rclpy|rcl_interfaces|builtin_interfaces|simulation_interfaces|std_srvs|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
 )
 # Programs that are only compared with, where they are installed.
 PEERS = {"rotorpy", "small_gicp", "torch"}

@@ -26,7 +26,7 @@ from support.evaluator_inputs import (
 ROOT = Path(__file__).resolve().parents[1]
 # Packages, files and records of ROS in an environment; rosbags is none of it.
 OF_ROS = re.compile(
-    r"(rcl|rmw|rosidl|rosgraph|rpyutils|ros_|ament|launch|tf2|fastcdr|fastrtps|builtin_interfaces|"
+    r"(rcl|rmw|rosidl|rosgraph|rpyutils|ros_|ament|launch|simulation_interfaces|tf2|fastcdr|fastrtps|builtin_interfaces|"
     r"std_srvs|type_description_interfaces|\w+_msgs)"
 )
 EVALUATOR = (

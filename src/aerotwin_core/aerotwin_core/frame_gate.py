@@ -58,6 +58,12 @@ class FrameGate:
         """Release every frame from here on, including those that wait."""
         self._is_open = True
 
+    def restart(self) -> None:
+        """Forget the released frames: time begins anew."""
+        self._sent_at.clear()
+        self.latencies.clear()
+        self.n_passed_over = 0
+
     def call_on_answer(self, on_answer: Callable[[float, int], None]) -> None:
         """Replace the callback of every answer: latency [s] and stamp [ns] of the frame."""
         self._on_answer = on_answer

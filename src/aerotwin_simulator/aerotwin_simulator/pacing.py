@@ -71,6 +71,11 @@ class RealTimeFactor:
         self.recent = 0.0
         self.overall = 0.0
 
+    def restart(self) -> None:
+        """Begin anew: simulated time goes back to zero."""
+        self._start = self._window = None
+        self.recent = 0.0
+
     def update(self, stamp_ns: int) -> None:
         """Record that simulated time has reached stamp_ns."""
         now = self._clock()

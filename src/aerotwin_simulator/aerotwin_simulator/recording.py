@@ -10,8 +10,9 @@ import yaml
 
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import write_text_atomically
-from aerotwin_core.parameters import read_yaml
+from aerotwin_core.parameters import read_yaml, to_mapping
 from aerotwin_core.run_folder import software_versions
+from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.sensor_setup import Setup, flat
 from aerotwin_simulator.topics import Topic, resolve
 from aerotwin_worlds import World
@@ -72,6 +73,12 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
         "versions": software_versions(),
     }
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def write_configuration(folder: Path, parameters: SimulatorParameters, world: World) -> None:
+    """Write what repeats a run into its folder."""
+    text = run_configuration(to_mapping(parameters), world)
+    write_text_atomically(folder / "config.yaml", text)
 
 
 def add_sensors(folder: Path, setups: Mapping[str, Setup]) -> None:

@@ -16,7 +16,12 @@ from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, stan
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
-from aerotwin_simulator.collision import Collision, CollisionWatch, describe_ground_crash
+from aerotwin_simulator.collision import (
+    Collision,
+    CollisionWatch,
+    describe_ground_crash,
+    frame_lines,
+)
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
@@ -29,7 +34,7 @@ from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.sensor_setup import Setup, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
-from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep
+from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
 
 STATUS_RATE_HZ = 1.0
@@ -54,6 +59,7 @@ class SimulatedVehicle:
         self._place = topics.below(plan.name)
         self._airframe = load_airframe(parameters.airframe)
         self._n_rotors = len(self._airframe.rotors)
+        self._outline = np.vstack(frame_lines(self._airframe))
         self._mission = mission_of(plan)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
@@ -95,6 +101,17 @@ class SimulatedVehicle:
     def p_map_body(self) -> np.ndarray:
         """Position (3,) [m]."""
         return self._mover.state[layout.POSITION]
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Its state array, laid out as in `aerotwin_multirotor_dynamics.layout`; not to change."""
+        return self._mover.state
+
+    @property
+    def box_map(self) -> np.ndarray:
+        """Lowest and highest corner of its outline in map, (2, 3) [m]."""
+        corners = self._outline @ rotation(self.truth).T + self.p_map_body
+        return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @property
     def home(self) -> GeodeticPoint:
@@ -199,6 +216,41 @@ class SimulatedVehicle:
         for camera in self._cameras:
             camera.restart(stamp_ns)
         self._reset_to_start(stamp_ns)
+
+    def place(
+        self, p_map: np.ndarray, q_map_body: np.ndarray, v_map: np.ndarray, omega_body: np.ndarray
+    ) -> str:
+        """Move it between two steps; return why it cannot be there, "" if it is.
+
+        Rotors, battery and controller go on as they were.
+        """
+        state, body = self._mover.state, self.body
+        before = state.copy()
+        speeds = before[layout.rotor_speeds(self._n_rotors)]
+        ground, _ = self._surroundings.queries.ground_plane(p_map)
+        if not (isfinite(ground[2]) and p_map[2] > ground[2]):
+            x, y, z = p_map
+            return f"({x:.1f}, {y:.1f}, {z:.1f}) m is beside or below the ground of the world"
+        body.reset(
+            p_map_body=p_map,
+            q_map_body=q_map_body,
+            v_map_body=v_map,
+            omega_map_body_in_body=omega_body,
+            rotor_speed_rad_s=speeds,
+        )
+        for part in (slice(layout.BATTERY_CHARGE, layout.BATTERY_CURRENT + 1), layout.IS_CRASHED):
+            state[part] = before[part]
+        self._surface = GroundTracker(self._surroundings.queries, self._mover.inputs)
+        self._surface.update_ground(state)
+        watch = CollisionWatch(
+            self._surroundings.queries, self._airframe, self._mover.inputs, self.parameters.step_s
+        )
+        if (met := watch.check_state(state)) is not None:
+            state[:] = before
+            return f"it would touch {met.what}"
+        self._watch = watch
+        self._mover.previous[:] = state
+        return ""
 
     def warm_up(self) -> None:
         """Render and cast rays once, so that no step of the flight pays for compilation."""

@@ -4,7 +4,7 @@
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
@@ -14,8 +14,9 @@ from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
-from aerotwin_simulator.recording import add_sensors
+from aerotwin_simulator.recording import add_sensors, write_configuration
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
+from aerotwin_simulator.run_control import RunState
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_worlds import World
 
@@ -56,37 +57,26 @@ class FlightResult:
 
 def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     """Fly one flight to its end and leave a complete bag in any case."""
-    parameters, gate = node.parameters, node.gate
     status, factor = StatusLine(), RealTimeFactor()
+    bags = _Bags(node, folder)
     warnings: list[str] = []
     not_ended: list[str] = []
-    sinks: list[topics.MessageSink] = [node.sink]
-    if parameters.record != "none":
-        sinks.insert(0, node.start_recording(folder / "bag"))
-    pass_on = gate.pass_frame if gate is not None else None
     simulation: Simulation | None = None
     try:
-        simulation = Simulation(
-            parameters,
-            world,
-            folder,
-            sinks,
-            before_frame=None if parameters.waits_at_scans else pass_on,
-            before_scan=pass_on if parameters.waits_at_scans else None,
-            spin=node.calls.wait,
-        )
-        setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
-        add_sensors(folder, setups)
-        if node.bag is not None:
-            node.bag.describe(setups)
-        node.listen_for(simulation)
+        simulation = _make(node, world, folder, bags)
         status.update(0, 0.0, "starting the autopilot", None)
-        simulation.start(lambda _: _raise_if_stopped(node))
-        node.sink.recount()  # the node that the start waited for gets the first readings
+        _start(node, simulation)
         if not node.wait_for_follower(status):
-            warnings.append(f"no node answered on {parameters.wait_for}; flown at real time")
-        _run(node, simulation, factor, status)
-        if gate is not None:
+            warnings.append(f"no node answered on {node.parameters.wait_for}; flown at real time")
+        following: Simulation | None = simulation
+        while following is not None:
+            simulation = following
+            _run(node, simulation, factor, status)
+            following = None
+            if simulation.outcome is None and not node.is_stop_requested:
+                factor.restart()
+                following = _change(node, simulation, folder, bags, status, not_ended)
+        if (gate := node.gate) is not None and node.control.state != RunState.NO_WORLD:
             status.update(simulation.stamp_ns, factor.recent, "last answers", 1.0)
             gate.drain()
             until = time.monotonic() + LAST_MESSAGES_S
@@ -100,12 +90,110 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     finally:
         with ExitStack() as stack:  # the last entry first, each even if others fail
             stack.callback(status.close)
-            if node.bag is not None:
-                stack.callback(node.bag.close)
+            stack.callback(node.control.close, "the flight is over")
+            stack.callback(bags.close)
             if simulation is not None:
                 stack.callback(_close, simulation, not_ended)
     assert simulation is not None
     return _result(node, simulation, folder, factor, warnings, not_ended)
+
+
+class _Bags:
+    """The bag of the flight: each simulation writes `bag`, earlier ones are put aside."""
+
+    def __init__(self, node: SimulatorNode, folder: Path) -> None:
+        self._node, self._path = node, folder / "bag"
+        self._aside: list[Path] = []
+
+    def begin(self) -> list[topics.MessageSink]:
+        """Return the sink of a new bag; none if nothing is recorded."""
+        if self._node.parameters.record == "none":
+            return []
+        return [self._node.start_recording(self._path)]
+
+    def put_aside(self) -> None:
+        """Close the bag, and make room for that of the next simulation."""
+        if self._node.bag is None:
+            return
+        self._node.stop_recording()
+        self._aside.append(self._path.with_name(f"bag_before_reset_{len(self._aside) + 1}"))
+        self._path.rename(self._aside[-1])
+
+    def close(self) -> None:
+        """Close the bag; without a world in the end, the last one is that of the flight."""
+        self._node.stop_recording()
+        if self._aside and not self._path.exists():
+            self._aside.pop().rename(self._path)
+
+
+def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simulation:
+    """Return a simulation whose messages are recorded and whose services are offered."""
+    parameters, gate = node.parameters, node.gate
+    pass_on = gate.pass_frame if gate is not None else None
+    simulation = Simulation(
+        parameters,
+        world,
+        folder,
+        [*bags.begin(), node.sink],
+        before_frame=None if parameters.waits_at_scans else pass_on,
+        before_scan=pass_on if parameters.waits_at_scans else None,
+        spin=node.calls.wait,
+    )
+    setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
+    add_sensors(folder, setups)
+    if node.bag is not None:
+        node.bag.describe(setups)
+    node.listen_for(simulation)
+    return simulation
+
+
+def _start(node: SimulatorNode, simulation: Simulation) -> None:
+    simulation.start(lambda _: _raise_if_stopped(node))
+    node.sink.recount()  # the node that the start waited for gets the first readings
+
+
+def _change(
+    node: SimulatorNode,
+    simulation: Simulation,
+    folder: Path,
+    bags: _Bags,
+    status: StatusLine,
+    not_ended: list[str],
+) -> Simulation | None:
+    """Return the simulation that a client ordered in place of this one; None to end the flight.
+
+    Without a world, or where the new one cannot be flown in, the next order is waited for.
+    """
+    world = simulation.world
+    while not node.is_stop_requested:
+        change = node.control.change
+        if change is None:
+            status.update(0, 0.0, "no world", None)
+            node.calls.wait(IDLE_S)
+            continue
+        _close(simulation, not_ended)
+        bags.put_aside()
+        node.leave_simulation()
+        if change.kind == "unload":
+            node.control.end_change()
+            continue
+        try:
+            if change.world is not None:
+                world = change.world
+                node.fly_by(replace(node.parameters, world=change.world_name))
+                write_configuration(folder, node.parameters, world)
+            simulation = _make(node, world, folder, bags)
+            _start(node, simulation)
+        except (UserError, AutopilotLost) as error:
+            _close(simulation, not_ended)
+            bags.put_aside()
+            node.leave_simulation()
+            node.control.state = RunState.NO_WORLD
+            node.control.end_change(str(error))
+            continue
+        node.control.end_change()
+        return simulation
+    return None
 
 
 def _close(simulation: Simulation, not_ended: list[str]) -> None:
@@ -120,7 +208,7 @@ def _run(
     node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor, status: StatusLine
 ) -> None:
     next_look_s = 0.0
-    while simulation.outcome is None and not node.is_stop_requested:
+    while simulation.outcome is None and not (node.is_stop_requested or node.control.is_ending):
         if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
         node.pacer.wait_until_due(simulation.stamp_ns)

@@ -10,14 +10,13 @@ from typing import Protocol
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from aerotwin_core.cli import say, say_fatal, write_text_atomically
+from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.recording import run_configuration
+from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
@@ -79,8 +78,7 @@ def run_simulator(
             parameters, world = prepare(parameters, world, folder)
             node.fly_by(parameters)
             check_before_flight(parameters)
-        configuration = run_configuration(to_mapping(parameters), world)
-        write_text_atomically(folder / "config.yaml", configuration)
+        write_configuration(folder, parameters, world)
         if scenario is not None:
             scenario.begin(node)
         result = fly(node, world, folder)
@@ -89,7 +87,7 @@ def run_simulator(
         say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
             stop.announce(WRITING_REPORT)
-            return scenario.end(result, parameters, world)
+            return scenario.end(result, node.parameters, result.simulation.world)
         return exit_code(result)
     except (UserError, OSError) as error:
         say_fatal(error)

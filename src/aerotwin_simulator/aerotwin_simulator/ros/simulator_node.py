@@ -31,10 +31,16 @@ from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
+from aerotwin_simulator.ros.simulation_interfaces import (
+    InterfaceServer,
+    offer_simulation_interfaces,
+)
 from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
 from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
+from aerotwin_simulator.run_control import ChangeOrder, OrderRefused, RunControl
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.vehicle import SimulatedVehicle
 
 IDLE_S = 0.02
 """Longest wait for a call while time stands still, so that the status line and Ctrl-C go on."""
@@ -75,13 +81,13 @@ class SimulatorNode(ConfiguredNode):
         super().__init__("simulator")
         self.parameters = declare_parameters(self, parameters_type)
         self.is_stop_requested = False
-        self._is_paused = self.parameters.start_paused
-        self._n_single_steps = 0
-        self._is_reset_requested = False
+        self.control = RunControl(is_paused=self.parameters.start_paused)
+        self.simulation: Simulation | None = None
         self._stamp_ns = 0
         self.calls = LoopCalls()
         self.pacer = Pacer(self.parameters.speed, sleep=self.calls.wait)
         self._callbacks: CallbackThread | None = None
+        self._interfaces: InterfaceServer | None = None
         self.sink = RosSink(self)
         self.gate: FrameGate | None = None
         if self.parameters.is_followed:
@@ -108,12 +114,33 @@ class SimulatorNode(ConfiguredNode):
         self.bag = BagSink(path, record=self.parameters.record)
         return self.bag
 
+    def stop_recording(self) -> None:
+        """Close the bag, if one is written."""
+        if self.bag is not None:
+            self.bag.close()
+            self.bag = None
+
+    def leave_simulation(self) -> None:
+        """Forget the simulation: until the next one there is no vehicle and no time."""
+        self.simulation = None
+        self.pacer.restart()
+        if self.gate is not None:
+            self.gate.restart()
+
     def listen_for(self, simulation: Simulation) -> None:
-        """Offer the services of the vehicles, and subscribe to their inputs; run `calls` then."""
+        """Offer the services of the vehicles, and subscribe to their inputs; run `calls` then.
+
+        A simulation that takes the place of another has vehicles of the same names: it takes over
+        their services and topics.
+        """
+        is_first, self.simulation = self._callbacks is None, simulation
+        self._stamp_ns = simulation.stamp_ns
         self._inputs = VehicleInputs(self, simulation.vehicles, self.parameters.wait_for)
         if self.bag is not None:
             for topic in self._inputs.topics:
                 self.bag.add(topic)
+        if not is_first:
+            return
         if self._wait_for:
             is_scan = self.parameters.waits_at_scans
             leader = simulation.scanner if is_scan else simulation.leader
@@ -125,14 +152,21 @@ class SimulatorNode(ConfiguredNode):
             self._inputs.topics,
             lambda topic, cdr: self.calls.schedule(partial(self._receive_foreign, topic, cdr)),
         )
-        for vehicle in simulation.vehicles:
-            offer_services(self, vehicle, self._on_loop)
+        for k, vehicle in enumerate(simulation.vehicles):
+            offer_services(self, vehicle.name, partial(self._vehicle, k), self._on_loop)
         self._callbacks = CallbackThread(self, self.calls)
+        self._interfaces = offer_simulation_interfaces(self)
+
+    def _vehicle(self, k: int) -> SimulatedVehicle | None:
+        return None if self.simulation is None else self.simulation.vehicles[k]
 
     def destroy_node(self) -> None:
         """End the callbacks before the node."""
+        self.control.close("the simulator ends")
         if self._callbacks is not None:
             self._callbacks.close()
+        if self._interfaces is not None:
+            self._interfaces.close()
         super().destroy_node()
 
     def request_stop(self) -> None:
@@ -156,23 +190,31 @@ class SimulatorNode(ConfiguredNode):
         return SetParametersResult(successful=True)
 
     def _pause(self, request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
-        self._is_paused = request.data
-        self.pacer.restart()
-        reply.success, reply.message = True, "paused" if request.data else "running"
-        return reply
+        order = self.control.pause if request.data else self.control.play
+        return self._ordered(order, "paused" if request.data else "running", reply)
 
     def _step(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        self._is_paused = True
-        self._n_single_steps += 1
-        reply.success, reply.message = True, f"one step of {self.parameters.step_s * 1e3:g} ms"
-        return reply
+        done = f"one step of {self.parameters.step_s * 1e3:g} ms"
+        return self._ordered(self.control.step_once, done, reply)
 
     def _reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        self._is_reset_requested = True
-        reply.success, reply.message = True, "the vehicle goes back to its start; time goes on"
+        done = "the vehicle goes back to its start; time goes on"
+        return self._ordered(lambda: self.control.order_change(ChangeOrder()), done, reply)
+
+    def _ordered(self, order: Callable[[], object], done: str, reply: Any) -> Any:
+        """Give an order, and report that it was taken or why not."""
+        try:
+            order()
+        except OrderRefused as error:
+            reply.success, reply.message = False, str(error)
+            return reply
+        self.pacer.restart()
+        reply.success, reply.message = True, done
         return reply
 
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
+        if self.simulation is None:
+            return
         if self.gate is not None and topic.name == self._wait_for:
             self.gate.answer(header_stamp_ns(cdr))
         self._inputs.on_topic_message(topic, cdr)
@@ -208,15 +250,16 @@ class SimulatorNode(ConfiguredNode):
 
     def advance(self, simulation: Simulation, on_wait: Callable[[float], None]) -> bool:
         """Advance by one step unless paused; return whether time moved. A reset calls `on_wait`."""
-        if self._is_reset_requested:
-            self._is_reset_requested = False
+        change = self.control.change
+        if change is not None and change.kind == "vehicles":
             simulation.reset(on_wait)
             self.sink.recount()
             self.pacer.restart()
-        if self._is_paused and self._n_single_steps == 0:
+            self.control.end_change()
+        if self.control.is_standing:
             self.calls.wait(IDLE_S)
             return False
-        self._n_single_steps = max(0, self._n_single_steps - 1)
         simulation.advance()
         self._stamp_ns = simulation.stamp_ns
+        self.control.count_step()
         return True

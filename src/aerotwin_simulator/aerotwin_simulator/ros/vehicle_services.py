@@ -23,12 +23,17 @@ Send = Callable[[MavlinkAutopilot], None]
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None:
-    """Offer arm, takeoff, land, hold and resume; `on_loop` lets a callback run in the loop."""
-    prefix = f"{vehicle.name}/" if vehicle.name else ""
+def offer_services(
+    node: Node, name: str, find: Callable[[], SimulatedVehicle | None], on_loop: Wrap
+) -> None:
+    """Offer arm, takeoff, land, hold and resume; `on_loop` lets a callback run in the loop.
+
+    `find` returns the vehicle of the name at the time of a request, None without a world.
+    """
+    prefix = f"{name}/" if name else ""
 
     def arm(request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
-        return _command(vehicle, lambda pilot: pilot.arm(request.data), reply)
+        return _command(find(), lambda pilot: pilot.arm(request.data), reply)
 
     node.create_service(SetBool, f"{prefix}arm", on_loop(arm))
     sends: tuple[tuple[str, Send], ...] = (
@@ -41,12 +46,12 @@ def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None
         node.create_service(
             Trigger,
             f"{prefix}{name}",
-            on_loop(lambda _, reply, send=send: _command(vehicle, send, reply)),
+            on_loop(lambda _, reply, send=send: _command(find(), send, reply)),
         )
 
 
-def _command(vehicle: SimulatedVehicle, send: Send, reply: Any) -> Any:
-    backend = vehicle.backend
+def _command(vehicle: SimulatedVehicle | None, send: Send, reply: Any) -> Any:
+    backend = None if vehicle is None else vehicle.backend
     if not isinstance(backend, MavlinkAutopilot) or not backend.link.is_connected:
         reply.success, reply.message = False, "no autopilot is connected"
         return reply

@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-SCRIPT = Path(__file__).parents[3] / ".ci/generate_tf2_msgs.py"
+CI = Path(__file__).parents[3] / ".ci"
+SCRIPT, DEFINITIONS = CI / "generate_interfaces.py", CI / "interfaces"
 TFMESSAGE = "tf2_msgs/msg/TFMessage"
 # What other programs computed for the same message: an independent implementation.
 UPSTREAM_HASH = get_typestore(Stores.ROS2_JAZZY).hash_rihs01(TFMESSAGE)
@@ -46,16 +47,60 @@ def two_edges():
     return TFMessage(transforms=edges)
 
 
-def test_the_script_names_the_upstream_hash():
-    assert f'"{UPSTREAM_HASH}"' in SCRIPT.read_text("utf-8")
+def definitions(package):
+    """Return text and hash of each interface by its path."""
+    parts = (DEFINITIONS / f"{package}.txt").read_text("utf-8").split("\n== ")[1:]
+    split = [part.partition("\n") for part in parts]
+    return {title.split()[0]: (title.split()[1], text) for title, _, text in split}
+
+
+def test_the_definitions_name_the_upstream_hash():
+    assert definitions("tf2_msgs")["msg/TFMessage.msg"][0] == UPSTREAM_HASH
+
+
+def test_hashes_of_messages_are_those_of_an_independent_implementation():
+    typestore = get_typestore(Stores.ROS2_JAZZY)
+    messages = {
+        f"simulation_interfaces/{path.removesuffix('.msg')}": found
+        for path, found in definitions("simulation_interfaces").items()
+        if path.endswith(".msg")
+    }
+    types = {}
+    for name, (_, text) in messages.items():
+        types.update(get_types_from_msg(text, name))
+    typestore.register(types)
+    assert len(messages) == 15
+    for name, (type_hash, _) in messages.items():
+        assert typestore.hash_rihs01(name) == type_hash, name
+
+
+def test_all_interfaces_of_the_standard_are_defined():
+    paths = list(definitions("simulation_interfaces"))
+    n = {kind: sum(path.startswith(kind) for path in paths) for kind in ("msg", "srv", "action")}
+    assert n == {"msg": 15, "srv": 22, "action": 1}
 
 
 def test_running_the_script_again_changes_nothing():
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() in (
-        "tf2_msgs is up to date",
-        "tf2_msgs comes with this environment",
-    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    for line, package in zip(lines, ("simulation_interfaces", "tf2_msgs"), strict=True):
+        assert line in (f"{package} is up to date", f"{package} comes with this environment")
+
+
+def test_a_service_answers_with_the_generated_types(node):
+    from simulation_interfaces.srv import GetEntities
+
+    service = node.create_service(GetEntities, "get_entities", lambda request, reply: reply)
+    client = node.create_client(GetEntities, "get_entities")
+    deadline = time.monotonic() + PATIENCE_S
+    while not client.service_is_ready() and time.monotonic() < deadline:
+        node.executor.spin_once(timeout_sec=0.05)
+    future = client.call_async(GetEntities.Request())
+    while not future.done() and time.monotonic() < deadline:
+        node.executor.spin_once(timeout_sec=0.05)
+    assert future.result() == GetEntities.Response()
+    node.destroy_service(service)
 
 
 def test_a_message_comes_back_from_its_bytes():

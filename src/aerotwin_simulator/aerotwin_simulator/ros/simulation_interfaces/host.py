@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the services need of the simulator's node."""
+
+from typing import Any, Protocol
+
+from aerotwin_simulator.loop_calls import LoopCalls
+from aerotwin_simulator.pacing import Pacer
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
+from aerotwin_simulator.run_control import RunControl
+from aerotwin_simulator.simulation import Simulation
+
+
+class SimulatorHost(Protocol):
+    """The node whose run is steered; `simulation` is None without a world."""
+
+    control: RunControl
+    calls: LoopCalls
+    pacer: Pacer
+    parameters: FlightNodeParameters
+    simulation: Simulation | None
+
+    def request_stop(self) -> None:
+        """End the flight at the next step."""
+
+    def get_logger(self) -> Any:
+        """Return the logger of the node."""
+
+    def get_name(self) -> str:
+        """Return the name without namespace."""
+
+    def get_namespace(self) -> str:
+        """Return the namespace."""
+
+    def get_fully_qualified_name(self) -> str:
+        """Return the name with namespace."""
