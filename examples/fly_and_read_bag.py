@@ -11,14 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aerotwin_core.bag import BagReader
-from aerotwin_simulator import (
-    BagSink,
-    CameraSettings,
-    MissionSettings,
-    Simulation,
-    SimulatorParameters,
-    WindSettings,
-)
+from aerotwin_core.parameters import replaced
+from aerotwin_simulator import BagSink, Simulation, SimulatorParameters
 from aerotwin_worlds import load_world
 
 MISSION = """
@@ -35,12 +29,9 @@ waypoints:
 def fly(folder: Path) -> Path:
     """Fly the mission in gusty wind; return the bag."""
     (folder / "mission.yaml").write_text(MISSION)
-    parameters = SimulatorParameters(
-        mission=MissionSettings(file=str(folder / "mission.yaml")),
-        seed=7,
-        camera=CameraSettings(is_rendered=False),
-        wind=WindSettings(turbulence_m_s=7.7),
-    )
+    values = {"seed": 7, "camera.is_rendered": False, "wind.turbulence_m_s": 7.7}
+    mission = {"mission.file": str(folder / "mission.yaml")}
+    parameters = replaced(SimulatorParameters(), values | mission)
     world = load_world("cliff", parameters={"spacing_m": 1.0, "texel_m": 0.5})
     # The loop steps dynamics, sensors and autopilot by direct calls, as fast as the computer can;
     # a bag is one sink of its messages. The same seed gives the same bytes.

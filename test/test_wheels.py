@@ -150,7 +150,7 @@ def test_what_the_evaluator_lacks_is_named_with_the_extra_that_brings_it(fresh):
     for words, missing in (
         (["evaluate", "map", "model.ply", "slam.ply"], "evaluate map is not installed"),
         (["evaluate", "bag", "bag", "--estimate", "/odom", "--truth", "truth.txt", "--world",
-          "cliff", "-o", "with_map"], "evaluate bag: needs aerotwin_map_evaluation"),
+          "cliff", "-o", "with_map"], "evaluate bag: needs aerotwin_worlds"),
     ):  # fmt: skip
         done = fresh.run("aerotwin", *words)
         assert done.returncode == 2

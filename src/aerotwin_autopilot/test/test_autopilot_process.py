@@ -152,5 +152,5 @@ def test_a_busy_udp_port_is_said(failed):
 def test_a_wrong_parameter_file_is_said(failed, tmp_path):
     path = tmp_path / "wrong.yaml"
     path.write_text("airframe: {name: x, mass: 3}\n")
-    assert "unknown key 'mass'" in failed("--parameters", str(path))
+    assert "unknown key 'airframe.mass'" in failed("--parameters", str(path))
     assert "missing.yaml" in failed("--parameters", str(tmp_path / "missing.yaml"))

@@ -345,7 +345,7 @@ def test_without_a_path_views_stand_where_the_map_was_made(start):
         ({"map": "nowhere"}, DenseMapError, "nowhere/manifest.json: cannot be read"),
         ({"path": "nowhere.tum"}, UserError, "nowhere.tum: cannot be read"),
         ({"start": "[1.0, 2.0]"}, ParameterError, "start: expected 4 numbers or none, found 2"),
-        ({"alignment.n_levels": 0}, ParameterError, "alignment: n_levels: expected at least 1"),
+        ({"alignment.n_levels": 0}, ParameterError, r"alignment\.n_levels: expected at least 1"),
     ],
 )
 def test_wrong_parameters_end_the_node_with_their_name(start, changes, error, message):

@@ -115,8 +115,8 @@ def test_an_airframe_without_feet_is_refused_when_it_is_loaded(tmp_path):
 
 def test_more_rotors_or_points_than_the_kernel_holds_are_refused():
     iris = load_airframe("iris")
-    with pytest.raises(ValueError, match="rotors must hold 1 to 16 rotors, got 20"):
-        dataclasses.replace(iris, rotors=iris.rotors * 5)
+    with pytest.raises(ValueError, match="rotors must hold 1 to 32 rotors, got 36"):
+        dataclasses.replace(iris, rotors=iris.rotors * 9)
     with pytest.raises(ValueError, match="at most 64 points together, got 68"):
         dataclasses.replace(iris.contact, feet_m=iris.contact.feet_m[:4], hull_m=((0, 0, 0),) * 64)
 
