@@ -112,7 +112,7 @@ test: setup-dev
 	    echo "Once more what failed, alone on the machine: what passes now is flaky, please report it."
 	    python -m pytest -x --last-failed --last-failed-no-failures none $(PYTEST)
 	}
-	[ -z "$(PYTEST)" ] || exit 0  # what was asked for has run
+	$(if $(PYTEST),exit 0)  # what was asked for has run
 	$(COLCON_TEST) --packages-skip $(FLYING) --parallel-workers $(WORKERS) >build/setup/colcon-test.log 2>&1 \
 	    || { colcon test-result --verbose; exit 1; }
 	$(COLCON_TEST) --packages-select $(FLYING) --executor sequential >>build/setup/colcon-test.log 2>&1 \

@@ -13,7 +13,7 @@ import math
 import types
 import typing
 import warnings
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -125,13 +125,8 @@ def old_names(cls: type) -> Mapping[str, str]:
     return found
 
 
-def check_renamed(old: str, new: str, names: Container[str], *, where: str) -> str:
-    """Return the line that says the present name of a parameter given by its old one.
-
-    Raises `ParameterError` if the present one is among the given names, too.
-    """
-    if new in names:
-        raise ParameterError(f"{where}: '{old}' is the old name of '{new}'; remove it")
+def rename_warning(old: str, new: str, *, where: str) -> str:
+    """Return the line that says the present name of a parameter given by its old one."""
     return f"{where}: '{old}' is called '{new}' now; the next version refuses it"
 
 
@@ -150,9 +145,12 @@ def _renamed(values: Mapping[str, Any], cls: type, where: str, within: str) -> M
         if not _is_group(inner):
             continue  # which loading refuses
         inner = dict(inner or {})
-        names = {f"{within}{new}"} if name in inner else ()
-        text = check_renamed(f"{within}{old}", f"{within}{new}", names, where=where)
-        warnings.warn(text, FutureWarning, stacklevel=4)
+        given, present_name = f"{within}{old}", f"{within}{new}"
+        if name in inner:
+            raise ParameterError(
+                f"{where}: '{given}' is the old name of '{present_name}'; remove it"
+            )
+        warnings.warn(rename_warning(given, present_name, where=where), FutureWarning, stacklevel=4)
         inner[name] = values[old]
         renamed = {**renamed, folder: inner} if folder else inner
     return renamed

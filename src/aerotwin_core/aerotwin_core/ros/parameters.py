@@ -11,7 +11,7 @@ from rclpy.exceptions import InvalidParameterValueException, ParameterException
 from rclpy.node import Node
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import check_renamed, flat_parameters, load_parameters, old_names
+from aerotwin_core.parameters import flat_parameters, load_parameters, old_names, rename_warning
 from aerotwin_core.ros.intake import Intakes
 
 T = TypeVar("T")
@@ -44,15 +44,17 @@ def declare_parameters(node: ConfiguredNode, cls: type[T]) -> T:
     """
     where = f"parameters of node {node.get_fully_qualified_name()}"
     provided = {name: each.value for name, each in node.get_parameters_by_prefix("").items()}
-    for old in [name for name in provided if name in old_names(cls)]:
-        new = old_names(cls)[old]
+    for old, new in old_names(cls).items():
+        if old not in provided:
+            continue
         node.undeclare_parameter(old)
         value = provided.pop(old)
         if new in provided:  # a parameter file of before, and a launch file that sets it
-            node.get_logger().warning(f"{where}: '{old}' has no effect, as '{new}' is set, too")
-            continue
-        node.get_logger().warning(check_renamed(old, new, provided, where=where))
-        provided[new] = value
+            text = f"{where}: '{old}' has no effect, as '{new}' is set, too"
+        else:
+            text = rename_warning(old, new, where=where)
+            provided[new] = value
+        node.get_logger().warning(text)
     values = {}
     for name, field, default in flat_parameters(cls):
         if name in provided:
