@@ -14,7 +14,10 @@ MODULES = sorted(SOURCE.glob("*/aerotwin_*/**/*.py"))
 SETTERS = {
     name for path in MODULES for name in re.findall(r"@(\w+)\.setter", path.read_text("utf-8"))
 }
-MESSAGES = re.compile(r"(message|answer|reply|status|marker|edge|item|info|twist|linear|angular)\b")
+MESSAGES = re.compile(
+    r"(message|answer|reply|response|result|status|marker|edge|item|info|"
+    r"pose|position|quaternion|twist|linear|angular)\b"
+)
 """Names of ROS messages, which are made to be filled."""
 COMPILED = {"njit", "part"}
 OWN_PART = re.compile(r"self\.\w+$")
@@ -140,6 +143,7 @@ def test_no_private_attribute_of_rclpy_is_read():
             if not isinstance(node, ast.Attribute) or name_of(path) in RCLPY_INSIDE:
                 continue
             is_private = node.attr.startswith("_") and not node.attr.startswith("__")
+            is_private &= node.attr != "_replace"  # of named tuples
             is_own = ast.unparse(node.value) in ("self", "cls")
             where = f"{name_of(path)}:{node.lineno}"
             assert not is_private or is_own, f"{where}: {node.attr} is private"

@@ -57,7 +57,8 @@ def open_euroc(folder: Path, form: str, *, skip_missing: bool = False) -> Datase
         dataset.gravity_m_s2 = manifest.gravity_m_s2
     T_base_body = np.eye(4)
     if (mav / "imu0").is_dir():
-        T_base_body = _add_imu(dataset, mav / "imu0", manifest)
+        dataset.imu, T_base_imu, T_base_body = _imu(mav / "imu0", manifest)
+        dataset.mountings.append((dataset.imu.frame_id, T_base_imu))
     elif manifest and manifest.imu:
         raise UserError(f"{mav / 'imu0'}: is missing, {folder / NAME} names it; copy it")
     names = sorted(path.name for path in mav.glob("cam*") if path.is_dir())
@@ -75,8 +76,10 @@ def open_euroc(folder: Path, form: str, *, skip_missing: bool = False) -> Datase
     return dataset
 
 
-def _add_imu(dataset: Dataset, place: Path, manifest: DatasetManifest | None) -> np.ndarray:
-    """Add the IMU of a folder; return T_base_body."""
+def _imu(
+    place: Path, manifest: DatasetManifest | None
+) -> tuple[DatasetImu, np.ndarray, np.ndarray]:
+    """Return the IMU of a folder, T_base_imu and T_base_body."""
     sheet, where = _imu_sheet(place)
     noise = None
     if sheet is not None:
@@ -90,17 +93,15 @@ def _add_imu(dataset: Dataset, place: Path, manifest: DatasetManifest | None) ->
     if entry:
         T_base_imu = pose_of_entry(entry.get("T_base_imu"), f"{NAME}: imu: T_base_imu")
     covariances = {key: vector(entry, key, NAME, 9) for key in entry if key.endswith("_covariance")}
-    frame = str(entry.get("frame_id", "imu_link"))
     known = DatasetImu.__dataclass_fields__
-    dataset.imu = DatasetImu(
+    imu = DatasetImu(
         topic=str(entry.get("topic", IMU_RAW)),
-        frame_id=frame,
+        frame_id=str(entry.get("frame_id", "imu_link")),
         readings=partial(numbers, place / "data.csv", 6),
         noise=noise,
         **{key: value for key, value in covariances.items() if key in known},
     )
-    dataset.mountings.append((frame, T_base_imu))
-    return T_base_imu @ invert_transform(T_body_imu)
+    return imu, T_base_imu, T_base_imu @ invert_transform(T_body_imu)
 
 
 def _add_camera(

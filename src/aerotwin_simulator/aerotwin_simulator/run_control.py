@@ -48,6 +48,11 @@ class StepOrder(Order):
     n_requested: int = 1
     n_done: int = 0
 
+    def count(self) -> bool:
+        """Count a step; returns whether it was the last one."""
+        self.n_done += 1
+        return self.n_done >= self.n_requested
+
 
 @dataclass
 class ChangeOrder(Order):
@@ -136,8 +141,7 @@ class RunControl:
         order = self._steps
         if order is None:
             return
-        order.n_done += 1
-        if order.n_done >= order.n_requested:
+        if order.count():
             self._steps = None
             order.end()
 
@@ -155,6 +159,11 @@ class RunControl:
         if not reason and change.kind != "vehicles":
             self.state = change.state
         change.end(reason)
+
+    def lose_world(self, reason: str) -> None:
+        """Stand without a world, because it could not be simulated."""
+        self.state = RunState.NO_WORLD
+        self.end_change(reason)
 
     def close(self, reason: str) -> None:
         """Give up every order."""

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 
+from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_simulator import Simulation, SimulatorParameters
 
@@ -15,7 +16,10 @@ YAWED = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])  # 90 degrees
 
 @pytest.fixture
 def simulation(tmp_path, flat_world):
-    parameters = SimulatorParameters(camera=False, controller="ros2", record="none")
+    parameters = replaced(
+        SimulatorParameters(),
+        {"camera.is_rendered": False, "controller.kind": "ros2", "record": "none"},
+    )
     simulation = Simulation(parameters, flat_world, tmp_path, [])
     yield simulation
     simulation.close()

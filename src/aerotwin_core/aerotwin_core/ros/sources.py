@@ -5,7 +5,10 @@
 from typing import Any
 
 from geometry_msgs.msg import (
+    Point,
+    Pose,
     PoseStamped,
+    PoseWithCovariance,
     PoseWithCovarianceStamped,
     TransformStamped,
 )
@@ -57,17 +60,20 @@ def pose_sources(topic: str, *, frames: tuple[str, str] | None = None) -> dict[s
 
 def odometry_of_transform(message: TransformStamped) -> Odometry:
     """Return the pose of the child frame, without velocity and covariance."""
-    found = Odometry(header=message.header, child_frame_id=message.child_frame_id)
-    p, t = found.pose.pose.position, message.transform.translation
-    p.x, p.y, p.z = t.x, t.y, t.z
-    found.pose.pose.orientation = message.transform.rotation
-    return found
+    translation = message.transform.translation
+    pose = Pose(
+        position=Point(x=translation.x, y=translation.y, z=translation.z),
+        orientation=message.transform.rotation,
+    )
+    return Odometry(
+        header=message.header,
+        child_frame_id=message.child_frame_id,
+        pose=PoseWithCovariance(pose=pose),
+    )
 
 
 def _of_pose(message: PoseStamped) -> Odometry:
-    found = Odometry(header=message.header)
-    found.pose.pose = message.pose
-    return found
+    return Odometry(header=message.header, pose=PoseWithCovariance(pose=message.pose))
 
 
 def _of_pose_with_covariance(message: PoseWithCovarianceStamped) -> Odometry:

@@ -188,8 +188,7 @@ def _change(
             _close(simulation, not_ended)
             bags.put_aside()
             node.leave_simulation()
-            node.control.state = RunState.NO_WORLD
-            node.control.end_change(str(error))
+            node.control.lose_world(str(error))
             continue
         node.control.end_change()
         return simulation

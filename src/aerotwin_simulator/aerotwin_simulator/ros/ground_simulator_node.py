@@ -46,7 +46,7 @@ class GroundSimulatorNode(ConfiguredNode):
             command_timeout_s=p.command_timeout_s,
             clock=time.monotonic,
         )
-        self._max_range_m = load_preset("lidar", p.lidar).maximum_range_m
+        self._max_range_m = load_preset("lidar", p.lidar.preset).maximum_range_m
         self._n_refused = 0
         self._wire()
         publish_diagnostics(self, self._report)

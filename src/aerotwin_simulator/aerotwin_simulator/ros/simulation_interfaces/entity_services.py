@@ -182,19 +182,19 @@ class EntityServices:
 
     def _state(self, vehicle: SimulatedVehicle) -> EntityState:
         truth = vehicle.truth
-        state = EntityState()
+        message = EntityState()
         seconds, nanoseconds = divmod(self._simulation().stamp_ns, NANOSECONDS_PER_SECOND)
-        state.header.stamp.sec, state.header.stamp.nanosec = seconds, nanoseconds
-        state.header.frame_id = WORLD_FRAME
+        message.header.stamp.sec, message.header.stamp.nanosec = seconds, nanoseconds
+        message.header.frame_id = WORLD_FRAME
         R_map_body = truth[layout.ROTATION].reshape(3, 3)
-        position = state.pose.position
+        position = message.pose.position
         position.x, position.y, position.z = truth[layout.POSITION].tolist()
-        _set_quaternion(state.pose.orientation, truth[layout.QUATERNION])
-        state.twist.linear = _vector(truth[layout.VELOCITY])
-        state.twist.angular = _vector(R_map_body @ truth[layout.ANGULAR_VELOCITY])
-        state.acceleration.linear = _vector(truth[layout.ACCELERATION])
-        state.acceleration.angular = _vector(R_map_body @ truth[layout.ANGULAR_ACCELERATION])
-        return state
+        _set_quaternion(message.pose.orientation, truth[layout.QUATERNION])
+        message.twist.linear = _vector(truth[layout.VELOCITY])
+        message.twist.angular = _vector(R_map_body @ truth[layout.ANGULAR_VELOCITY])
+        message.acceleration.linear = _vector(truth[layout.ACCELERATION])
+        message.acceleration.angular = _vector(R_map_body @ truth[layout.ANGULAR_ACCELERATION])
+        return message
 
     def _place(self, request: Any) -> None:
         vehicle, state = self._vehicle(request.entity), request.state
