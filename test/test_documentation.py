@@ -362,7 +362,10 @@ def test_the_generated_reference_names_what_there_is():
     assert child.returncode == 0, child.stderr
     expected = [f"## aerotwin {' '.join(path)}\n" for path in VERBS]
     expected += [f"## {path.name}\n" for path in (ROOT / "launch").glob("*.yaml")]
-    expected += ["| `imu/data_raw` | `sensor_msgs/msg/Imu` | 250 |", "| `slam/odom` |"]
+    expected += [
+        "| `imu/data_raw` | `sensor_msgs/msg/Imu` | `imu_link` | reliable | 250 |",
+        "| `slam/odom` |",
+    ]
     expected += [
         "## ImuParameters\n",
         "| `surface.unaligned.rmse_m` |",

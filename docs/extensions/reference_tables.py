@@ -68,21 +68,13 @@ def argument_row(argument: Mapping[str, Any]) -> list[str]:
 
 def topics_page(source: Path) -> str:
     """Return the topics of the simulator, and what every node publishes, subscribes and serves."""
-    published = [topic_row(topic) for topic in topics.ALL]
-    heard = [
-        topic_row(t)
-        for t in (
-            *topics.FROM_SLAM,
-            topics.STEP_ACK,
-            topics.EXTERNAL_ODOM,
-            topics.JOY,
-            topics.ROTOR_COMMAND,
-        )
-    ]
-    columns = ["topic", "type", "rate [Hz]", "durability"]
+    inputs = (*topics.FROM_SLAM, topics.STEP_ACK, topics.EXTERNAL_ODOM, topics.JOY)
+    heard = [[code(t.name), code(t.msgtype)] for t in (*inputs, topics.ROTOR_COMMAND)]
+    columns = ["topic", "type", "frame", "QoS", "rate [Hz]", "from", "only with"]
     parts = [
-        "## The simulator publishes\n\n" + table(columns, published),
-        "## The simulator listens to\n\n" + table(columns, heard),
+        "## The simulator publishes\n\n"
+        + table(columns, [topic_row(topic) for topic in topics.ALL]),
+        "## The simulator listens to\n\n" + table(["topic", "type"], heard),
         "## Nodes\n\nRead from the calls in the code; `{…}` is filled in while the node runs.\n",
     ]
     for package in packages(source):
@@ -98,10 +90,12 @@ def topics_page(source: Path) -> str:
 
 
 def topic_row(topic: topics.Topic) -> list[str]:
-    """Return the cells of one topic."""
+    """Return the cells of one topic of the simulator."""
     rate = f"{topic.rate_hz:g}" if topic.rate_hz else ""
-    durability = "transient local" if topic.is_latched else "volatile"
-    return [code(topic.name), code(topic.msgtype), rate, durability]
+    qos = "reliable, latched" if topic.is_latched else "reliable"
+    frame, condition = (f"`{text}`" if text else "" for text in (topic.frame_id, topic.only_with))
+    names = [code(topic.name), code(topic.msgtype)]
+    return [*names, frame, qos, rate, code("simulator"), condition]
 
 
 def calls_of(source: Path, package: str) -> Iterator[tuple[str, str, str, str]]:

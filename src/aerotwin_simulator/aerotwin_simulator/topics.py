@@ -14,7 +14,8 @@ class Topic:
     The name is relative to the vehicle's namespace, absolute if it starts with a slash; in a fleet
     it begins with the vehicle's name. Above the nominal `rate_hz` publishing is thinned when the
     run is faster than real time. Latched is transient local; images and clouds are left out of
-    inertial recordings.
+    inertial recordings. For the reference: `frame_id` of the header, with the child frame as
+    `map -> base_link`, and the parameter that a topic is `only_with`.
     """
 
     name: str
@@ -23,6 +24,8 @@ class Topic:
     is_latched: bool = False
     is_image: bool = False
     is_cloud: bool = False
+    frame_id: str = ""
+    only_with: str = ""
 
 
 class MessageSink(Protocol):
@@ -57,24 +60,77 @@ class SinkGroup:
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)
 TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", is_latched=True)
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
-IMU = Topic("imu/data_raw", "sensor_msgs/msg/Imu", 250.0)
-MAGNETIC_FIELD = Topic("imu/mag", "sensor_msgs/msg/MagneticField", 100.0)
-AIR_PRESSURE = Topic("air_pressure", "sensor_msgs/msg/FluidPressure", 50.0)
-GNSS_FIX = Topic("gnss/fix", "sensor_msgs/msg/NavSatFix", 10.0)
-GNSS_VELOCITY = Topic("gnss/velocity", "geometry_msgs/msg/TwistStamped", 10.0)
-TRUTH_ODOM = Topic("truth/odom", "nav_msgs/msg/Odometry", 100.0)
-TRUTH_ACCEL = Topic("truth/accel", "geometry_msgs/msg/AccelStamped", 100.0)
-TRUTH_IMU_BIAS = Topic("truth/imu_bias", "sensor_msgs/msg/Imu", 10.0)
-ROTORS = Topic("rotors", "sensor_msgs/msg/JointState", 100.0)
-BATTERY = Topic("battery", "sensor_msgs/msg/BatteryState", 1.0)
-AUTOPILOT_ODOM = Topic("autopilot/odom", "nav_msgs/msg/Odometry", 20.0)
+IMU = Topic("imu/data_raw", "sensor_msgs/msg/Imu", 250.0, frame_id="imu_link")
+MAGNETIC_FIELD = Topic("imu/mag", "sensor_msgs/msg/MagneticField", 100.0, frame_id="base_link")
+AIR_PRESSURE = Topic("air_pressure", "sensor_msgs/msg/FluidPressure", 50.0, frame_id="base_link")
+GNSS_FIX = Topic(
+    "gnss/fix", "sensor_msgs/msg/NavSatFix", 10.0, frame_id="base_link", only_with="sensors.gnss"
+)
+GNSS_VELOCITY = Topic(
+    "gnss/velocity",
+    "geometry_msgs/msg/TwistStamped",
+    10.0,
+    frame_id="map",
+    only_with="sensors.gnss",
+)
+TRUTH_ODOM = Topic("truth/odom", "nav_msgs/msg/Odometry", 100.0, frame_id="map -> base_link_truth")
+TRUTH_ACCEL = Topic(
+    "truth/accel", "geometry_msgs/msg/AccelStamped", 100.0, frame_id="base_link_truth"
+)
+TRUTH_IMU_BIAS = Topic("truth/imu_bias", "sensor_msgs/msg/Imu", 10.0, frame_id="imu_link")
+ROTORS = Topic("rotors", "sensor_msgs/msg/JointState", 100.0, frame_id="base_link")
+BATTERY = Topic(
+    "battery",
+    "sensor_msgs/msg/BatteryState",
+    1.0,
+    frame_id="base_link",
+    only_with="an airframe with a battery",
+)
+AUTOPILOT_ODOM = Topic(
+    "autopilot/odom", "nav_msgs/msg/Odometry", 20.0, frame_id="map -> base_link_autopilot"
+)
 AUTOPILOT_STATUS = Topic("autopilot/status", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
-SETPOINT = Topic("command/pose", "geometry_msgs/msg/PoseStamped", 20.0)
-LEFT_IMAGE = Topic("stereo/left/image_raw", "sensor_msgs/msg/Image", 20.0, is_image=True)
-RIGHT_IMAGE = Topic("stereo/right/image_raw", "sensor_msgs/msg/Image", 20.0, is_image=True)
-LEFT_INFO = Topic("stereo/left/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
-RIGHT_INFO = Topic("stereo/right/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
-LIDAR_POINTS = Topic("lidar/points", "sensor_msgs/msg/PointCloud2", 10.0, is_cloud=True)
+SETPOINT = Topic("command/pose", "geometry_msgs/msg/PoseStamped", 20.0, frame_id="map")
+LEFT_IMAGE = Topic(
+    "stereo/left/image_raw",
+    "sensor_msgs/msg/Image",
+    20.0,
+    is_image=True,
+    frame_id="stereo_left_optical",
+    only_with="camera.is_rendered",
+)
+RIGHT_IMAGE = Topic(
+    "stereo/right/image_raw",
+    "sensor_msgs/msg/Image",
+    20.0,
+    is_image=True,
+    frame_id="stereo_right_optical",
+    only_with="camera.is_rendered",
+)
+LEFT_INFO = Topic(
+    "stereo/left/camera_info",
+    "sensor_msgs/msg/CameraInfo",
+    20.0,
+    is_image=True,
+    frame_id="stereo_left_optical",
+    only_with="camera.is_rendered",
+)
+RIGHT_INFO = Topic(
+    "stereo/right/camera_info",
+    "sensor_msgs/msg/CameraInfo",
+    20.0,
+    is_image=True,
+    frame_id="stereo_right_optical",
+    only_with="camera.is_rendered",
+)
+LIDAR_POINTS = Topic(
+    "lidar/points",
+    "sensor_msgs/msg/PointCloud2",
+    10.0,
+    is_cloud=True,
+    frame_id="lidar",
+    only_with="lidar.preset",
+)
 
 OF_THE_WORLD = (CLOCK, TF_STATIC, DIAGNOSTICS)
 """Topics that exist once for any number of vehicles."""
