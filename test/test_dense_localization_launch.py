@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A vehicle that is told where it is by a camera and a dense map, started as a user starts it."""
+"""Dense localisation, as a mission of two flights and live by nodes, as a user starts it."""
 
+import json
 import signal
 from pathlib import Path
 
@@ -17,6 +18,31 @@ NEAR_M = 0.1
 SURE_M_S = 0.1
 """So well is the velocity known at least, fused with the IMU."""
 INSTANCE = 91
+MISSION_INSTANCE = 99
+CLIFF = """
+name: coarse_cliff
+generator: cliff
+parameters: {seed: 7, spacing_m: 0.4, texel_m: 0.03}
+origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 488.0}
+start: {x_m: -25.0, y_m: -10.0, yaw_deg: 90.0}
+attribution: Made in a test
+licence: Apache-2.0
+"""
+MISSION = """
+/**:
+  ros__parameters:
+    mapping: {corner_m: [-13.5, 0.8, 4.2], extent_m: [5.0, 2.0], standoff_m: 13.0, row_m: 3.0,
+              yaw_deg: 90.0, speed_m_s: 1.5, rate_hz: 0.5}
+    scan: {corner_m: [-12.0, 0.8, 4.9], extent_m: [1.5, 0.4], standoff_m: 2.0, row_m: 0.5,
+           yaw_deg: 90.0, speed_m_s: 0.7, rate_hz: 5.0}
+    start_away_m: 3.0
+"""
+MAPPED_M = 0.05
+"""Mean distance of the map from the wall: a pixel covers 3 cm of it from 13 m; 1.2 cm were seen."""
+PLACED_M = 0.03
+"""Mean error of the poses: a texel of the wall; 0.4 cm were seen."""
+HELD_M = 0.15
+"""Largest deviation from the planned distance to the wall; 4 cm were seen."""
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +75,30 @@ def dense_map(coarse_world, tmp_path_factory):
 
 def shown(message):
     return deserialize(message, "nav_msgs/msg/Odometry")
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_the_launched_mission_maps_a_wall_and_scans_it_by_that_map_alone(tmp_path):
+    (tmp_path / "cliff.yaml").write_text(CLIFF)
+    (tmp_path / "mission.yaml").write_text(MISSION)
+    tokens = [f"world:={tmp_path / 'cliff.yaml'}", f"parameters:={tmp_path / 'mission.yaml'}"]
+    tokens += [f"instance:={MISSION_INSTANCE}", f"runs_dir:={tmp_path / 'runs'}"]
+    heard = listen_to_launch("dense_localization.launch.yaml", tokens, {})
+    assert heard.returncode == 0, heard.output
+    assert "Traceback" not in heard.output, heard.output
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert (folder / "report.html").is_file() and (folder / "map").is_dir()
+    result = json.loads((folder / "metrics.json").read_text())
+    made, scan = result["sections"]["mission_map"], result["sections"]["closed_loop"]
+    assert made["is_truth_given"] is False
+    assert made["mean_m"] < MAPPED_M
+    assert made["share_10cm"] > 0.98 and made["completeness"] > 0.95
+    assert scan["is_flown"], scan["outcome"]
+    assert scan["n_scan_lost"] == 0 and scan["n_scan"] > 1.5 / 0.7 * 5.0
+    assert scan["ate_mean_m"] < PLACED_M
+    assert scan["held_max_m"] < HELD_M
+    assert scan["distance_min_m"] > 2.0 - HELD_M
 
 
 @pytest.mark.ros

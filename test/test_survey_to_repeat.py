@@ -39,7 +39,7 @@ GIMBAL_DEG = 1.0
 SEEN = 0.95
 """Share of the true surface in the area that has a point of the cloud within 0.3 m."""
 PASSED_M = 0.1
-"""How near the robot passes a mark of 0.6 m; 1 cm was seen, of marks that were found within 3 cm."""
+"""From the middle of a mark of 0.6 m; 1 cm was seen, of marks found within 3 cm."""
 LOST = 0.1
 """Share of the scans that are not localised; 2 % were seen."""
 
