@@ -13,9 +13,11 @@ from importlib.util import find_spec
 COMMANDS = "aerotwin.extras"
 """Entry points of `aerotwin`: each command, and the extra that brings it."""
 EXTRA_OF_MODULE = {
+    "aerotwin_datasets": "maps",
     "aerotwin_map_evaluation": "maps",
     "aerotwin_px4_bridge": "sim",
     "aerotwin_registration": "maps",
+    "aerotwin_slam_runs": "maps",
     "aerotwin_worlds": "maps",
     "cv2": "maps",
     "evo": "evo",

@@ -8,6 +8,7 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_datasets.formats import Exported, export_bag, import_dataset
-    from aerotwin_datasets.recording import ImuNoise, Recording, read_recording
+    from aerotwin_datasets.recording import ImuNoise, Recording
+    from aerotwin_datasets.recording_reader import read_recording
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calibration of a data set as files state it: lenses, mountings, noise and rates."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import invert_transform
 from aerotwin_datasets.recording import CameraStream, ImuNoise, Recording
 
 MODELS = {"plumb_bob": "radial-tangential", "equidistant": "equidistant"}
@@ -95,6 +97,29 @@ def calibrated(
         rate_hz=rate_hz,
         is_colour=camera.encoding.startswith(("rgb", "bgr", "8UC3")),
         readout_s=camera.readout_s,
+    )
+
+
+def calibration_of(
+    recording: Recording, cameras: Sequence[CameraStream], rate_hz: Callable[[str], float]
+) -> DatasetCalibration:
+    """Return the calibration of the IMU and of cameras, which become cam0, cam1, ...
+
+    `rate_hz` returns the rate of a topic.
+    """
+    T_body_base, imu = invert_transform(body_of(recording)), recording.imu
+    named = {f"cam{k}": camera for k, camera in enumerate(cameras)}
+    return DatasetCalibration(
+        cameras=tuple(
+            calibrated(camera, name, T_body_base, rate_hz(camera.topic))
+            for name, camera in named.items()
+        ),
+        imu_rate_hz=rate_hz(imu.topic) if imu else 0.0,
+        noise=imu.noise if imu else None,
+        gravity_m_s2=recording.gravity_m_s2,
+        topics={name: camera.topic for name, camera in named.items()}
+        | ({"imu0": imu.topic} if imu else {}),
+        clouds=recording.clouds,
     )
 
 

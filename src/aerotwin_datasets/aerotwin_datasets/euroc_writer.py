@@ -23,13 +23,12 @@ import numpy as np
 
 from aerotwin_core.cli import progress
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import invert_transform
 from aerotwin_datasets.calibration import (
     MODELS,
     CalibratedCamera,
     DatasetCalibration,
     body_of,
-    calibrated,
+    calibration_of,
 )
 from aerotwin_datasets.images import PictureWriter, pixels_of
 from aerotwin_datasets.manifest import write_manifest, yaml_text
@@ -72,7 +71,7 @@ def write_euroc(
     T_base_body = body_of(recording)
     mav = folder / "mav0"
     by_topic = {camera.topic: (k, camera) for k, camera in enumerate(cameras)}
-    in_order = InOrder(recording.bag, [*by_topic, *([imu.topic] if imu else [])])
+    in_order = InOrder(recording, [*by_topic, *([imu.topic] if imu else [])])
     covariances: dict[str, list[float]] | None = None
     with ExitStack() as stack:
         tables = {
@@ -83,7 +82,7 @@ def write_euroc(
             (mav / f"cam{k}" / "data").mkdir()
         if imu is not None:
             tables[imu.topic] = _table(stack, mav / "imu0", IMU_COLUMNS)
-        total = sum(recording.bag.counts[topic] for topic in tables)
+        total = sum(recording.counts[topic] for topic in tables)
         bar = stack.enter_context(progress(total, "writing the data set", unit="message"))
         pictures = stack.enter_context(PictureWriter())
         for topic, stamp, message in in_order:
@@ -98,19 +97,7 @@ def write_euroc(
             tables[topic].write(f"{stamp},{stamp:019d}.png\n")
             path = mav / f"cam{k}" / "data" / f"{stamp:019d}.png"
             pictures.write(path, _pixels(camera, message))
-    T_body_base = invert_transform(T_base_body)
-    calibration = DatasetCalibration(
-        cameras=tuple(
-            calibrated(camera, f"cam{k}", T_body_base, in_order.rate_hz(camera.topic))
-            for k, camera in enumerate(cameras)
-        ),
-        imu_rate_hz=in_order.rate_hz(imu.topic) if imu else 0.0,
-        noise=noise,
-        gravity_m_s2=recording.gravity_m_s2,
-        topics={f"cam{k}": camera.topic for k, camera in enumerate(cameras)}
-        | ({"imu0": imu.topic} if imu else {}),
-        clouds=recording.clouds,
-    )
+    calibration = calibration_of(recording, cameras, in_order.rate_hz)
     for each in calibration.cameras:
         write_sheet(mav / each.name, camera_sheet(each))
     if imu is not None and noise is not None:

@@ -49,6 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "density [m/s2/sqrt(Hz)] and bias walk [m/s3/sqrt(Hz)]",
     )  # fmt: skip
     parser.add_argument("--vehicle", default="", metavar="NAME", help="one of a fleet")
+    parser.add_argument(
+        "--start-s", type=float, default=0.0, metavar="S", help="leave out what was before"
+    )
+    parser.add_argument(
+        "--duration-s", type=float, default=0.0, metavar="S", help="and what comes after this"
+    )
     parser.add_argument("--lean", action="store_true", help="without other_topics")
     parser.add_argument("--overwrite", action="store_true", help="replace an exported data set")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
@@ -60,9 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_core.errors import UserError
     from aerotwin_core.output_lock import refuse_inputs_as_output
     from aerotwin_datasets.formats import export_bag
-    from aerotwin_datasets.recording import ImuNoise, read_recording
+    from aerotwin_datasets.recording import ImuNoise
+    from aerotwin_datasets.recording_reader import read_recording
 
     refuse_inputs_as_output(arguments.output, arguments.bag)
+    for name in ("start_s", "duration_s"):
+        if not 0.0 <= getattr(arguments, name) < float("inf"):
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: expected a finite number of seconds from 0 on")
     noise = None
     if arguments.imu_noise is not None:
         if not all(0.0 <= value < float("inf") for value in arguments.imu_noise):
@@ -75,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         vehicle=arguments.vehicle,
         imu_noise=noise,
         imu_topic=arguments.imu_topic,
+        start_s=arguments.start_s,
+        duration_s=arguments.duration_s,
     )
     done = export_bag(
         arguments.format,

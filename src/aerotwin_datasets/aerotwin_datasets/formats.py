@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The formats by name, and what all of them share: whole folders, other topics, settings."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +13,11 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE
 from aerotwin_datasets import euroc_reader, euroc_writer, kitti, rosbag1, tum_rgbd
 from aerotwin_datasets.bag_maker import Dataset, make_bag
+from aerotwin_datasets.calibration import calibration_of
 from aerotwin_datasets.manifest import OTHER_TOPICS, is_ours, read_manifest
 from aerotwin_datasets.recording import SENSORS, CameraStream, Recording, with_noise
+from aerotwin_datasets.settings import FOLDER as SETTINGS
+from aerotwin_datasets.settings import write_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +53,24 @@ def export_bag(
             held, problems = _write(form, recording, folder, chosen)
         if not is_lean:
             problems += _copy_others(recording, folder, held)
-        counts = {topic: recording.bag.counts[topic] for topic in held}
+        counts = {topic: recording.counts[topic] for topic in held}
     return Exported(
         counts=counts,
         problems=(*recording.problems, *problems, *recording.bag.problems),
     )
+
+
+def export_settings(
+    recording: Recording, output: Path, *, cameras: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Write `settings` alone below a folder; return which SLAMs get none, and why.
+
+    For SLAMs that hear topics. Raises `UserError` if the recording has no such cameras.
+    """
+    chosen = recording.select(cameras)
+    shutil.rmtree(output / SETTINGS, ignore_errors=True)
+    calibration = calibration_of(recording, chosen, recording.rate_hz)
+    return (*recording.problems, *write_settings(output, calibration))
 
 
 def _write(
@@ -152,7 +169,7 @@ def _copy_others(recording: Recording, folder: Path, held: Sequence[str]) -> lis
                 continue
             bag.add_topic(topic, kind, latched=topic.endswith("static"))
             known.append(topic)
-        for topic, stamp, cdr in source.raw(known):
+        for topic, stamp, cdr in recording.raw(known):
             bag.write(topic, stamp, cdr)
     return problems
 

@@ -31,8 +31,8 @@ def write_images(
     `change` makes of the values of an image those of its file.
     """
     by_topic = {camera.topic: camera for camera in cameras}
-    in_order = InOrder(recording.bag, list(by_topic))
-    total = sum(recording.bag.counts[topic] for topic in by_topic)
+    in_order = InOrder(recording, list(by_topic))
+    total = sum(recording.counts[topic] for topic in by_topic)
     with (
         progress(total, "writing the data set", unit="image") as bar,
         PictureWriter() as pictures,
@@ -49,7 +49,7 @@ def write_images(
 
 def stamps_of(recording: Recording, camera: CameraStream) -> list[int]:
     """Return the stamps of a camera's images that follow each other [ns]."""
-    in_order = InOrder(recording.bag, [camera.topic])
+    in_order = InOrder(recording, [camera.topic])
     for _ in in_order:
         pass
     return in_order.stamps[camera.topic]

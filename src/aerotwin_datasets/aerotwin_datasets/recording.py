@@ -1,23 +1,19 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a bag holds for a SLAM: cameras, IMU and truth, with their calibration.
-
-Calibration comes from CameraInfo, static transforms and the metadata record `sensors` of bags that
-this workspace recorded. For other bags the noise of the IMU must be named.
-"""
+"""What a bag holds for a SLAM: cameras, IMU and truth, with their calibration."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aerotwin_core.bag import BagReader
-from aerotwin_core.bag.transforms import TransformTree
+from aerotwin_core.bag.storage import RawMessage
 from aerotwin_core.camera import CameraModel
-from aerotwin_core.camera_messages import raw_camera_from_info
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.messages import stamp_ns
@@ -34,7 +30,6 @@ IMU_RAW, TRUTH, TRUE_BIAS, STATIC = "/imu/data_raw", "/truth/odom", "/truth/imu_
 SENSORS = "sensors"
 """Metadata record of bags of this workspace."""
 CLOUD = "sensor_msgs/msg/PointCloud2"
-_TIMES = {"time", "t", "timestamp", "offset_time"}
 DEPTH_ENCODINGS = ("32FC1", "16UC1")
 GRAVITY_M_S2 = 9.81
 """Of the simulator and of EuRoC's hall, where a bag states none."""
@@ -101,7 +96,8 @@ class Recording:
 
     `cameras` are in the order of their topics. `truth_topic` has the true odometry of `base_frame`,
     `bias_topic` the true biases of the IMU; None without. `clouds` tells of topics whether
-    their points have times. `problems` names what is left out.
+    their points have times. `problems` names what is left out. `span_ns` is the first and last
+    stamp of the part that is taken, on the clock of the recorder; None = all of it.
     """
 
     bag: BagReader
@@ -113,6 +109,42 @@ class Recording:
     gravity_m_s2: float = GRAVITY_M_S2
     clouds: dict[str, bool] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    span_ns: tuple[int, int] | None = None
+
+    def raw(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Yield the serialised messages of the part; static transforms however old they are."""
+        for entry in self.bag.raw(topics):
+            if self._is_inside(entry[0], entry[1]):
+                yield entry
+
+    def messages(self, topics: Collection[str]) -> Iterator[tuple[str, int, Any]]:
+        """Yield the messages of the part: topic, recorder's stamp [ns], message."""
+        for entry in self.bag.messages(topics):
+            if self._is_inside(entry[0], entry[1]):
+                yield entry
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """Messages of the part by topic."""
+        if self.span_ns is None:
+            return self.bag.counts
+        return Counter(topic for topic, _, _ in self.raw(list(self.bag.topics)))
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the part."""
+        first, last = self.span_ns or (self.bag.start_ns, self.bag.end_ns)
+        return (min(last, self.bag.end_ns) - first) * 1e-9
+
+    def rate_hz(self, topic: str) -> float:
+        """Return messages per second, to a hundredth."""
+        n, duration_s = self.counts[topic], self.duration_s
+        return round((n - 1) / duration_s, 2) if duration_s > 0.0 else 0.0
+
+    def _is_inside(self, topic: str, stamp: int) -> bool:
+        if self.span_ns is None or topic.endswith("static"):
+            return True
+        return self.span_ns[0] <= stamp <= self.span_ns[1]
 
     def select(self, names: Sequence[str], *, needs_images: bool = True) -> list[CameraStream]:
         """Return cameras by name and in this order; without names all that show brightness.
@@ -143,156 +175,6 @@ class Recording:
                 "with --imu-noise GYRO_DENSITY GYRO_WALK ACCEL_DENSITY ACCEL_WALK"
             )
         return self.imu, self.imu.noise
-
-
-def read_recording(
-    path: Path | str, *, vehicle: str = "", imu_noise: ImuNoise | None = None, imu_topic: str = ""
-) -> Recording:
-    """Return what a bag holds.
-
-    `vehicle` is the name of one of a fleet, whose topics begin with it. `imu_noise` replaces what
-    the bag states; `imu_topic` chooses the IMU where it has several.
-
-    Raises `UserError` if it is no bag, or a mounting is missing.
-    """
-    bag = BagReader(path)
-    space = f"/{vehicle.strip('/')}" if vehicle else ""
-    static = [t for t, kind in bag.topics.items() if kind == TRANSFORMS and t.endswith("static")]
-    tree = TransformTree(bag.messages(static))
-    setup = nested(bag.metadata(f"{vehicle}/{SENSORS}" if vehicle else SENSORS))
-    base = f"{vehicle}/{BASE}" if vehicle else BASE
-    finder = _Finder(bag, tree, setup, space)
-    imu_topic, imu_frame = finder.imu_topic(imu_topic)
-    finder.base = base if base in tree.frames or not imu_frame else imu_frame
-    cameras = tuple(finder.cameras())
-    if finder.base not in tree.frames and not imu_frame and cameras:
-        finder.base = cameras[0].frame_id
-    truth, bias = space + TRUTH, space + TRUE_BIAS
-    return Recording(
-        bag=bag,
-        base_frame=finder.base,
-        cameras=cameras,
-        imu=finder.imu(imu_topic, imu_frame, imu_noise) if imu_topic else None,
-        truth_topic=truth if bag.topics.get(truth) == ODOMETRY else None,
-        bias_topic=bias if bag.topics.get(bias) == IMU else None,
-        gravity_m_s2=_gravity(setup),
-        clouds=finder.clouds(),
-        problems=tuple(finder.problems),
-    )
-
-
-class _Finder:
-    """Looks into one bag; `base` is the frame that mountings are relative to."""
-
-    def __init__(
-        self, bag: BagReader, tree: TransformTree, setup: dict[str, Any], space: str
-    ) -> None:
-        self._bag, self._tree, self._setup, self._space = bag, tree, setup, space
-        self.base = BASE
-        self.problems: list[str] = []
-
-    def cameras(self) -> Iterator[CameraStream]:
-        """Yield the cameras of which images and CameraInfo are in the bag."""
-        infos = {topic.rpartition("/")[0]: topic for topic in self._topics(CAMERA_INFO)}
-        names: set[str] = set()
-        for topic in self._topics(IMAGE):
-            namespace, _, last = topic.rpartition("/")
-            if namespace not in infos:
-                self.problems.append(f"{topic} has no CameraInfo beside it")
-                continue
-            image, info = self._first(topic), self._first(infos[namespace])
-            frame = str(image.header.frame_id).lstrip("/")
-            name = namespace.removeprefix(self._space).strip("/").replace("/", "_")
-            if image.encoding == "32SC1":
-                self.problems.append(f"{topic} holds no brightness ({image.encoding})")
-                continue
-            if name in names:
-                name = f"{name}_{last}"
-            names.add(name)
-            recorded = [
-                entry
-                for entry in self._setup.get("cameras", {}).values()
-                if isinstance(entry, dict) and entry.get("frame_id") == frame
-            ]
-            yield CameraStream(
-                name=name,
-                topic=topic,
-                info_topic=infos[namespace],
-                frame_id=frame,
-                encoding=str(image.encoding),
-                camera=self._lens(infos[namespace], info),
-                T_base_optical=self._mounting(frame, topic),
-                readout_s=float(recorded[0].get("readout_s", 0.0)) if recorded else 0.0,
-            )
-
-    def clouds(self) -> dict[str, bool]:
-        """Return the topics of scans, and whether their points have times."""
-        fields = {
-            topic: {field.name for field in self._first(topic).fields}
-            for topic in self._topics(CLOUD)
-            if "/slam/" not in topic
-        }
-        return {topic: bool(names & _TIMES) for topic, names in fields.items()}
-
-    def imu_topic(self, requested: str) -> tuple[str, str]:
-        """Return topic and frame of the only IMU that is not truth, or of the requested one."""
-        topics = [t for t in self._topics(IMU) if not t.startswith(f"{self._space}/truth/")]
-        if requested and requested not in topics:
-            raise UserError(
-                f"{self._bag.path}: no topic {requested} of {IMU}; there are "
-                f"{listed(topics) or 'none'}"
-            )
-        recorded = self._setup.get("imu", {}).get("topic", "")
-        chosen = [topic for topic in (requested, recorded) if topic in topics] or topics
-        if len(chosen) > 1 and not (requested or recorded in topics):
-            raise UserError(
-                f"{self._bag.path}: IMUs on {listed(topics)}; choose with --imu-topic, or in a "
-                "fleet with --vehicle"
-            )
-        if not chosen:
-            return "", ""
-        return chosen[0], str(self._first(chosen[0]).header.frame_id).lstrip("/")
-
-    def imu(self, topic: str, frame: str, noise: ImuNoise | None) -> ImuStream:
-        """Return the IMU of a topic."""
-        recorded = self._setup.get("imu", {})
-        if noise is None and recorded.get("topic") == topic:
-            noise = noise_of(self._setup)
-        return ImuStream(
-            topic=topic, frame_id=frame, T_base_imu=self._mounting(frame, topic), noise=noise
-        )
-
-    def _topics(self, kind: str) -> list[str]:
-        return [
-            topic
-            for topic, of_topic in sorted(self._bag.topics.items())
-            if of_topic == kind
-            and self._bag.counts.get(topic)
-            and topic.startswith(f"{self._space}/")
-        ]
-
-    def _lens(self, topic: str, info: Any) -> CameraModel:
-        try:
-            return raw_camera_from_info(info)
-        except ValueError as error:
-            raise UserError(f"{self._bag.path}: topic {topic}: {error}") from None
-
-    def _first(self, topic: str) -> Any:
-        for _, _, message in self._bag.messages([topic]):
-            return message
-        raise UserError(f"{self._bag.path}: topic {topic}: no message of it can be read")
-
-    def _mounting(self, frame: str, topic: str) -> np.ndarray:
-        """Return T_base_frame; a frame nothing is said of is refused."""
-        if frame == self.base:
-            return np.eye(4)
-        T_base_frame = self._tree.fixed_transform(self.base, frame)
-        if T_base_frame is None:
-            raise UserError(
-                f"{self._bag.path}: no static transforms connect {frame} of {topic} to "
-                f"{self.base}; record {STATIC}"
-            )
-        return T_base_frame
 
 
 def nested(flat: dict[str, str]) -> dict[str, Any]:
@@ -341,14 +223,6 @@ def with_noise(
     return gravity | texts | {"imu.topic": topic, "imu.frame_id": frame_id} | stated
 
 
-def _gravity(setup: dict[str, Any]) -> float:
-    try:
-        found = float(np.linalg.norm(np.asarray(setup["gravity_map_m_s2"], dtype=np.float64)))
-    except (KeyError, TypeError, ValueError):
-        return GRAVITY_M_S2
-    return found if np.isfinite(found) and found > 0.0 else GRAVITY_M_S2
-
-
 class InOrder:
     """Messages of topics by stamp of their header; those that do not follow the last are left out.
 
@@ -356,13 +230,13 @@ class InOrder:
     stamps of the others.
     """
 
-    def __init__(self, bag: BagReader, topics: Sequence[str]) -> None:
-        self._bag, self._topics = bag, topics
+    def __init__(self, recording: Recording, topics: Sequence[str]) -> None:
+        self._recording, self._topics = recording, topics
         self.n_left_out = dict.fromkeys(topics, 0)
         self.stamps: dict[str, list[int]] = {topic: [] for topic in topics}
 
     def __iter__(self) -> Iterator[tuple[str, int, Any]]:
-        for topic, _, message in self._bag.messages(self._topics):
+        for topic, _, message in self._recording.messages(self._topics):
             stamp, before = stamp_ns(message), self.stamps[topic]
             if before and stamp <= before[-1]:
                 self.n_left_out[topic] += 1

@@ -28,10 +28,9 @@ from aerotwin_core.bag.compression import (
 )
 from aerotwin_core.cli import progress
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import invert_transform
 from aerotwin_core.limits import check_is_file, check_memory, file_size
 from aerotwin_core.messages import TYPESTORE
-from aerotwin_datasets.calibration import DatasetCalibration, body_of, calibrated
+from aerotwin_datasets.calibration import calibration_of
 from aerotwin_datasets.manifest import write_manifest
 from aerotwin_datasets.recording import Recording
 from aerotwin_datasets.settings import write_settings
@@ -63,29 +62,16 @@ def write_rosbag1(recording: Recording, folder: Path) -> tuple[list[str], list[s
             )
             if is_same_wireformat(TYPESTORE, _ROS1, kind, kind):
                 held.append(topic)
-        total = sum(source.counts[topic] for topic in connections)
+        total = sum(recording.counts[topic] for topic in connections)
         with progress(total, "writing the data set", unit="message") as bar:
             # Readers of these bags order what has one stamp by topic.
-            for stamp, group in groupby(source.raw(list(connections)), key=itemgetter(1)):
+            for stamp, group in groupby(recording.raw(list(connections)), key=itemgetter(1)):
                 for topic, _, cdr in sorted(group, key=itemgetter(0)):
                     bag.write(connections[topic], stamp, converters[topic](cdr))
                     bar.update(1)
-    T_body_base = invert_transform(body_of(recording))
     cameras = [camera for camera in recording.cameras if not camera.is_depth]
-    imu = recording.imu
     if cameras:
-        calibration = DatasetCalibration(
-            cameras=tuple(
-                calibrated(camera, f"cam{k}", T_body_base, _rate_hz(recording, camera.topic))
-                for k, camera in enumerate(cameras)
-            ),
-            imu_rate_hz=_rate_hz(recording, imu.topic) if imu else 0.0,
-            noise=imu.noise if imu else None,
-            gravity_m_s2=recording.gravity_m_s2,
-            topics={f"cam{k}": camera.topic for k, camera in enumerate(cameras)}
-            | ({"imu0": imu.topic} if imu else {}),
-            clouds=recording.clouds,
-        )
+        calibration = calibration_of(recording, cameras, recording.rate_hz)
         problems += write_settings(folder, calibration)
     write_manifest(folder, FORM, recording, {f"cam{k}": c for k, c in enumerate(cameras)})
     return held, problems
@@ -167,10 +153,3 @@ def _unpack_bz2(data: bytes) -> bytes:
     if len(found) > limit:
         raise CompressionError(f"more than {limit} bytes come out of {len(data)}")
     return found
-
-
-def _rate_hz(recording: Recording, topic: str) -> float:
-    """Return messages per second, to a hundredth."""
-    bag = recording.bag
-    duration_s = (bag.end_ns - bag.start_ns) * 1e-9
-    return round((bag.counts[topic] - 1) / duration_s, 2) if duration_s > 0.0 else 0.0

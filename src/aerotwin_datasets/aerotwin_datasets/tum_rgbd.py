@@ -96,7 +96,7 @@ def _write_motion(recording: Recording, folder: Path, colour: CameraStream) -> l
         _write(folder / "groundtruth.txt", ["# timestamp tx ty tz qx qy qz qw", *lines])
     if recording.imu is not None:
         lines = ["# timestamp ax ay az"]
-        for _, at, message in InOrder(recording.bag, [recording.imu.topic]):
+        for _, at, message in InOrder(recording, [recording.imu.topic]):
             a = message.linear_acceleration
             lines.append(f"{seconds(at)} {a.x!r} {a.y!r} {a.z!r}")
         _write(folder / "accelerometer.txt", lines)

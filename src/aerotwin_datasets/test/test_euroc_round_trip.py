@@ -7,7 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from dataset_samples import (
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.cli import main
+from aerotwin_core.errors import UserError
+from aerotwin_core.messages import stamp_ns
+from aerotwin_datasets import export_bag, import_dataset, read_recording
+from support.dataset_samples import (
     FRAME_NS,
     IMU_NS,
     LENS,
@@ -19,14 +26,7 @@ from dataset_samples import (
     mounting,
     state,
 )
-from dataset_samples import write_recording as write_bag
-from scipy.spatial.transform import Rotation
-
-from aerotwin_core.bag import BagReader
-from aerotwin_core.cli import main
-from aerotwin_core.errors import UserError
-from aerotwin_core.messages import stamp_ns
-from aerotwin_datasets import export_bag, import_dataset, read_recording
+from support.dataset_samples import write_recording as write_bag
 
 ROUNDING = 1e-12
 STEP_S = 1e-4

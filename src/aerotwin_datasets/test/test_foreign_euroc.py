@@ -5,13 +5,13 @@
 import cv2
 import numpy as np
 import pytest
-from dataset_samples import assert_same_files
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_datasets import import_dataset, read_recording
+from support.dataset_samples import assert_same_files
 
 CAMERA = """%YAML:1.0
 sensor_type: camera

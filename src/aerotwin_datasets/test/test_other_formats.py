@@ -6,18 +6,6 @@ import cv2
 import numpy as np
 import pytest
 import yaml
-from dataset_samples import (
-    FRAME_NS,
-    LENS,
-    N_FRAMES,
-    START_NS,
-    assert_same_files,
-    depth_image,
-    frame_image,
-    parallel_mounting,
-    state,
-    write_recording,
-)
 from rosbags.rosbag1 import Reader, Writer
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
@@ -29,6 +17,18 @@ from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_datasets import export_bag, import_dataset, read_recording
+from support.dataset_samples import (
+    FRAME_NS,
+    LENS,
+    N_FRAMES,
+    START_NS,
+    assert_same_files,
+    depth_image,
+    frame_image,
+    parallel_mounting,
+    state,
+    write_recording,
+)
 
 PINHOLE = PinholeCamera(width=32, height=24, fx=30.0, fy=30.0, cx=15.5, cy=11.5)
 FORMS = ("kitti", "tum-rgbd", "rosbag1")

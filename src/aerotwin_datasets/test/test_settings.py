@@ -9,13 +9,13 @@ import cv2
 import numpy as np
 import pytest
 import yaml
-from dataset_samples import LENS, T_BASE_IMU, mounting
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import FisheyeCamera, PinholeCamera
 from aerotwin_datasets.calibration import CalibratedCamera, DatasetCalibration
 from aerotwin_datasets.recording import ImuNoise
 from aerotwin_datasets.settings import write_settings
+from support.dataset_samples import LENS, T_BASE_IMU, mounting
 
 RATE_HZ = 250.0
 NOISE = ImuNoise(

@@ -10,6 +10,7 @@ of a damaged bag is whole is used, what is not is said.
   aerotwin evaluate bag build/kitti_06 -o build/kitti_report --json -
   aerotwin evaluate bag my_bag --slam my_slam.launch.yaml config:=euroc.yaml --truth gt.txt
   aerotwin evaluate bag my_bag --topic stereo/left/image_raw:=/cam0/image_raw --start-s 10
+  aerotwin evaluate bag my_bag --slam dso program:=~/dso/build/bin/dso_dataset --start-s 8
   aerotwin evaluate bag my_bag --slam external --rate 1   (start your own SLAM beside it)
   aerotwin evaluate bag my_bag --estimate /vio/odom       (judge what it holds; needs no ROS)
 
@@ -30,12 +31,12 @@ from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of
 if TYPE_CHECKING:
     from aerotwin_core.bag import BagReader
     from aerotwin_run_evaluation.bag.roles import BagRoles
-    from aerotwin_run_evaluation.run_judgement import RunRecord
+    from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord
+    from aerotwin_worlds import World
 
 AUTO, NONE, EXTERNAL = "auto", "none", "external"
 EXIT_NOT_JUDGED = 1
-OF_REPLAY = ("topic", "topics", "rate", "slam_process")
-"""Options that have no effect where nothing is played."""
+OF_REPLAY = ("topic", "topics", "rate", "slam_process")  # no effect where nothing is played
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,14 +45,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
     add = parser.add_argument
     add("bag", type=Path, help="bag: a folder, or one file of it")
-    add("words", nargs="*", metavar="name:=value", help="arguments of the SLAM's launch file")
+    add("words", nargs="*", metavar="name:=value", help="arguments of the SLAM's file")
     add("-o", "--output", type=Path, help="folder of the report (new by default)")
     add(
         "--slam",
         default=AUTO,
         metavar="SLAM",
-        help="stereo_odometry, kiss_icp, a launch file, external (started by you), or none: judge "
-        "what the bag holds; by default what its sensors suit",
+        help="stereo_odometry, kiss_icp; a description, by path or name (dso, openvins, ...: "
+        "config/slams); a launch file; external (started by you), or none: judge what the bag "
+        "holds; by default what its sensors suit",
     )
     add(
         "--slam-process",
@@ -116,11 +118,14 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_run_evaluation.bag.camera import body_frame
     from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
     from aerotwin_run_evaluation.bag.roles import find_roles
+    from aerotwin_run_evaluation.bag.slam_launch import find_description
+    from aerotwin_run_evaluation.declared_metrics import aliases
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
     slam = _slam(arguments, bag, roles)
-    _check(arguments, slam, bag)
+    description = find_description(slam)
+    _check(arguments, slam, bag, is_described=description is not None)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
     world = _world_of_run(arguments.bag) if arguments.world is None else arguments.world
@@ -128,6 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if slam == NONE:
         code = _evaluate_recorded(arguments, bag, roles, folder, world)
+    elif description is not None:
+        code = _evaluate_described(arguments, description, bag, roles, folder, world)
     else:
         body = body_frame(bag, _sensor(arguments, slam, roles))
         code = _replay(arguments, slam, folder, body, world)
@@ -140,37 +147,39 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code_of_gates(arguments.fail_if, result.document["sections"], aliases()) or code
 
 
-def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
+def _check(
+    arguments: argparse.Namespace, slam: str, bag: "BagReader", *, is_described: bool
+) -> None:
     """Check the arguments before anything starts; raises `UserError`, naming the option."""
     from aerotwin_run_evaluation.bag.slam_launch import check_pattern, is_launch_file
+    from aerotwin_run_evaluation.declared_metrics import aliases
 
-    for name in ("start_s", "duration_s", "rate"):
-        value = getattr(arguments, name)
+    for name in ("start-s", "duration-s", "rate"):
+        value = getattr(arguments, name.replace("-", "_"))
         if value is not None and not 0.0 <= value < float("inf"):
-            option = f"--{name.replace('_', '-')}"
-            raise UserError(f"{option}: expected a finite number from 0 on, found {value:g}")
-    if arguments.output is not None and arguments.output.exists() and not arguments.output.is_dir():
-        raise UserError(f"-o {arguments.output}: is no folder; name one, or nothing")
+            raise UserError(f"--{name}: expected a finite number from 0 on, found {value:g}")
+    output = arguments.output
+    if output is not None and output.exists() and not output.is_dir():
+        raise UserError(f"-o {output}: is no folder; name one, or nothing")
     if arguments.frames and arguments.frames not in bag.topics:
         held = listed(sorted(bag.topics)) or "nothing"
         raise UserError(f"--frames {arguments.frames}: no topic of the bag; it holds {held}")
-    if arguments.words and not is_launch_file(slam):
-        raise UserError(
-            f"{arguments.words[0]}: arguments are for a launch file given by --slam, not {slam}"
-        )
+    if arguments.words and not (is_described or is_launch_file(slam)):
+        word = arguments.words[0]
+        raise UserError(f"{word}: arguments are for a launch file or a description, not {slam}")
     check_pattern(arguments.slam_process)
-    _refuse_unheard(arguments, slam)
+    _refuse_unheard(arguments, slam, is_described=is_described)
     check_gate_names(arguments.fail_if, aliases())
 
 
-def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
+def _refuse_unheard(arguments: argparse.Namespace, slam: str, *, is_described: bool) -> None:
     """Refuse options without effect, whether a bag is played or read.
 
     Raises `UserError`, naming the option and the way out.
     """
     if arguments.recorded and arguments.slam not in (AUTO, NONE):
-        raise UserError(f"--recorded judges what the bag holds, --slam {arguments.slam} replays "
-                        "it: leave one out")  # fmt: skip
+        asked = f"--slam {arguments.slam}"
+        raise UserError(f"--recorded judges what the bag holds, {asked} replays it: leave one out")
     if slam == NONE:
         for name in OF_REPLAY:
             if getattr(arguments, name) not in (None, "", []):
@@ -178,6 +187,13 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
                     f"--{name.replace('_', '-')} says how a bag is played, and nothing is played: "
                     "what it holds is judged (--recorded, --slam none, or --estimate without "
                     "--slam); leave it out, or name a --slam"
+                )
+    elif is_described:
+        for name in (*OF_REPLAY, "estimate", "map"):
+            if getattr(arguments, name) not in (None, "", []):
+                raise UserError(
+                    f"--{name.replace('_', '-')} has no effect on a SLAM that reads files; its "
+                    f"description says what it reads and writes: {slam}"
                 )
     elif len(arguments.estimate) > 1:
         raise UserError(f"--estimate {arguments.estimate[1]}: a SLAM that is replayed has one "
@@ -187,14 +203,19 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
 def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
     """Return the SLAM: the requested one, else one that suits the sensors of the bag."""
     from aerotwin_run_evaluation.bag.playing import KISS_ICP, STEREO_ODOMETRY
-    from aerotwin_run_evaluation.bag.slam_launch import is_launch_file
+    from aerotwin_run_evaluation.bag.slam_launch import (
+        described_slams,
+        find_description,
+        is_launch_file,
+    )
 
     known = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL, NONE)
     asked = NONE if arguments.recorded else arguments.slam
     if asked != AUTO:
-        if asked not in known and not is_launch_file(asked):
+        if asked not in known and not is_launch_file(asked) and find_description(asked) is None:
             raise UserError(
-                f"--slam: expected {', '.join(known)} or a launch file, found '{asked}'"
+                f"--slam: expected {', '.join(known)}, a launch file, a description of a SLAM or "
+                f"the name of one that ships ({listed(described_slams())}), found '{asked}'"
             )
         return asked
     if arguments.estimate:
@@ -304,10 +325,52 @@ def _evaluate_recorded(
         )
     if not is_quiet:
         say(f"report: {page}")
+    return _exit_code(evaluation)
+
+
+def _exit_code(evaluation: "RunEvaluation") -> int:
     if evaluation.is_judged:
         return 0
     say_fatal(UserError("; ".join(["nothing was judged", *evaluation.warnings])))
     return EXIT_NOT_JUDGED
+
+
+def _evaluate_described(
+    arguments: argparse.Namespace,
+    description: Path,
+    bag: "BagReader",
+    roles: "BagRoles",
+    folder: Path,
+    world: str,
+) -> int:
+    """Run the SLAM of a description, write the report, and return the exit code."""
+    from aerotwin_launch.arguments import split_tokens
+    from aerotwin_run_evaluation.described_slam import DescribedRun, evaluate_described
+
+    requested = DescribedRun(
+        bag=bag,
+        roles=roles,
+        description=description,
+        paths=split_tokens(arguments.words)[1],
+        start_s=arguments.start_s,
+        duration_s=arguments.duration_s,
+        truth=arguments.truth,
+        protocol=arguments.protocol,
+        world=_world(world),
+    )
+    with progress(0, "evaluate bag") as bar:
+        page, evaluation = evaluate_described(requested, folder, bar.set_postfix_str)
+    if arguments.json != "-":
+        say(f"report: {page}")
+    return _exit_code(evaluation)
+
+
+def _world(name: str) -> "World | None":
+    if not name:
+        return None
+    from aerotwin_worlds import load_world
+
+    return load_world(name)
 
 
 def _record(
@@ -318,11 +381,6 @@ def _record(
     from aerotwin_run_evaluation.bag.roles import recorded_topics
     from aerotwin_run_evaluation.run_judgement import RunRecord
 
-    surface = None
-    if world:
-        from aerotwin_worlds import load_world
-
-        surface = load_world(world)
     topics = recorded_topics(
         bag, roles, truth=arguments.truth, estimates=arguments.estimate,
         slam_map=arguments.map, frames=arguments.frames,
@@ -335,31 +393,7 @@ def _record(
         sources = (topics.truth, *topics.estimates, *topics.frames)
         span_ns = on_header_clock((start_ns, end_ns), ((bag, source) for source in sources))
     return RunRecord(
-        truth_bag=bag, slam_bag=bag, world=surface, topics=topics,
+        truth_bag=bag, slam_bag=bag, world=_world(world), topics=topics,
         protocol=arguments.protocol, span_ns=span_ns,
         duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
     )  # fmt: skip
-
-
-def aliases() -> dict[str, str]:
-    """Return what the short names stand for among the sections of `metrics.json`."""
-    from aerotwin_run_evaluation.bag.protocols import can_judge_maps
-    from aerotwin_run_evaluation.bag.replay_record import REPLAY_METRICS
-    from aerotwin_trajectory_evaluation.declared_metrics import RESOURCE_METRICS, TRAJECTORY_METRICS
-
-    declared = {
-        "trajectory": TRAJECTORY_METRICS,
-        "resources": RESOURCE_METRICS,
-        "replay": REPLAY_METRICS,
-    }
-    if can_judge_maps():
-        from aerotwin_map_evaluation.declared_metrics import MAP_METRICS
-
-        declared["map"] = MAP_METRICS
-    # The command of the map evaluation computes some beside its metrics.
-    return {
-        short: f"{section}.{path}"
-        for section, metrics in declared.items()
-        for short, path in metrics.aliases().items()
-        if not path.startswith("middle.")
-    }

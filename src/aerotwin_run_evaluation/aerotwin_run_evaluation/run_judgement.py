@@ -21,7 +21,12 @@ from aerotwin_trajectory_evaluation import (
     evaluate_trajectory,
 )
 from aerotwin_trajectory_evaluation.evaluation import JOINED
-from aerotwin_trajectory_evaluation.slam_poses import frames_of_estimate, place_estimate, read_poses
+from aerotwin_trajectory_evaluation.slam_poses import (
+    Placement,
+    frames_of_estimate,
+    place_estimate,
+    read_poses,
+)
 
 if TYPE_CHECKING:
     from aerotwin_map_evaluation import MapEvaluation
@@ -49,6 +54,8 @@ class RunRecord:
     frames: FrameCollector | None = None  # the frames, if already collected; else they are read
     protocol: str | None = None  # protocol file or preset of the evaluations
     span_ns: Span | None = None  # first and last header stamp of the evaluated part; None = all
+    # of the SLAM's frame in that of the truth, if it is known; else found by `place_estimate`
+    placement: Placement | None = None
     warnings: tuple[str, ...] = ()
     # the run was interrupted: the map is not evaluated, and the report says so
     is_partial: bool = False
@@ -116,6 +123,7 @@ def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluatio
             slam = _judge_slam(record, record.slam_bag, frames, warnings, on_step)
         except _NotJudged as reason:
             warnings.append(str(reason))
+            slam = SlamEvaluation(cost=_cost(record, None, _stamps(record, frames), warnings))
         if not slam.estimates:
             warnings.insert(0, NOTHING_JUDGED)
     warnings += record.truth_bag.problems
@@ -136,6 +144,10 @@ def _frames(record: RunRecord) -> tuple[FrameCollector, ...]:
     return tuple(collect_frames(record.truth_bag, topic) for topic in record.topics.frames)
 
 
+def _stamps(record: RunRecord, frames: tuple[FrameCollector, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(each.stamps_within(record.span_ns) for each in frames)
+
+
 def _judge_slam(
     record: RunRecord,
     bag: BagReader,
@@ -150,7 +162,7 @@ def _judge_slam(
     ):
         raise _NotJudged("No SLAM output was recorded: neither trajectory nor map is judged.")
     truth = _truth(record, warnings)
-    stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
+    stamps = _stamps(record, frames)
     judged: dict[str, JudgedEstimate] = {}
     for source in topics.estimates:
         on_step(f"trajectory {source}")
@@ -169,7 +181,7 @@ def _judge_slam(
         estimates=tuple(judged.values()),
         maps=maps,
         map_note=topics.map_note or ("" if is_map_there else NO_MAP.format(topics.map)),
-        cost=None if record.usage is None else _cost(record.usage, first, stamps, warnings),
+        cost=_cost(record, first, stamps, warnings),
     )
 
 
@@ -210,7 +222,7 @@ def _judge_estimate(
 ) -> JudgedEstimate:
     poses = within(_read(record, bag, source), record.span_ns)
     warnings += poses.problems
-    placement = place_estimate(truth, poses, source, record.topics.truth)
+    placement = record.placement or place_estimate(truth, poses, source, record.topics.truth)
     evaluation = evaluate_trajectory(
         truth.trajectory,
         poses.trajectory,
@@ -240,8 +252,10 @@ def _judge_map(
     from aerotwin_run_evaluation.run_map import judge_map, last_map
 
     topics = record.topics
-    poses = _read(record, bag, topics.map_poses or topics.estimates[0])
-    placement = place_estimate(truth, within(poses, record.span_ns))
+    placement = record.placement
+    if placement is None:
+        poses = _read(record, bag, topics.map_poses or topics.estimates[0])
+        placement = place_estimate(truth, within(poses, record.span_ns))
     try:
         points = last_map(bag, topics.map)
     except (ValueError, UserError) as error:
@@ -262,21 +276,29 @@ def _judge_map(
 
 
 def _cost(
-    usage: ResourceUsage,
+    record: RunRecord,
     first: JudgedEstimate | None,
     stamps: tuple[np.ndarray, ...],
     warnings: list[str],
 ) -> RunCost | None:
-    """Return the cost of the SLAM; None and a warning when its process was not found."""
+    """Return the cost of the SLAM, None where it was not measured.
+
+    It is a warning when its process was not found.
+    """
+    usage = record.usage
+    if usage is None:
+        return None
     if len(usage.n_processes) == 0 or usage.n_processes.max() == 0:
         warnings.append("No process matched slam_process: CPU and memory were not measured.")
         return None
+    # A SLAM that reads files answers nothing: it was given the frames of the first topic.
+    n_frames = len(usage.latency_s) or max(map(len, stamps[:1]), default=0)
     if first is None:
-        return RunCost(usage=usage, n_frames=len(usage.latency_s), error=None)
+        return RunCost(usage=usage, n_frames=n_frames, error=None)
     found = first.evaluation
     answered = frames_of_estimate(stamps, found.estimate.stamps_ns)
     return RunCost(
         usage=usage,
-        n_frames=len(usage.latency_s if answered is None else answered),
+        n_frames=n_frames if answered is None else len(answered),
         error=(found.reference.stamps_ns, found.ape_unaligned.trans_m),
     )

@@ -184,7 +184,10 @@ def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, tokens, me
         (("--start-s", "nan"), "--start-s: expected a finite number from 0 on, found nan"),
         (("--duration-s", "-5"), "--duration-s: expected a finite number from 0 on, found -5"),
         (("--frames", "/nope"), "--frames /nope: no topic of the bag; it holds /mocap/pose"),
-        (("foo:=1",), "foo:=1: arguments are for a launch file given by --slam, not none"),
+        (
+            ("foo:=1",),
+            "foo:=1: arguments are for a launch file or a description",
+        ),
         (("--slam-process", "("), "slam_process: expected a regular expression, found '('"),
         (("--fail-if", "ape_rsme_m > 1"), "the result has no number 'ape_rsme_m'; it has ape_rmse"),
         (("-o", "there"), "-o there: is no folder"),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts an external SLAM from its launch file, beside the replay and on simulated time."""
 
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +15,9 @@ import yaml
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.limits import check_is_file
+from aerotwin_core.parameters import read_yaml
 from aerotwin_launch import expand_launch_file
+from aerotwin_launch.packages import package_share
 
 _OWN, _REAL = (".yaml", ".yml"), (".py", ".xml")
 
@@ -34,6 +37,27 @@ class SlamLaunch:
 def is_launch_file(name: str) -> bool:
     """Return whether a token names a launch file."""
     return name.endswith((*_OWN, *_REAL))
+
+
+def find_description(slam: str) -> Path | None:
+    """Return the description of a SLAM by its path, or by its name in config/slams; else None."""
+    path = Path(slam)
+    if path.suffix not in _OWN:
+        path = _shipped() / f"{slam}.yaml"
+    if slam in ("", ".", "..") or not path.is_file():
+        return None
+    content = read_yaml(path)
+    is_one = isinstance(content, dict) and "command" in content and "launch" not in content
+    return path if is_one else None
+
+
+def described_slams() -> list[str]:
+    """Return the names of the descriptions that ship."""
+    return sorted(path.stem for path in _shipped().glob("*.yaml"))
+
+
+def _shipped() -> Path:
+    return package_share("aerotwin_bringup", os.environ) / "config" / "slams"
 
 
 def check_pattern(pattern: str) -> None:

@@ -70,8 +70,9 @@ def write_recording(
     mount=mounting,
     depth=False,
     start_ns=START_NS,
+    frame_ns=FRAME_NS,
 ):
-    n_imu = N_FRAMES * FRAME_NS // IMU_NS
+    n_imu = N_FRAMES * frame_ns // IMU_NS
     entries = []
     static = [
         messages.transform_stamped(
@@ -83,7 +84,7 @@ def write_recording(
         T = pose_from_transform(mount(side))
         static.append(messages.transform_stamped(start_ns, "base_link", frame, *T))
         for k in range(N_FRAMES):
-            at = start_ns + k * FRAME_NS
+            at = start_ns + k * frame_ns
             info = camera_messages.camera_info_message(at, frame, lens, 0.11 * side)
             image = camera_messages.image_message(at, frame, frame_image(k, side, encodings[side]))
             entries += [(f"/stereo/{name}/camera_info", at, info),
@@ -91,7 +92,7 @@ def write_recording(
     if depth:
         frame = "stereo_left_optical"
         for k in range(N_FRAMES):
-            at = start_ns + k * FRAME_NS
+            at = start_ns + k * frame_ns
             info = camera_messages.camera_info_message(at, frame, lens)
             image = camera_messages.image_message(at, frame, depth_image(k))
             entries += [

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag through a SLAM that a description file names: run, read, judged, reported."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import to_mapping
+from aerotwin_core.run_folder import software_versions
+from aerotwin_datasets import read_recording
+from aerotwin_run_evaluation.bag.poses import on_header_clock
+from aerotwin_run_evaluation.bag.roles import BagRoles, RunTopics
+from aerotwin_run_evaluation.report.run_report import write_run_report
+from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord, judge_run
+from aerotwin_slam_runs import SlamRun, load_description, run_slam
+from aerotwin_slam_runs.slam_bag import MAP, ODOMETRY, write_slam_bag
+from aerotwin_trajectory_evaluation.slam_poses import Placement, read_poses
+
+if TYPE_CHECKING:
+    from aerotwin_worlds import World
+
+_KEYFRAMES = "{} writes key-frames only: coverage counts them against all frames"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribedRun:
+    """What is run and judged: a bag or a part of it, a SLAM, the paths that its description names.
+
+    `truth` is a source of `read_poses`; empty = the truth of the bag.
+    """
+
+    bag: BagReader
+    roles: BagRoles
+    description: Path
+    paths: Mapping[str, str]
+    truth: str = ""
+    protocol: str | None = None
+    world: "World | None" = None
+    start_s: float = 0.0
+    duration_s: float = 0.0
+
+
+def evaluate_described(
+    run: DescribedRun, folder: Path, on_step: Callable[[str], None]
+) -> tuple[Path, RunEvaluation]:
+    """Run the SLAM, judge what it wrote, and write the report; return its page and the results.
+
+    Raises `UserError` if something is missing before the SLAM is started.
+    """
+    description = load_description(run.description)
+    recording = read_recording(run.bag.path, start_s=run.start_s, duration_s=run.duration_s)
+    source = run.truth or run.roles.truth or ""
+    truth = read_poses(run.bag, source).trajectory if source else None
+    found = run_slam(description, recording, folder, paths=run.paths, on_step=on_step)
+    on_step("reading what it wrote")
+    warnings, path = [*found.problems], folder / "slam_bag"
+    is_placed, remark = write_slam_bag(
+        found, path, truth=truth, map_points=_map_points(found, warnings), overwrite=True
+    )
+    if remark and not is_placed:
+        warnings.append(remark)
+    if description.trajectory.has_keyframes_only:
+        warnings.append(_KEYFRAMES.format(description.name))
+    frames = (run.roles.frames,) if run.roles.frames else ()
+    record = RunRecord(
+        truth_bag=run.bag,
+        slam_bag=BagReader(path),
+        world=run.world,
+        usage=found.end.usage,
+        duration_s=recording.duration_s,
+        topics=RunTopics(
+            truth=source,
+            estimates=(ODOMETRY,),
+            map=MAP,
+            is_map_expected=bool(description.map.file),
+            frames=frames,
+        ),
+        placement=Placement(T_reference_estimate=np.eye(4), text=remark) if is_placed else None,
+        protocol=run.protocol,
+        span_ns=recording.span_ns
+        and on_header_clock(recording.span_ns, ((run.bag, each) for each in (source, *frames))),
+        warnings=tuple(warnings),
+    )
+    evaluation = judge_run(record, on_step)
+    on_step("report")
+    page = write_run_report(
+        folder,
+        evaluation,
+        title=f"{description.name} on {run.bag.path.resolve().parent.name}",
+        configuration={
+            "bag": str(run.bag.path),
+            "start_s": run.start_s,
+            "duration_s": run.duration_s,
+            "slam": to_mapping(description),
+            "command": list(found.command),
+            "exit_code": found.end.code,
+            "wall_s": found.end.wall_s,
+            "truth": source,
+            "versions": software_versions(),
+        },
+    )
+    return page, evaluation
+
+
+def _map_points(found: SlamRun, warnings: list[str]) -> np.ndarray | None:
+    """Return the points (n, 3) of the map file, None without one that can be read."""
+    if found.map_file is None:
+        return None
+    from aerotwin_registration import read_cloud
+
+    try:
+        return read_cloud(found.map_file).points
+    except UserError as error:
+        warnings.append(f"{found.description.name}: {error}")
+        return None

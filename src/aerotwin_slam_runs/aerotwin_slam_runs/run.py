@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One run of a SLAM on one recording: data set, program, trajectory and map."""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_datasets import export_bag
+from aerotwin_datasets.recording import Recording
+from aerotwin_datasets.settings import FOLDER as SETTINGS_FOLDER
+from aerotwin_slam_runs.description import (
+    DATASET,
+    OUTPUT,
+    SETTINGS,
+    SlamDescription,
+    filled,
+    find_paths,
+)
+from aerotwin_slam_runs.program import ProgramEnd, last_lines, run_program
+from aerotwin_trajectory_evaluation.files import load_trajectory
+
+LOG = "slam.log"
+DATASET_FOLDER, OUTPUT_FOLDER = "dataset", "slam"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SlamRun:
+    """What a SLAM made of a recording.
+
+    `trajectory` has the poses that it wrote, in its own frame, of the body that T_base_body (4, 4)
+    places; None where it wrote none. `map_file` is the file of its map. `problems` says what went
+    wrong, `end` how its program ended.
+    """
+
+    description: SlamDescription
+    command: tuple[str, ...]
+    end: ProgramEnd
+    trajectory: Trajectory | None
+    T_base_body: np.ndarray
+    map_file: Path | None
+    problems: tuple[str, ...] = field(default=())
+
+
+def run_slam(
+    description: SlamDescription,
+    recording: Recording,
+    folder: Path,
+    *,
+    paths: Mapping[str, str],
+    on_step: Callable[[str], None] = lambda text: None,
+) -> SlamRun:
+    """Run a SLAM on a recording, with all its files below a folder.
+
+    `paths` are by the names of the description. `on_step` is called with what happens.
+
+    Raises `UserError` if a path is missing, or the recording lacks what the SLAM needs; whatever
+    the program does is in the result.
+    """
+    d = description
+    values = find_paths(d, paths, os.environ)
+    T_base_body = _body_pose(d, recording)
+    dataset, output = folder / DATASET_FOLDER, folder / OUTPUT_FOLDER
+    on_step(f"exporting {d.dataset}")
+    exported = export_bag(
+        d.dataset, recording, dataset, cameras=d.cameras, is_lean=True, overwrite=True
+    )
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    values |= {
+        DATASET: str(dataset.resolve()),
+        SETTINGS: str((dataset / SETTINGS_FOLDER / d.settings).resolve()),
+        OUTPUT: str(output.resolve()),
+    }
+    if d.settings and not Path(values[SETTINGS]).is_dir():
+        raise UserError(
+            "; ".join([f"{d.name}: no settings for this recording", *exported.problems])
+        )
+    command = tuple(filled(token, values) for token in d.command)
+    variables = dict(entry.split("=", 1) for entry in d.environment)
+    end = run_program(
+        command,
+        output,
+        folder / LOG,
+        environment={name: filled(value, values) for name, value in variables.items()},
+        timeout_s=d.timeout_s,
+        on_wait=lambda wall_s: on_step(f"{d.name} {wall_s:.0f} s"),
+    )
+    problems = []
+    if end.problem:
+        problems.append(f"{d.name}: {end.problem}; the end of {end.log}:\n{last_lines(end.log)}")
+    trajectory = _trajectory(d, output / filled(d.trajectory.file, values), problems)
+    map_file = output / filled(d.map.file, values) if d.map.file else None
+    if map_file is not None and not map_file.is_file():
+        if not d.map.is_optional:
+            problems.append(f"{d.name}: wrote no map {map_file.name}")
+        map_file = None
+    return SlamRun(
+        description=d,
+        command=command,
+        end=end,
+        trajectory=trajectory,
+        T_base_body=T_base_body,
+        map_file=map_file,
+        problems=tuple(problems),
+    )
+
+
+def _body_pose(description: SlamDescription, recording: Recording) -> np.ndarray:
+    """Return T_base_body of what the poses are of."""
+    kind = description.trajectory.poses_of
+    if kind == "imu":
+        return recording.require_imu()[0].T_base_imu
+    if kind == "camera":
+        return recording.select(description.cameras)[0].T_base_optical
+    return np.eye(4)
+
+
+def _trajectory(description: SlamDescription, file: Path, problems: list[str]) -> Trajectory | None:
+    if not file.is_file():
+        problems.append(f"{description.name}: wrote no trajectory {file.name}")
+        return None
+    try:
+        found = load_trajectory(file, file_format=description.trajectory.form, duplicates="first")
+    except UserError as error:
+        problems.append(f"{description.name}: {error}")
+        return None
+    problems += found.notes
+    if len(found.trajectory) == 0:
+        problems.append(f"{description.name}: {file.name} holds no poses")
+        return None
+    return found.trajectory

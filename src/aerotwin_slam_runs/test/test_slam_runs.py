@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that read a data set and write a trajectory, through `aerotwin evaluate bag --slam`."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.cli import main
+from aerotwin_core.frames import make_transform
+from aerotwin_core.messages import deserialize
+from aerotwin_core.point_clouds import point_cloud_arrays
+from aerotwin_slam_runs import program
+from support.dataset_samples import N_FRAMES, START_NS, mounting, state, write_recording
+
+FILE_DIGITS = 1e-6  # of the scripts below, relative
+FRAME_NS = 500_000_000  # a path that bends
+SCALE, YAW = 0.25, 0.7
+IMU_TRUTH = """
+import csv, sys
+with open(sys.argv[1] + "/mav0/state_groundtruth_estimate0/data.csv") as file:
+    rows = [row for row in csv.reader(file) if not row[0].startswith("#")]
+with open("trajectory.txt", "w") as file:
+    for stamp, x, y, z, qw, qx, qy, qz, *_ in rows:
+        print(f"{int(stamp) // 10**9}.{int(stamp) % 10**9:09d}", x, y, z, qx, qy, qz, qw, file=file)
+"""
+DESCRIPTION = {
+    "name": "copier",
+    "command": ["{program}", "{script}", "{dataset}"],
+    "paths": [{"name": "program", "default": sys.executable}, {"name": "script"}],
+    "trajectory": {"file": "trajectory.txt"},
+    "timeout_s": 60.0,
+}
+
+
+@pytest.fixture
+def bag(tmp_path):
+    return write_recording(tmp_path / "flight" / "bag", frame_ns=FRAME_NS)
+
+
+@pytest.fixture
+def evaluate(tmp_path, bag, capsys):
+    """Return a function that runs a script as a SLAM: exit code, report folder, errors."""
+
+    def run(script, *tokens, **changes):
+        (tmp_path / "slam.py").write_text(script)
+        described = tmp_path / "slam.yaml"
+        described.write_text(yaml.safe_dump(DESCRIPTION | changes))
+        folder = tmp_path / "report"
+        code = main(
+            ["evaluate", "bag", str(bag), "--slam", str(described), "-o", str(folder),
+             f"script:={tmp_path / 'slam.py'}", *tokens]
+        )  # fmt: skip
+        return code, folder, capsys.readouterr().err
+
+    return run
+
+
+def sections(folder: Path) -> dict:
+    return json.loads((folder / "metrics.json").read_text())["sections"]
+
+
+def poses_in(folder: Path) -> np.ndarray:
+    return BagReader(folder / "slam_bag").trajectory("/slam/odom").p_ref_body
+
+
+def tum_script(stamps_ns, poses, extra="") -> str:
+    """A program that writes these poses, and what it is told beside."""
+    from aerotwin_core.frames import pose_from_transform
+
+    lines = []
+    for at, T in zip(stamps_ns, poses, strict=True):
+        p, q = pose_from_transform(T)
+        lines.append(" ".join(map(repr, [at * 1e-9, *map(float, p), *map(float, q)])))
+    return f"open('trajectory.txt', 'w').write({chr(10).join(lines)!r})\n{extra}"
+
+
+def true_base(stamps_ns) -> list[np.ndarray]:
+    found = []
+    for at in stamps_ns:
+        p, R, _, _ = state((at - START_NS) * 1e-9)
+        found.append(make_transform(R.as_matrix(), p))
+    return found
+
+
+FRAMES_NS = [START_NS + k * FRAME_NS for k in range(N_FRAMES)]
+
+
+def test_a_program_that_writes_the_true_poses_of_the_imu_has_no_error(evaluate):
+    code, folder, _ = evaluate(IMU_TRUTH)
+    assert code == 0
+    found = sections(folder)
+    assert found["trajectory"]["ape"]["trans_m"]["rmse"] < FILE_DIGITS
+    assert found["resources"]["n_frames"] == N_FRAMES
+    assert "slam.py" in json.dumps(json.loads((folder / "metrics.json").read_text()))
+
+
+def test_a_camera_without_scale_is_laid_onto_the_truth_with_its_map(evaluate):
+    true = true_base(FRAMES_NS)
+    yaw = np.array([[np.cos(YAW), -np.sin(YAW), 0], [np.sin(YAW), np.cos(YAW), 0], [0, 0, 1]])
+    shift = np.array([3.0, -1.0, 2.0])
+
+    def in_slam(T):
+        return make_transform(yaw @ T[:3, :3], SCALE * (yaw @ T[:3, 3]) + shift)
+
+    points = np.array([[0.5, 0.25, 1.0], [4.0, -2.0, 0.5], [1.0, 8.0, 2.0]])
+    rows = (
+        "\\n".join(" ".join(map(repr, SCALE * (yaw @ p) + shift)) for p in points)
+        .replace("np.float64", "")
+        .replace("(", "")
+        .replace(")", "")
+    )
+    ply = (
+        "open('map.ply', 'w').write('ply\\nformat ascii 1.0\\nelement vertex 3\\n"
+        "property double x\\nproperty double y\\nproperty double z\\nend_header\\n"
+        f"{rows}\\n')"
+    )
+    code, folder, _ = evaluate(
+        tum_script(FRAMES_NS, [in_slam(T @ mounting(0)) for T in true], ply),
+        cameras=["stereo_left"],
+        trajectory={"file": "trajectory.txt", "poses_of": "camera", "is_metric": False},
+        map={"file": "map.ply"},
+    )
+    assert code == 0
+    assert poses_in(folder) == pytest.approx(np.array([T[:3, 3] for T in true]), abs=1e-5)
+    (cloud,) = [raw for _, _, raw in BagReader(folder / "slam_bag").raw(["/slam/map"])]
+    arrays = point_cloud_arrays(deserialize(cloud, "sensor_msgs/msg/PointCloud2"))
+    placed = np.column_stack([arrays[axis] for axis in "xyz"])
+    assert placed == pytest.approx(points, abs=1e-4)
+    assert "Sim(3), scale 4" in (folder / "report.html").read_text()
+
+
+def test_the_scale_of_a_metric_slam_is_its_error(evaluate):
+    halved = [make_transform(T[:3, :3], 0.5 * T[:3, 3]) for T in true_base(FRAMES_NS)]
+    trajectory = {"file": "trajectory.txt", "poses_of": "base"}
+    code, folder, _ = evaluate(tum_script(FRAMES_NS, halved), trajectory=trajectory)
+    assert code == 0
+    path_m = np.linalg.norm(np.ptp([T[:3, 3] for T in true_base(FRAMES_NS)], axis=0))
+    assert sections(folder)["trajectory"]["ape"]["trans_m"]["rmse"] > 0.1 * path_m
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("print('no camera'); raise SystemExit(3)", ["ended with code 3", "no camera"]),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", ["ended with signal 11"]),
+        ("pass", ["wrote no trajectory trajectory.txt"]),
+        ("open('trajectory.txt', 'w').write('')", ["trajectory.txt"]),
+        ("open('trajectory.txt', 'w').write('1 2 nonsense\\n')", ["trajectory.txt"]),
+        (
+            "open('trajectory.txt', 'w').write('1.0 nan 0 0 0 0 0 1\\n2.0 0 0 0 0 0 0 1\\n')",
+            ["trajectory.txt"],
+        ),
+    ],
+)
+def test_a_slam_that_fails_is_a_result_that_says_how(evaluate, script, expected):
+    code, folder, errors = evaluate(script)
+    assert code == 1
+    page = (folder / "report.html").read_text()
+    for text in expected:
+        assert text in errors
+        assert text in page
+    assert (folder / "slam.log").is_file()
+    assert sections(folder)["resources"]
+
+
+def test_a_slam_that_hangs_is_ended_with_all_that_it_started(evaluate, tmp_path):
+    script = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "open('pid', 'w').write(str(child.pid))\nprint('waiting', flush=True)\ntime.sleep(600)"
+    )
+    code, folder, errors = evaluate(script, timeout_s=3.0)
+    assert code == 1
+    assert "had not ended after 3 s" in errors
+    assert "waiting" in errors
+    pid = int((folder / "slam" / "pid").read_text())
+    until = time.monotonic() + 10.0
+    while is_alive(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_alive(pid)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_slam_that_floods_its_log_is_ended(evaluate, monkeypatch):
+    monkeypatch.setattr(program, "LARGEST_LOG_BYTES", 2**20)
+    code, _, errors = evaluate("while True: print('x' * 1000)")
+    assert code == 1
+    assert "its output is above 1 MB" in errors
+
+
+def test_only_the_part_asked_for_is_run_and_judged(evaluate):
+    code, folder, _ = evaluate(IMU_TRUTH, "--start-s", "0.9", "--duration-s", "1.2")
+    assert code == 0
+    images = sorted(path.name for path in (folder / "dataset/mav0/cam0/data").iterdir())
+    assert images == [f"{START_NS + k * FRAME_NS:019d}.png" for k in (2, 3, 4)]
+    assert sections(folder)["resources"]["n_frames"] == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "tokens", "expected"),
+    [
+        ({"paths": [{"name": "program", "environment": "NO_SUCH_PROGRAM"}, {"name": "script"}]}, (),
+         "copier: needs program; give program:=PATH or set NO_SUCH_PROGRAM"),
+        ({}, ("program:=/none/there",), "program: no file /none/there"),
+        ({}, ("vocabulary:=x",), "vocabulary: copier has no such argument; it has program, script"),
+        ({"command": ["{program}", "{no}"]}, (), "{no} in '{no}' stands for nothing"),
+        ({"command": []}, (), "command: expected a program and its arguments, found none"),
+        ({"environment": ["X"]}, (), "environment: expected NAME=VALUE, found 'X'"),
+        ({"settings": "no_such_slam"}, (), "no settings"),
+        ({"cameras": ["front"]}, (), "no camera 'front'; it has stereo_left"),
+        ({"dataset": "mp4"}, (), "mp4"),
+        ({"colour": "red"}, (), "colour"),
+        ({}, ("--rate", "1"), "--rate has no effect on a SLAM that reads files"),
+        ({}, ("--estimate", "/a"), "--estimate has no effect on a SLAM that reads files"),
+        ({}, ("--start-s", "9"), "is 2.5 s long, and is to begin at 9 s"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_before_anything_is_run(evaluate, changes, tokens, expected):
+    code, folder, errors = evaluate("open('ran', 'w')", *tokens, **changes)
+    assert code == 2
+    assert expected in errors
+    assert not (folder / "slam" / "ran").exists()
+
+
+def test_a_path_is_taken_from_the_environment(evaluate, monkeypatch, tmp_path):
+    monkeypatch.setenv("MY_PYTHON", sys.executable)
+    paths = [{"name": "program", "environment": "MY_PYTHON"}, {"name": "script"}]
+    code, _, _ = evaluate(IMU_TRUTH, paths=paths, environment=["WHERE={dataset}"])
+    assert code == 0
+    assert "WHERE" not in os.environ
