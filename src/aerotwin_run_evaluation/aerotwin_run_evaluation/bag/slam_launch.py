@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.limits import check_is_file
 from aerotwin_core.parameters import read_yaml
 from aerotwin_launch import expand_launch_file
-from aerotwin_launch.packages import package_share
+from aerotwin_launch.packages import LookupFailure, package_share
 
 _OWN, _REAL = (".yaml", ".yml"), (".py", ".xml")
 
@@ -57,7 +58,12 @@ def described_slams() -> list[str]:
 
 
 def _shipped() -> Path:
-    return package_share("aerotwin_bringup", os.environ) / "config" / "slams"
+    package = "aerotwin_bringup"
+    try:
+        share = package_share(package, os.environ)
+    except LookupFailure:  # not a workspace; wheels put it here
+        share = Path(sys.prefix) / "share" / package
+    return share / "config" / "slams"
 
 
 def check_pattern(pattern: str) -> None:
