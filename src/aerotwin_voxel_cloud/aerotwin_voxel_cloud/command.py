@@ -4,8 +4,9 @@
 
 A cell is occupied when the surface meets it, exactly. The suffix of the output says what is
 written: `.binvox` the grid, `.ply .pcd .xyz .npz` a point for each occupied cell: its centre, or
-with --points surface the mean of the surface inside it. A picture of the grid from above and from
-the south is written beside the output.
+with --points surface the mean of the surface inside it; `.yaml`, with --occupancy-2d, the map that
+map_server of Nav2 reads, beside its `.pgm`. A picture of the grid from above and from the south is
+written beside the output.
 
 Examples
 --------
@@ -14,6 +15,7 @@ Examples
   aerotwin voxels village/world.yaml --resolution-m 0.25 --points surface -o village.ply
   aerotwin voxels stadium --resolution-m 0.5 --solid -o stadium.binvox
   aerotwin voxels airsim.binvox --dialect airsim -o airsim.ply
+  aerotwin voxels campus --resolution-m 0.1 --occupancy-2d -o campus_map.yaml
   aerotwin voxels info cliff.binvox
 """
 
@@ -26,7 +28,8 @@ from aerotwin_core.errors import UserError
 CLOUD_SUFFIXES = (".ply", ".pcd", ".xyz", ".npz")
 FINEST_M, COARSEST_M = 1e-6, 1e6
 """Beyond these cells are no length of a place on Earth, and numbers run over."""
-OUTPUT_SUFFIXES = (".binvox", *CLOUD_SUFFIXES)
+MAP_SUFFIX = ".yaml"
+OUTPUT_SUFFIXES = (".binvox", *CLOUD_SUFFIXES, MAP_SUFFIX)
 _MOST_NAMES = 5
 
 
@@ -54,6 +57,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("binvox", "airsim"),
         default="binvox",
         help="of the output",
+    )
+    parser.add_argument(
+        "--occupancy-2d",
+        action="store_true",
+        help="write a map for Nav2's map_server (.yaml, .pgm)",
+    )
+    parser.add_argument(
+        "--band-m",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="heights of obstacles above the ground [m] (0.25 1.5)",
+    )
+    parser.add_argument(
+        "--ground-z-m",
+        type=float,
+        metavar="Z",
+        help="height of a level ground in map [m] (the lowest cell of each column)",
     )
     parser.add_argument("-o", "--output", type=Path, required=True, help="file to write")
     parser.add_argument(
@@ -84,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         **describe(grid),
         "source": str(args.source),
         "output": str(args.output),
-        "points": None if args.output.suffix.lower() == ".binvox" else args.points,
+        "points": args.points if args.output.suffix.lower() in CLOUD_SUFFIXES else None,
         "n_points": n_written,
         "solid": None if solid is None else solid.record(),
         "picture": _write_picture(args, content, grid),
@@ -123,11 +144,17 @@ def _check(args: argparse.Namespace) -> None:
             f"--resolution-m must be {FINEST_M:g} to {COARSEST_M:g}, got {args.resolution_m:g}; "
             "choose another"
         )
-    _check_files(args)
-    if args.points == "surface" and (args.solid or suffix == ".binvox"):
+    if args.occupancy_2d != (suffix == MAP_SUFFIX):
+        raise UserError("--occupancy-2d and an output NAME.yaml belong together; give both or none")
+    if not args.occupancy_2d and (args.band_m is not None or args.ground_z_m is not None):
         raise UserError(
-            "--points surface is for clouds of a surface: the inside of a solid has none and "
-            "binvox holds cells; use --points centres"
+            "--band-m and --ground-z-m are for --occupancy-2d; add it or leave them out"
+        )
+    _check_files(args)
+    if args.points == "surface" and (args.solid or suffix not in CLOUD_SUFFIXES):
+        raise UserError(
+            "--points surface is for clouds of a surface: the inside of a solid has none, binvox "
+            "and maps hold cells; use --points centres"
         )
     if suffix != ".binvox" and args.write_dialect != "binvox":
         raise UserError("--write-dialect is for .binvox outputs; leave it out")
@@ -170,6 +197,9 @@ def _write(args: argparse.Namespace, content, grid) -> int | None:
     from aerotwin_voxel_cloud.binvox import write_binvox
     from aerotwin_voxel_cloud.sources import points_of
 
+    if args.occupancy_2d:
+        _write_map(args, grid)
+        return None
     with progress(grid.frame.n_bricks[0], args.output.name, unit="slabs") as bar:
         if args.output.suffix.lower() == ".binvox":
             write_binvox(args.output, grid, dialect=args.write_dialect, on_done=bar.update)
@@ -177,6 +207,13 @@ def _write(args: argparse.Namespace, content, grid) -> int | None:
         points = points_of(content, grid, args.points, on_done=bar.update)
     write_cloud(args.output, points)
     return len(points)
+
+
+def _write_map(args: argparse.Namespace, grid) -> None:
+    from aerotwin_voxel_cloud.occupancy_map import BAND_M, occupancy_map, write_occupancy_map
+
+    values = occupancy_map(grid, tuple(args.band_m or BAND_M), args.ground_z_m)
+    write_occupancy_map(args.output, values, grid)
 
 
 def _write_picture(args: argparse.Namespace, content, grid) -> str | None:
