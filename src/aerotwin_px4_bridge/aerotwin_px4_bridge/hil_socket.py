@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """TCP for the HIL link: listen, accept in slices, send at once, receive in slices."""
 
+import select
 import socket
 import struct
 from collections.abc import Callable
 from time import monotonic
 
 from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge.mavlink2 import FrameReader
 
 SLICE_S = 0.1
 SEND_LIMIT_S = 2
 RECEIVE_BYTES = 8192
+MOST_CANDIDATES = 16  # connections without a frame yet; the oldest is dropped for a new one
 
 
 class AutopilotLost(Exception):
@@ -34,10 +37,14 @@ class PeerStuck(Exception):
 
 
 class TcpConnection:
-    """A connected socket, whose calls return within a slice of time."""
+    """A connected socket, whose calls return within a slice of time.
 
-    def __init__(self, connected: socket.socket) -> None:
+    `received`: bytes already read from it, the first that `receive_bytes` returns.
+    """
+
+    def __init__(self, connected: socket.socket, received: bytes = b"") -> None:
         self._socket = connected
+        self._received = received
         connected.setblocking(True)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Timeouts in the kernel save the poll() that Python's own would add to every call.
@@ -57,6 +64,9 @@ class TcpConnection:
 
     def receive_bytes(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none arrived within a slice, or now."""
+        if self._received:
+            data, self._received = self._received, b""
+            return data
         try:
             data = self._socket.recv(RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -72,6 +82,28 @@ class TcpConnection:
         self._socket.close()
 
 
+class _Candidate:
+    """A connection that has not yet sent a MAVLink frame."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        connected.setblocking(False)
+        self.socket = connected
+        self.received = b""
+
+    def has_spoken(self) -> bool | None:
+        """Read; return whether a valid frame has arrived, None when the peer must be dropped."""
+        try:
+            data = self.socket.recv(RECEIVE_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return None
+        self.received += data
+        if FrameReader().feed_bytes(self.received):
+            return True
+        return False if data and len(self.received) < RECEIVE_BYTES else None
+
+
 class TcpListener:
     """A TCP server for one autopilot; port 0 is any free one.
 
@@ -83,7 +115,7 @@ class TcpListener:
         try:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             server.bind((host, port))
-            server.listen(1)
+            server.listen(MOST_CANDIDATES)
         except OSError as error:
             server.close()
             raise UserError(
@@ -95,23 +127,49 @@ class TcpListener:
         self.name = f"TCP port {self.port}"
 
     def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> TcpConnection:
-        """Return the next connection; call `on_wait` with the seconds waited after each slice."""
-        self._server.settimeout(SLICE_S)
-        start = monotonic()
-        while True:
-            try:
-                connected, _ = self._server.accept()
-            except TimeoutError:
-                waited = monotonic() - start
-                if on_wait is not None:
-                    on_wait(waited)
-                if waited >= timeout_s:
-                    raise AutopilotLost(
-                        f"no autopilot connected to {self.name} within {timeout_s:g} s; "
-                        "see its log, or give it more time"
-                    ) from None
-            else:
-                return TcpConnection(connected)
+        """Return the first connection that sends a valid MAVLink 2 frame, as an autopilot does.
+
+        All others are closed: port scans, and clients of another protocol. `on_wait` is called with
+        the seconds waited, about once a slice.
+        """
+        candidates: list[_Candidate] = []
+        start = reported = monotonic()
+        n_dropped = 0
+        try:
+            while True:
+                waiting = [self._server, *(candidate.socket for candidate in candidates)]
+                ready = select.select(waiting, [], [], SLICE_S)[0]
+                if self._server in ready:
+                    candidates.append(_Candidate(self._server.accept()[0]))
+                for candidate in [c for c in candidates if c.socket in ready]:
+                    spoken = candidate.has_spoken()
+                    if spoken:
+                        candidates.remove(candidate)
+                        return TcpConnection(candidate.socket, candidate.received)
+                    if spoken is None:
+                        candidates.remove(candidate)
+                        candidate.socket.close()
+                        n_dropped += 1
+                if len(candidates) > MOST_CANDIDATES:
+                    candidates.pop(0).socket.close()
+                    n_dropped += 1
+                now = monotonic()
+                if now - reported >= SLICE_S:
+                    reported = now
+                    if on_wait is not None:
+                        on_wait(now - start)
+                if now - start >= timeout_s:
+                    raise self._nobody(timeout_s, n_dropped + len(candidates))
+        finally:
+            for candidate in candidates:
+                candidate.socket.close()
+
+    def _nobody(self, timeout_s: float, n_others: int) -> AutopilotLost:
+        others = f" (connections without a MAVLink 2 frame: {n_others})" if n_others else ""
+        return AutopilotLost(
+            f"no autopilot connected to {self.name} within {timeout_s:g} s{others}; "
+            "see its log, or give it more time"
+        )
 
     def close(self) -> None:
         """Free the port."""

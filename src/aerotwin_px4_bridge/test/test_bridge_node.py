@@ -18,6 +18,7 @@ from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
 from aerotwin_px4_bridge.mavlink2 import HIL_GPS, HIL_SENSOR, FrameReader
 from aerotwin_px4_bridge.messages import (
     ActuatorControls,
+    pack_heartbeat,
     pack_hil_actuator_controls,
     parse_hil_gps,
     parse_hil_sensor,
@@ -113,6 +114,9 @@ class StandIn:
     def __init__(self, port: int) -> None:
         self.sensors, self.fixes = [], []
         self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.sendall(
+            pack_heartbeat(mav_type=2, autopilot=12, system_id=INSTANCE + 1, component_id=1)
+        )
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:

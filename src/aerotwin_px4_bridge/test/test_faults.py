@@ -17,6 +17,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import AutopilotLost, AutopilotProcess, HilLink, HilTimeouts
+from aerotwin_px4_bridge.messages import pack_heartbeat
 
 PX4 = [
     pytest.mark.slow,
@@ -129,10 +130,12 @@ def test_a_program_that_ends_before_it_connects_is_reported_at_once(tmp_path):
 
 
 def test_a_program_that_connects_late_is_welcome(tmp_path):
+    frame = pack_heartbeat(mav_type=2, autopilot=12, system_id=1, component_id=1)
     with HilLink(0) as link:
         code = (
             "import socket, time; time.sleep(1.0); "
-            f"s = socket.create_connection(('127.0.0.1', {link.port})); time.sleep(60)"
+            f"s = socket.create_connection(('127.0.0.1', {link.port})); "
+            f"s.sendall({frame!r}); time.sleep(60)"
         )
         with AutopilotProcess([sys.executable, "-c", code], log_path=tmp_path / "log") as process:
             link.accept(30.0, lambda _: process.check())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The link against a peer in plain Python that answers, is late, loses, garbles and leaves."""
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -11,10 +12,11 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
-from aerotwin_px4_bridge.hil_socket import AutopilotLost
+from aerotwin_px4_bridge.hil_socket import MOST_CANDIDATES, AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts
 from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, FrameReader
 from aerotwin_px4_bridge.messages import (
+    pack_heartbeat,
     pack_hil_actuator_controls,
     pack_hil_gps,
     pack_hil_sensor,
@@ -22,6 +24,8 @@ from aerotwin_px4_bridge.messages import (
 )
 
 QUICK = HilTimeouts(answer_s=0.2, first_answer_s=0.5, free_run_pause_s=0.001, consecutive_misses=2)
+PATIENT = HilTimeouts(answer_s=20.0)
+HEARTBEAT_FRAME = pack_heartbeat(mav_type=2, autopilot=12, system_id=1, component_id=1)
 Behaviour = Callable[[int, int], bytes | None]
 
 
@@ -39,6 +43,7 @@ class Peer(threading.Thread):
         super().__init__(daemon=True)
         self.behaviour = behaviour
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=5.0)
+        self.socket.sendall(HEARTBEAT_FRAME)
         self.seen_us: list[int] = []
 
     def run(self) -> None:
@@ -231,14 +236,100 @@ def test_waiting_for_a_connection_can_be_given_up():
 
 
 def test_an_autopilot_that_connects_late_is_welcome():
-    with HilLink(0) as link:
-        client = socket.socket()
-        late = threading.Timer(0.3, client.connect, [("127.0.0.1", link.port)])
+    with HilLink(0, free_run=False, timeouts=PATIENT) as link:
+        peers: list[Peer] = []
+        late = threading.Timer(0.3, lambda: peers.append(Peer(link.port, answer)))
         late.start()
         link.accept(5.0)
         late.join()
-        client.close()
         assert link.is_connected
+        peers[0].start()
+        assert _step(link, 1).time_us == 4000
+    peers[0].join(5.0)
+
+
+def _stranger(port: int, said: bytes) -> socket.socket:
+    client = socket.create_connection(("127.0.0.1", port), timeout=5.0)
+    client.sendall(said)
+    return client
+
+
+GARBAGE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+DAMAGED = HEARTBEAT_FRAME[:-1] + bytes((HEARTBEAT_FRAME[-1] ^ 1,))
+STRANGERS = {
+    "silent": b"",
+    "web": GARBAGE,
+    "damaged": DAMAGED,
+    "unfinished": HEARTBEAT_FRAME[:-1],
+    "flood": b"\xfd" * 20_000,
+}
+
+
+@pytest.mark.parametrize("said", STRANGERS.values(), ids=STRANGERS)
+def test_only_a_peer_that_speaks_mavlink_is_the_autopilot(said):
+    with HilLink(0, free_run=False, timeouts=PATIENT) as link:
+        left = _stranger(link.port, said)
+        left.close()
+        stranger = _stranger(link.port, said)
+        peer = Peer(link.port, answer)
+        link.accept(10.0)
+        peer.start()
+        assert [a.time_us for a in _steps(link, 1, 5)] == [4000 * n for n in range(1, 6)]
+        assert link.counters.n_garbage_bytes == 0
+        with stranger:
+            _wait_for_end(stranger)
+    peer.join(5.0)
+
+
+def _wait_for_end(client: socket.socket) -> None:
+    """Read until the other side closes; a time-out of the socket is a failure."""
+    try:
+        while client.recv(4096):
+            pass
+    except ConnectionResetError:  # closed with unread bytes
+        pass
+
+
+def test_an_autopilot_is_found_among_many_silent_peers():
+    with HilLink(0, free_run=False, timeouts=PATIENT) as link, contextlib.ExitStack() as opened:
+        peers: list[Peer] = []
+
+        def arrive() -> None:
+            for _ in range(2 * MOST_CANDIDATES):
+                opened.enter_context(_stranger(link.port, b""))
+            peers.append(Peer(link.port, answer))
+
+        arrival = threading.Thread(target=arrive)
+        arrival.start()
+        link.accept(10.0)
+        arrival.join()
+        peers[0].start()
+        assert _step(link, 1).time_us == 4000
+    peers[0].join(5.0)
+
+
+def test_peers_that_say_nothing_known_are_counted_when_no_autopilot_comes():
+    match = r"within 0.4 s \(connections without a MAVLink 2 frame: [12]\)"
+    with (
+        HilLink(0, free_run=False, timeouts=PATIENT) as link,
+        _stranger(link.port, b""),
+        _stranger(link.port, GARBAGE),
+        pytest.raises(AutopilotLost, match=match),
+    ):
+        link.accept(0.4)
+
+
+def test_a_frame_in_pieces_is_a_frame_and_what_follows_is_not_lost():
+    with (
+        HilLink(0, free_run=False, timeouts=PATIENT) as link,
+        _stranger(link.port, HEARTBEAT_FRAME[:5]) as client,
+    ):
+        said = HEARTBEAT_FRAME[5:] + answer(1, 4000)
+        rest = threading.Timer(0.2, client.sendall, [said])
+        rest.start()
+        link.accept(10.0)
+        rest.join()
+        assert _step(link, 1).time_us == 4000
 
 
 def test_a_busy_port_is_named_with_the_way_out():
