@@ -31,6 +31,7 @@ def log(**replaced: np.ndarray) -> PX4Log:
     p = truth().p_ref_body + np.array([0.3, -0.4, 0.0])
     latitude, longitude, altitude = PLANE.to_geodetic([50.0, -80.0, 3.0])
     position = {
+        "timestamp": (truth().stamps_ns // 1000 + 2000).astype(np.uint64),
         "timestamp_sample": (truth().stamps_ns // 1000).astype(np.uint64),
         "x": p[:, 1] + 80.0,
         "y": p[:, 0] - 50.0,
@@ -76,3 +77,23 @@ def test_a_log_without_a_global_position_still_makes_a_chapter():
     section = px4_log_section(log(xy_global=np.zeros(N, np.uint8)), truth(), PLANE)
     assert "estimate_error_m" not in section.metrics
     assert section.headline == ()
+
+
+def without(field: str) -> PX4Log:
+    found = log()
+    del found.topics["vehicle_local_position"][field]
+    return found
+
+
+def test_a_log_without_the_time_of_the_sample_uses_that_of_writing():
+    error = px4_log_section(without("timestamp_sample"), truth(), PLANE).metrics["estimate_error_m"]
+    written_later_m = 20.0 / 4.9 * 0.002  # truth moves on for 2 ms
+    assert error["rms"] == pytest.approx(0.5, abs=written_later_m)
+
+
+@pytest.mark.parametrize("field", ["timestamp", "xy_global", "ref_lat", "ref_alt", "z"])
+def test_a_log_of_another_program_that_lacks_a_field_makes_a_chapter_that_says_so(field):
+    section = px4_log_section(without(field), truth(), PLANE)
+    assert "estimate_error_m" not in section.metrics
+    assert f"lacks {field}: the position is not compared" in section.text
+    assert "innovation_tests" in section.metrics

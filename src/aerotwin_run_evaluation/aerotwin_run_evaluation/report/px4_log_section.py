@@ -31,6 +31,7 @@ UNTESTED = 1e6
 RATIO_LIMITS = (1e-3, 100.0)
 MANY_MESSAGES = 40
 _MICROSECOND_NS = 1000
+POSITION_FIELDS = ("x", "y", "z", "xy_global", "ref_lat", "ref_lon", "ref_alt")
 
 
 def px4_log_section(
@@ -87,7 +88,7 @@ def px4_log_section(
             "From the ULog that PX4 wrote; the file lies in the run folder and opens in Flight "
             "Review and PlotJuggler. Its clock is the simulated time. The position is EKF2's, "
             "moved into map through its own reference point; test ratios above 1 are readings that "
-            "EKF2 refused."
+            f"EKF2 refused.{_missing_text(log)}"
         ),
         headline=tuple(headline),
         figures=tuple(figures),
@@ -101,9 +102,11 @@ def _position_error(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return seconds and EKF2's position minus truth (n, 3) [m] in map, None if unavailable."""
     topic = log.topics.get("vehicle_local_position")
-    if topic is None or len(truth) < 2:
+    if topic is None or len(truth) < 2 or _missing_fields(log):
         return None
-    stamps_ns = topic["timestamp_sample"].astype(np.int64) * _MICROSECOND_NS
+    # logs before PX4 1.9 have only the time of writing, some milliseconds after the sample
+    stamps_us = topic.get("timestamp_sample", topic["timestamp"])
+    stamps_ns = stamps_us.astype(np.int64) * _MICROSECOND_NS
     use = (stamps_ns >= truth.stamps_ns[0]) & (stamps_ns <= truth.stamps_ns[-1])
     use &= np.isfinite(topic["ref_lat"]) & np.isfinite(topic["ref_alt"]) & (topic["xy_global"] > 0)
     if use.sum() < 2:
@@ -113,6 +116,20 @@ def _position_error(
     origin = np.array(plane.from_geodetic(*reference))
     estimate = origin + np.column_stack([topic["y"], topic["x"], -topic["z"]])[use]
     return stamps_ns[use] * 1e-9, estimate - truth.interpolate(stamps_ns[use]).p_ref_body
+
+
+def _missing_fields(log: PX4Log) -> list[str]:
+    """Return the fields that the comparison of positions needs and the topic lacks."""
+    topic = log.topics.get("vehicle_local_position", {})
+    required = ("timestamp", *POSITION_FIELDS)
+    return [name for name in required if name not in topic] if topic else []
+
+
+def _missing_text(log: PX4Log) -> str:
+    missing = ", ".join(_missing_fields(log))
+    if not missing:
+        return ""
+    return f" Its vehicle_local_position lacks {missing}: the position is not compared with truth."
 
 
 def _ratios(log: PX4Log) -> dict[str, tuple[np.ndarray, np.ndarray]]:
