@@ -8,23 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import yaml
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.run_folder import software_versions
 from aerotwin_datasets import read_recording
 from aerotwin_run_evaluation.bag.poses import on_header_clock
-from aerotwin_run_evaluation.bag.roles import BagRoles, RunTopics
+from aerotwin_run_evaluation.bag.roles import BagRoles, RunTopics, flight_parameters
 from aerotwin_run_evaluation.report.run_report import write_run_report
 from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord, judge_run
 from aerotwin_slam_runs import SlamRun, load_description, run_slam
+from aerotwin_slam_runs.run import LOG
 from aerotwin_slam_runs.slam_bag import MAP, ODOMETRY, write_slam_bag
 from aerotwin_trajectory_evaluation.slam_poses import Placement, read_poses
 
 if TYPE_CHECKING:
     from aerotwin_worlds import World
 
+BAG = "bag"
 _KEYFRAMES = "{} writes key-frames only: coverage counts them against all frames"
 
 
@@ -51,17 +55,26 @@ def evaluate_described(
 ) -> tuple[Path, RunEvaluation]:
     """Run the SLAM, judge what it wrote, and write the report; return its page and the results.
 
+    The folder becomes one of a run, with `bag` and `config.yaml`, of the flight that was recorded.
+
     Raises `UserError` if something is missing before the SLAM is started.
     """
     description = load_description(run.description)
     recording = read_recording(run.bag.path, start_s=run.start_s, duration_s=run.duration_s)
     source = run.truth or run.roles.truth or ""
     truth = read_poses(run.bag, source).trajectory if source else None
+    if (folder / BAG).exists() and not (folder / LOG).exists():
+        raise UserError(f"{folder}: holds another run; name a new folder with -o")
     found = run_slam(description, recording, folder, paths=run.paths, on_step=on_step)
     on_step("reading what it wrote")
-    warnings, path = [*found.problems], folder / "slam_bag"
+    warnings, path = [*found.problems], folder / BAG
     is_placed, remark = write_slam_bag(
-        found, path, truth=truth, map_points=_map_points(found, warnings), overwrite=True
+        found,
+        path,
+        truth=truth,
+        map_points=_map_points(found, warnings),
+        recording=recording,
+        overwrite=True,
     )
     if remark and not is_placed:
         warnings.append(remark)
@@ -89,22 +102,23 @@ def evaluate_described(
     )
     evaluation = judge_run(record, on_step)
     on_step("report")
-    page = write_run_report(
-        folder,
-        evaluation,
-        title=f"{description.name} on {run.bag.path.resolve().parent.name}",
-        configuration={
-            "bag": str(run.bag.path),
-            "start_s": run.start_s,
-            "duration_s": run.duration_s,
-            "slam": to_mapping(description),
-            "command": list(found.command),
-            "exit_code": found.end.code,
-            "wall_s": found.end.wall_s,
-            "truth": source,
-            "versions": software_versions(),
-        },
-    )
+    configuration = {
+        "bag": str(run.bag.path),
+        "start_s": run.start_s,
+        "duration_s": run.duration_s,
+        "slam": to_mapping(description),
+        "command": list(found.command),
+        "exit_code": found.end.code,
+        "wall_s": found.end.wall_s,
+        "truth": source,
+        "parameters": flight_parameters(run.bag.path)
+        | {"slam": run.description.stem, "slam_name": description.name},
+        "versions": software_versions(),
+    }
+    text = yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True)
+    write_text_atomically(folder / "config.yaml", text)
+    title = f"{description.name} on {run.bag.path.resolve().parent.name}"
+    page = write_run_report(folder, evaluation, title=title, configuration=configuration)
     return page, evaluation
 
 

@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_report.runs import load_run, summary_lines
     from aerotwin_run_evaluation.bag.camera import body_frame
     from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
-    from aerotwin_run_evaluation.bag.roles import find_roles
+    from aerotwin_run_evaluation.bag.roles import find_roles, flight_parameters
     from aerotwin_run_evaluation.bag.slam_launch import find_description
     from aerotwin_run_evaluation.declared_metrics import aliases
 
@@ -128,7 +128,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments, slam, bag, is_described=description is not None)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
-    world = _world_of_run(arguments.bag) if arguments.world is None else arguments.world
+    world = arguments.world
+    if world is None:
+        world = str(flight_parameters(arguments.bag).get("world", ""))
     folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
     folder.mkdir(parents=True, exist_ok=True)
     if slam == NONE:
@@ -241,16 +243,6 @@ def _sensor(arguments: argparse.Namespace, slam: str, roles: "BagRoles") -> str 
     if slam == KISS_ICP:
         return renames.get("/lidar/points", roles.lidar)
     return renames.get("/stereo/left/image_raw", roles.left)
-
-
-def _world_of_run(bag: Path) -> str:
-    """Return the world named in the configuration beside the bag, or an empty string."""
-    from aerotwin_core.parameters import read_yaml
-
-    configuration = bag.resolve().parent / "config.yaml"
-    content = read_yaml(configuration) if configuration.is_file() else None
-    parameters = content.get("parameters") if isinstance(content, dict) else None
-    return str(parameters.get("world", "")) if isinstance(parameters, dict) else ""
 
 
 def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, world: str) -> int:

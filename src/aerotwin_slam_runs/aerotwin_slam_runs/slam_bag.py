@@ -10,6 +10,7 @@ from aerotwin_core.bag import BagWriter
 from aerotwin_core.frames import invert_transform, make_transform, pose_from_transform
 from aerotwin_core.messages import odometry_message, point_cloud_message, serialize
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_datasets import Recording
 from aerotwin_slam_runs.run import SlamRun
 from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_umeyama
 
@@ -27,9 +28,12 @@ def write_slam_bag(
     *,
     truth: Trajectory | None,
     map_points: np.ndarray | None,
+    recording: Recording,
     overwrite: bool = False,
 ) -> tuple[bool, str]:
-    """Write trajectory and map of a run as /slam/odom and /slam/map.
+    """Write trajectory and map of a run as /slam/odom and /slam/map, beside what judges them.
+
+    That is the truth, static transforms and CameraInfo of the recording.
 
     Poses become those of `base_link`. Where the SLAM does not know the scale, poses and map are
     laid onto the true poses `truth` of base_link by Sim(3): returned is whether they were, and a
@@ -37,6 +41,7 @@ def write_slam_bag(
     """
     estimate, fit, remark = run.trajectory, _AS_IT_IS, ""
     with BagWriter(path, overwrite=overwrite, is_live=False) as bag:
+        _copy(recording, bag)
         bag.add_topic(ODOMETRY, "nav_msgs/msg/Odometry")
         if estimate is None:
             return False, ""
@@ -55,6 +60,19 @@ def write_slam_bag(
             placed = fit.scale * (map_points @ R.T) + t
             bag.write(MAP, last_ns, serialize(point_cloud_message(last_ns, _FRAME, placed)))
     return fit is not _AS_IT_IS, remark
+
+
+def _copy(recording: Recording, bag: BagWriter) -> None:
+    kept = {recording.truth_topic, *(camera.info_topic for camera in recording.cameras)}
+    topics = {
+        topic: kind
+        for topic, kind in recording.bag.topics.items()
+        if topic in kept or topic.endswith("tf_static")
+    }
+    for topic, kind in topics.items():
+        bag.add_topic(topic, kind, latched=topic.endswith("static"))
+    for topic, stamp_ns, cdr in recording.raw(list(topics)):
+        bag.write(topic, stamp_ns, cdr)
 
 
 def _fit(

@@ -68,7 +68,7 @@ def sections(folder: Path) -> dict:
 
 
 def poses_in(folder: Path) -> np.ndarray:
-    return BagReader(folder / "slam_bag").trajectory("/slam/odom").p_ref_body
+    return BagReader(folder / "bag").trajectory("/slam/odom").p_ref_body
 
 
 def tum_script(stamps_ns, poses, extra="") -> str:
@@ -130,7 +130,7 @@ def test_a_camera_without_scale_is_laid_onto_the_truth_with_its_map(evaluate):
     )
     assert code == 0
     assert poses_in(folder) == pytest.approx(np.array([T[:3, 3] for T in true]), abs=1e-5)
-    (cloud,) = [raw for _, _, raw in BagReader(folder / "slam_bag").raw(["/slam/map"])]
+    (cloud,) = [raw for _, _, raw in BagReader(folder / "bag").raw(["/slam/map"])]
     arrays = point_cloud_arrays(deserialize(cloud, "sensor_msgs/msg/PointCloud2"))
     placed = np.column_stack([arrays[axis] for axis in "xyz"])
     assert placed == pytest.approx(points, abs=1e-4)
@@ -234,6 +234,27 @@ def test_what_is_wrong_is_named_before_anything_is_run(evaluate, changes, tokens
     assert code == 2
     assert expected in errors
     assert not (folder / "slam" / "ran").exists()
+
+
+def test_a_folder_of_another_run_is_not_written_into(evaluate, bag):
+    before = (bag / "metadata.yaml").read_bytes()
+    code, _, errors = evaluate(IMU_TRUTH, "-o", str(bag.parent))
+    assert code == 2
+    assert "holds another run; name a new folder" in errors
+    assert (bag / "metadata.yaml").read_bytes() == before
+    assert evaluate(IMU_TRUTH)[0] == evaluate(IMU_TRUTH)[0] == 0  # its own folder is
+
+
+def test_the_report_is_a_run_of_the_flight_for_a_study(evaluate, bag, tmp_path):
+    flight = {"world": "cliff", "mission": {"file": "cliff.yaml"}, "seed": 7, "slam": "none"}
+    (bag.parent / "config.yaml").write_text(yaml.safe_dump({"parameters": flight}))
+    assert evaluate(IMU_TRUTH, "--world", "")[0] == 0
+    result = tmp_path / "study.json"
+    tokens = ["--runs", str(tmp_path / "report"), "-o", str(tmp_path / "study")]
+    assert main(["evaluate", "study", *tokens, "--json", str(result)]) == 0
+    (row,) = json.loads(result.read_text())["runs"]
+    assert (row["method"], row["sequence"], row["seed"]) == ("copier", "cliff", "7")
+    assert row["ape_trans_m"] < FILE_DIGITS
 
 
 def test_a_path_is_taken_from_the_environment(evaluate, monkeypatch, tmp_path):

@@ -9,9 +9,12 @@ correct a wrong guess with an option.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from aerotwin_core.bag import POSE_TYPES, BagReader
 from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import read_yaml
 
 IMAGE, CLOUD = "sensor_msgs/msg/Image", "sensor_msgs/msg/PointCloud2"
 CAMERA_INFO, TF_MESSAGE = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
@@ -93,6 +96,14 @@ class RunTopics:
     # topics of the truth's bag whose messages may be the frames; stamps decide from which of them
     # an estimate was computed
     frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
+
+
+def flight_parameters(bag: Path) -> dict[str, Any]:
+    """Return the parameters of the flight that recorded a bag; none of another bag."""
+    path = bag.resolve().parent / "config.yaml"
+    content = read_yaml(path) if path.is_file() else None
+    parameters = content.get("parameters") if isinstance(content, dict) else None
+    return parameters if isinstance(parameters, dict) else {}
 
 
 def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles:
