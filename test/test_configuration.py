@@ -22,13 +22,18 @@ OF_THE_SCENARIO = {
     "dense_localization_live": {
         "camera.file", "mission.file", "name", "path", "sensors.gnss", "start", "vision.source",
     },
+    "dense_mapping_live": {"camera.baseline_m", "mission.file", "name", "record",
+                           "use_sim_time"},
     "distributed_flight": {"mission", "run_folder"},
+    "added_sensors": {"lidar.preset"},
     "evaluate_live": {"use_sim_time"},
+    "evaluate_map_live": {"use_sim_time"},
     "ground_vehicle": {"vehicle"},
     "recorded_flight": {"name", "record"},
     "relay": {"name", "origin_east_m", "origin_north_m"},
     "sitl_flight": {"mission.file", "resolution_m"},
     "teach_drive": {"vehicle"},
+    "teach_lidar": {"use_sim_time", "vehicle"},
     "teach_repeat": {"is_started_at_once", "start_x_m", "start_y_m", "vehicle"},
 }  # fmt: skip
 """Parameters whose default in a launch file is not that of the node, for they make the scenario."""
@@ -236,7 +241,9 @@ def test_a_launch_argument_has_the_default_of_the_parameter_it_sets(path):
             given = arguments.get(text.removeprefix("$(var ").removesuffix(")"))
             if not text.startswith("$(var ") or given is None or parameter["name"] in required:
                 continue
-            if yaml.safe_load(given or "''") != defaults.get(parameter["name"]):
+            default = defaults.get(parameter["name"])
+            default = list(default) if isinstance(default, tuple) else default
+            if yaml.safe_load(given or "''") != default:
                 others.add(parameter["name"])
     assert others == OF_THE_SCENARIO.get(path.name.removesuffix(".launch.yaml"), set())
 
@@ -245,16 +252,25 @@ def _parameters_of(executable):
     from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
-    from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
+    from aerotwin_dense_localization.ros.node_parameters import (
+        LocalizerNodeParameters,
+        MapperNodeParameters,
+    )
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
+    from aerotwin_map_evaluation.ros.map_evaluation_node import MapEvaluationParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+    from aerotwin_run_evaluation.ros.recorder_node import BagRecorderParameters
     from aerotwin_run_evaluation.ros.replay_node import ReplayParameters
     from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
-    from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
+    from aerotwin_simulator.ros.node_parameters import (
+        CameraNodeParameters,
+        GroundSimulatorParameters,
+        LidarNodeParameters,
+    )
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
-    from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters
+    from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters, TeachNodeParameters
     from aerotwin_trajectory_evaluation.ros.trajectory_evaluation_node import (
         TrajectoryEvaluationParameters,
     )
@@ -262,11 +278,16 @@ def _parameters_of(executable):
 
     return {
         "bridge_node": BridgeParameters,
+        "camera_node": CameraNodeParameters,
         "dense_localization": MissionParameters,
         "dynamics_node": DynamicsParameters,
         "ground_simulator": GroundSimulatorParameters,
         "kiss_icp": KissIcpNodeParameters,
+        "lidar_node": LidarNodeParameters,
         "localizer": LocalizerNodeParameters,
+        "map_evaluation": MapEvaluationParameters,
+        "mapper": MapperNodeParameters,
+        "recorder": BagRecorderParameters,
         "recorded_flight": RecordedFlightParameters,
         "relay": RelayParameters,
         "repeat": RepeatNodeParameters,
@@ -274,6 +295,7 @@ def _parameters_of(executable):
         "sensors_node": SensorsParameters,
         "sitl_flight": SitlFlightParameters,
         "stereo_odometry": StereoOdometryNodeParameters,
+        "teach": TeachNodeParameters,
         "trajectory_evaluation": TrajectoryEvaluationParameters,
         "voxel_cloud": VoxelCloudParameters,
     }[executable]

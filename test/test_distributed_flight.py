@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamics, sensors and autopilot in three processes, started as a user starts them."""
+"""Dynamics, sensors and autopilot in processes of their own, started as a user starts them."""
 
 import os
 import re
@@ -14,7 +14,13 @@ import numpy as np
 import psutil
 import pytest
 
+from aerotwin_core.bag import BagReader
+from aerotwin_core.camera_messages import picture_from_image
+from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import deserialize
+from aerotwin_core.point_clouds import point_cloud_arrays
+from aerotwin_reconstruction.reconstruction import write_world
+from support.world_stage import make_quad
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
@@ -24,6 +30,8 @@ LIMIT_S = 240.0
 HEIGHT_M = 2.5  # of the mission
 LOWEST_TOP_M = HEIGHT_M - 1.0  # a take-off ends up to 0.8 m below, and GNSS is off by 0.5 m
 SHAKEN_M_S2 = 0.5  # from sample to sample: the noise alone 0.09, with the iris' vibration 1.5 or so
+HALF_M = 30.0  # of a level place, so that cameras and lidar see ground
+N_FRAMES = 10  # of a flight of 15 s at 5 Hz and 10 Hz, however much a loaded machine loses
 LANDED_WITHIN_M = 1.5  # GNSS wanders by 0.3 m per axis, 1 sigma
 
 
@@ -49,7 +57,37 @@ def end(process: subprocess.Popen) -> str:
             process.wait()
 
 
-def test_three_processes_take_off_hover_and_land(tmp_path):
+def level_place(folder: Path) -> Path:
+    """Write a world: a square of level ground with a checked texture."""
+    h, cells = HALF_M, np.indices((60, 60)).sum(axis=0) % 2
+    texture = np.repeat((80 + 100 * cells.astype(np.uint8))[..., None], 3, axis=2)
+    mesh = make_quad([[-h, h, 0], [h, h, 0], [h, -h, 0], [-h, -h, 0]], texture)
+    origin = GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0)
+    write_world(folder, mesh, origin, (0.0, 0.0), "level")
+    return folder
+
+
+def check_bag(folder: Path) -> None:
+    """Assert that a bag holds the flight: truth, sensors, estimates, pictures and clouds."""
+    bag = BagReader(folder)
+    assert bag.is_complete
+    assert {"/truth/odom", "/imu/data_raw", "/gnss/fix", "/command/rotors", "/autopilot/odom"} < {
+        name for name, n in bag.counts.items() if n > 0
+    }
+    last = {name: message for name, _, message in bag.messages()}
+    for side in ("left", "right"):
+        assert bag.counts[f"/stereo/{side}/image_raw"] >= N_FRAMES
+        image = last[f"/stereo/{side}/image_raw"]
+        assert image.header.frame_id == f"stereo_{side}_optical"
+        assert picture_from_image(image)[40:].std() > 5.0  # the checks of the ground
+    assert bag.counts["/lidar/points"] >= N_FRAMES
+    cloud = point_cloud_arrays(last["/lidar/points"])
+    assert np.isfinite(cloud["z"]).sum() > 500
+    children = {edge.child_frame_id for edge in last["/tf_static"].transforms}
+    assert children  # of the last sender
+
+
+def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp_path):
     import rclpy
     from nav_msgs.msg import Odometry
     from rclpy.executors import SingleThreadedExecutor
@@ -66,7 +104,18 @@ def test_three_processes_take_off_hover_and_land(tmp_path):
         node.create_subscription(Imu, "imu/data_raw", felt.append, reliable(1000), raw=True)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
-        process = launched(tmp_path, "seed:=1")
+        process = launched(
+            tmp_path,
+            "seed:=1",
+            f"world:={level_place(tmp_path / 'level')}",
+            "camera:=true",
+            "camera_width:=96",
+            "camera_height:=64",
+            "camera_focal_px:=60.0",
+            "camera_rate_hz:=5.0",
+            "lidar:=spinning_16",
+            f"bag:={tmp_path / 'bag'}",
+        )
         deadline = time.monotonic() + LIMIT_S
         while process.poll() is None and time.monotonic() < deadline:
             executor.spin_once(timeout_sec=0.05)
@@ -87,6 +136,7 @@ def test_three_processes_take_off_hover_and_land(tmp_path):
     up = [deserialize(cdr, "sensor_msgs/msg/Imu").linear_acceleration.z for cdr in middle]
     assert np.std(np.diff(up)) > SHAKEN_M_S2, "the rotors shake the IMU of the nodes as well"
     assert (tmp_path / "run" / f"autopilot_{INSTANCE}.log").is_file()
+    check_bag(tmp_path / "bag")
 
 
 def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_no_process(tmp_path):

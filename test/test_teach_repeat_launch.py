@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ROUTE = np.array([[-25.0, -10.0], [-25.0, -4.0], [-25.0, 2.0]])
 LEAST_WAY_M = 2.0
 SAMPLE_SPACING_M = 0.25
+DRIFT_M = 0.3
+"""Beside a straight way of 2 m: slip turns the robot, and a coarse cliff holds scans loosely."""
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +85,30 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
     ]
     assert any("repeating: found at" in status.message for status in reported)
     assert any(v.key == "progress" for status in reported for v in status.values)
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_a_route_is_taught_by_driving_it_with_a_lidar(coarse_world, tmp_path):
+    from geometry_msgs.msg import TwistStamped
+    from nav_msgs.msg import Odometry
+
+    from aerotwin_core.messages import serialize, twist_stamped_message
+    from aerotwin_teach_repeat.route_graph import RouteGraph
+
+    tokens = [f"world:={coarse_world}", f"route_graph:={tmp_path / 'driven'}", "seed:=3"]
+    ahead = serialize(twist_stamped_message(0, "base_link", (0.8, 0, 0), (0, 0, 0)))
+    heard = listen_to_launch(
+        "teach_lidar.launch.yaml", tokens, {"truth/odom": Odometry},
+        command=("cmd_vel", TwistStamped, ahead),
+        is_enough=lambda said: has_come_far(said["truth/odom"]),
+    )  # fmt: skip
+    assert heard.returncode == 128 + signal.SIGINT, heard.output
+    assert "Traceback" not in heard.output, heard.output
+    poses = RouteGraph.load(tmp_path / "driven").poses_map()
+    driven = np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1).sum()
+    assert LEAST_WAY_M / 2 < driven < 2 * LEAST_WAY_M
+    assert np.abs(poses[:, 1, 3]).max() < DRIFT_M  # straight ahead of where it began
 
 
 @pytest.mark.ros

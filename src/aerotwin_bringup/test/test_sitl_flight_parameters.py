@@ -28,6 +28,8 @@ DARK = {"camera.is_rendered": False}
         ),
         ({"slam": "external", **DARK}, False, False),
         ({"slam": "none"}, False, False),
+        ({"slam": "none", "wait_for": "step/ack"}, False, True),
+        ({"slam": "none", "wait_for": "step/ack", **DARK}, False, False),
         ({"slam": "none", "camera.file": "two.yaml"}, False, False),
     ],
 )

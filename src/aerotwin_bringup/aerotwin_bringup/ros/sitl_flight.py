@@ -33,7 +33,8 @@ class SitlFlightParameters(FlightNodeParameters):
     )
     wait_for: str = parameter(
         topics.SLAM_ODOM.name,
-        text="topic whose stamps answer frames or scans; empty = no wait (unused with slam none)",
+        text="topic whose stamps answer frames or scans; empty = no wait; with slam none only "
+        "step/ack is waited for",
         choices=("", *topics.ANSWERS),
     )
 
@@ -70,7 +71,9 @@ class SitlFlightParameters(FlightNodeParameters):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the loop waits for the SLAM's answers."""
+        """Whether the loop waits for the SLAM's answers, or those of a node that estimates none."""
+        if self.slam == "none" and self.wait_for == topics.STEP_ACK.name:
+            return self.has_cameras or self.has_lidar
         return self.is_judged and bool(self.wait_for)
 
 
