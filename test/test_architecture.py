@@ -54,7 +54,7 @@ ALLOWED = {
     "aerotwin_kiss_icp": "core",
     "aerotwin_reconstruction": "core registration meshes rendering worlds",
     "aerotwin_dense_localization": "core registration stereo_odometry",
-    "aerotwin_teach_repeat": "core registration",
+    "aerotwin_teach_repeat": "core registration sensor_models",
     "aerotwin_repeat_evaluation": "core",
     "aerotwin_launch": "core",
     "aerotwin_doctor": "core multirotor_dynamics px4_bridge sensor_models",

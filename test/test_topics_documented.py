@@ -15,6 +15,7 @@ N_INTERVALS = 4
 OF_A_FLIGHT = {"The simulator publishes", "Beside the simulator in a flight"}
 ON_IN_THE_FLIGHT = {
     "", "sensors.gnss", "an airframe with a battery", "camera.is_rendered", "lidar.preset",
+    "radar.preset",
     "sensors.range_finder", "sensors.optical_flow", "sensors.airspeed", "camera.file",
     "camera.file, depth", "slam", "voxel_cloud_m",
 }  # fmt: skip
@@ -115,7 +116,8 @@ def test_a_flight_shows_the_topics_and_services_of_the_documentation(page, coars
     (tmp_path / "cameras.yaml").write_text(CAMERAS)
     (tmp_path / "slam.yaml").write_text(SLAM)
     words = [
-        f"world:={coarse_world}", "lidar:=spinning_16", "voxel_cloud_m:=2.0", "record:=none",
+        f"world:={coarse_world}", "lidar:=spinning_16", "radar:=ideal", "record:=none",
+        "voxel_cloud_m:=2.0",
         "range_finder:=lidar_lite_v3", "optical_flow:=pmw3901", "airspeed:=default",
         f"cameras:={tmp_path / 'cameras.yaml'}", f"slam_parameters:={tmp_path / 'slam.yaml'}",
         f"runs_dir:={tmp_path}",

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from aerotwin_sensor_models.inertial import InertialUnit
     from aerotwin_sensor_models.kernels import sample_inertial
     from aerotwin_sensor_models.lidar import Lidar, LidarParameters, LidarScan
-    from aerotwin_sensor_models.lidar_message import scan_message
+    from aerotwin_sensor_models.lidar_message import cloud_message, scan_message
     from aerotwin_sensor_models.magnetometer import (
         Magnetometer,
         MagnetometerParameters,
@@ -68,6 +68,18 @@ if TYPE_CHECKING:
     from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
     from aerotwin_sensor_models.presets import load_preset, preset_names
     from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
+    from aerotwin_sensor_models.radar_detection import (
+        DetectorParameters,
+        Peaks,
+        detect,
+        peak_points,
+    )
+    from aerotwin_sensor_models.radar_message import (
+        PolarScan,
+        polar_message,
+        polar_scan,
+        targets_message,
+    )
     from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.messages import TYPESTORE, header
-from aerotwin_sensor_models.lidar import POINT, LidarScan
+from aerotwin_sensor_models.lidar import LidarScan
 
 _DATATYPES = {"<f4": 7, "<u2": 4}
 """Of sensor_msgs/PointField."""
@@ -26,22 +26,26 @@ _DATATYPES = {"<f4": 7, "<u2": 4}
 
 def scan_message(scan: LidarScan, frame_id: str) -> Any:
     """Return sensor_msgs/PointCloud2 of a scan; it shares the scan's memory."""
+    return cloud_message(scan.stamp_ns, frame_id, scan.cloud, is_dense=not scan.is_organised)
+
+
+def cloud_message(stamp_ns: int, frame_id: str, cloud: np.ndarray, *, is_dense: bool) -> Any:
+    """Return sensor_msgs/PointCloud2 of a structured array (height, width), in its memory."""
     types = TYPESTORE.types
-    fields = POINT.fields or {}
-    height, width = scan.cloud.shape
+    height, width = cloud.shape
     return types["sensor_msgs/msg/PointCloud2"](
-        header=header(scan.stamp_ns, frame_id),
+        header=header(stamp_ns, frame_id),
         height=height,
         width=width,
         fields=[
             types["sensor_msgs/msg/PointField"](
                 name=name, offset=entry[1], datatype=_DATATYPES[entry[0].str], count=1
             )
-            for name, entry in fields.items()
+            for name, entry in (cloud.dtype.fields or {}).items()
         ],
         is_bigendian=False,
-        point_step=POINT.itemsize,
-        row_step=POINT.itemsize * width,
-        data=scan.cloud.reshape(-1).view(np.uint8),
-        is_dense=not scan.is_organised,
+        point_step=cloud.itemsize,
+        row_step=cloud.itemsize * width,
+        data=np.ascontiguousarray(cloud).reshape(-1).view(np.uint8),
+        is_dense=is_dense,
     )

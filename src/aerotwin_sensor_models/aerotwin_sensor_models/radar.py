@@ -40,7 +40,7 @@ from aerotwin_sensor_models.lidar import Cast
 from aerotwin_sensor_models.turning_rays import TurningRays
 
 LEVEL_DB = 0.5
-"""Step of a level, as Navtech's radars send it: VTR3 and others read 255 as 127.5 dB."""
+"""Step of a level, as Navtech's radars send it and VTR3 reads it (vtr_radar, detector.inl)."""
 WALL_RANGE_M = 50.0
 """Distance of the wall that `wall_level_db` refers to [m]."""
 _BEAM = 0.9

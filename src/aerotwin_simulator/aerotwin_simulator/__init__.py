@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         LidarSettings,
         MissionSettings,
         Px4Settings,
+        RadarSettings,
         SensorSettings,
         SimulatorParameters,
         VisionSettings,

@@ -20,7 +20,7 @@ from aerotwin_simulator.world_follower import Renderer
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
 _TAKEN = (
-    *("map", "odom", "earth", "base_link", "base_link_truth", "imu_link", "lidar"),
+    *("map", "odom", "earth", "base_link", "base_link_truth", "imu_link", "lidar", "radar"),
     *("stereo_left", "stereo_right"),
 )
 _KINDS = (RGB, MONO, DEPTH, IDS)

@@ -194,17 +194,17 @@ class CameraSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LidarSettings:
-    """The lidar and its place on the vehicle."""
+class ScannerSettings:
+    """A lidar or radar and its mounting on the vehicle."""
 
     preset: str = parameter(
-        NO_PRESET, text="lidar preset, or path of a file like one; none = no lidar"
+        NO_PRESET, text="preset of this kind of sensor, or path of a file like one; none = none"
     )
-    x_m: float = parameter(0.0, text="lidar ahead of base_link", unit="m")
-    y_m: float = parameter(0.0, text="lidar to the left of base_link", unit="m")
-    z_m: float = parameter(0.1, text="lidar above base_link", unit="m")
+    x_m: float = parameter(0.0, text="sensor ahead of base_link", unit="m")
+    y_m: float = parameter(0.0, text="sensor to the left of base_link", unit="m")
+    z_m: float = parameter(0.1, text="sensor above base_link", unit="m")
     roll_deg: float = parameter(
-        0.0, text="lidar turned about x", unit="deg", minimum=-180.0, maximum=180.0
+        0.0, text="sensor turned about x", unit="deg", minimum=-180.0, maximum=180.0
     )
     pitch_deg: float = parameter(
         0.0, text="then about y: positive looks down ahead", unit="deg", minimum=-90.0, maximum=90.0
@@ -212,6 +212,16 @@ class LidarSettings:
     yaw_deg: float = parameter(
         0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LidarSettings(ScannerSettings):
+    """The lidar and its mounting."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadarSettings(ScannerSettings):
+    """The spinning radar and its mounting."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,6 +326,7 @@ class SimulatorParameters:
         CameraSettings, old_prefix="camera_", is_rendered="camera", file="cameras"
     )
     lidar: LidarSettings = group(LidarSettings, old_prefix="lidar_", preset="lidar")
+    radar: RadarSettings = group(RadarSettings)
     wind: WindSettings = group(WindSettings, old_prefix="wind_")
     fleet: FleetSettings = group(
         FleetSettings, file="fleet", instance="instance", instances="instances"
@@ -354,6 +365,11 @@ class SimulatorParameters:
     def has_lidar(self) -> bool:
         """Whether a lidar spins."""
         return self.lidar.preset != NO_PRESET
+
+    @property
+    def has_radar(self) -> bool:
+        """Whether a radar spins."""
+        return self.radar.preset != NO_PRESET
 
     @property
     def step_ns(self) -> int:

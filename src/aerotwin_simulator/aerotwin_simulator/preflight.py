@@ -22,8 +22,8 @@ from aerotwin_worlds.loading import find_world
 def check_before_flight(parameters: SimulatorParameters) -> None:
     """Reject, before anything slow begins, errors that would end the flight at its start.
 
-    Raises UserError if the world, a mission, an airframe, a camera, a lidar or a controller does
-    not exist or is wrong, PX4 was not built, or a port is in use.
+    Raises UserError if the world, a mission, an airframe, a camera, a lidar, a radar or a
+    controller does not exist or is wrong, PX4 was not built, or a port is in use.
     """
     find_world(parameters.world.partition("@")[0])
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
@@ -34,6 +34,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             check_vehicle_cameras(own.camera)
             if own.has_lidar:
                 load_preset("lidar", own.lidar.preset)
+            if own.has_radar:
+                load_preset("radar", own.radar.preset)
             airframe = load_airframe(own.airframe)
             mission = mission_of(plan)
             _check_unused_mission(own)

@@ -46,7 +46,7 @@ def sensor_setup(
             "topic": topics.resolve(topics.below(vehicle)(topics.IMU).name),
             "frame_id": topics.frame(vehicle, "imu_link"),
             "rate_hz": float(imu_rate_hz),
-            "T_base_imu": _pose(T_base_imu),
+            "T_base_imu": plain_pose(T_base_imu),
             "gyroscope": _triad(
                 parameters.gyroscope, imu.gyroscope_bias, imu.gyroscope_matrix, "rad_s", "rad_s2"
             ),
@@ -60,7 +60,7 @@ def sensor_setup(
                 "frame_id": eye.frame_id,
                 "rate_hz": float(camera.rate_hz),
                 "readout_s": float(camera.readout_s),
-                "T_base_optical": _pose(eye.T_body_optical),
+                "T_base_optical": plain_pose(eye.T_body_optical),
                 "width_px": int(info.width),
                 "height_px": int(info.height),
                 "distortion_model": str(info.distortion_model),
@@ -105,6 +105,7 @@ def _triad(
     }
 
 
-def _pose(T: np.ndarray) -> dict[str, list[float]]:
+def plain_pose(T: np.ndarray) -> dict[str, list[float]]:
+    """Return a pose (4, 4) as translation [m] and quaternion x y z w."""
     p, q = pose_from_transform(T)
     return {"translation_m": p.tolist(), "rotation_xyzw": q.tolist()}

@@ -131,6 +131,22 @@ LIDAR_POINTS = Topic(
     frame_id="lidar",
     only_with="lidar.preset",
 )
+RADAR_POLAR = Topic(
+    "radar/polar",
+    "sensor_msgs/msg/Image",
+    4.0,
+    is_image=True,
+    frame_id="radar",
+    only_with="radar.preset",
+)
+RADAR_POINTS = Topic(
+    "radar/points",
+    "sensor_msgs/msg/PointCloud2",
+    4.0,
+    is_cloud=True,
+    frame_id="radar",
+    only_with="radar.preset",
+)
 
 OF_THE_WORLD = (CLOCK, TF_STATIC, DIAGNOSTICS)
 """Topics that exist once for any number of vehicles."""
@@ -149,7 +165,16 @@ OF_A_VEHICLE = (
 """Topics of every vehicle."""
 OF_A_GNSS = (GNSS_FIX, GNSS_VELOCITY)
 OF_A_STEREO_PAIR = (LEFT_IMAGE, RIGHT_IMAGE, LEFT_INFO, RIGHT_INFO)
-ALL = (*OF_THE_WORLD, *OF_A_VEHICLE, *OF_A_GNSS, BATTERY, *OF_A_STEREO_PAIR, LIDAR_POINTS)
+OF_A_RADAR = (RADAR_POLAR, RADAR_POINTS)
+ALL = (
+    *OF_THE_WORLD,
+    *OF_A_VEHICLE,
+    *OF_A_GNSS,
+    BATTERY,
+    *OF_A_STEREO_PAIR,
+    LIDAR_POINTS,
+    *OF_A_RADAR,
+)
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
 STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")
 ANSWERS = {topic.name: topic for topic in (SLAM_ODOM, STEP_ACK)}

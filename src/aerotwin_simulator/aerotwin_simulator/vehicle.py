@@ -28,10 +28,10 @@ from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.inertial_sensors import InertialSensors
-from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.scanners import make_scanners
 from aerotwin_simulator.sensor_setup import Setup, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
 from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
@@ -167,9 +167,7 @@ class SimulatedVehicle:
         self._sinks.add(self._extra.topics)
         self._surface = GroundTracker(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs)
-        self._lidar: BodyLidar | None = None
-        if parameters.has_lidar:
-            self._lidar = make_lidar(parameters, around.queries, self.name)
+        self._scanners = make_scanners(parameters, around.queries, self.name)
         self._watch = CollisionWatch(
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
         )
@@ -257,24 +255,23 @@ class SimulatedVehicle:
         self._surroundings.queries.warm_up()
         for camera in self._cameras:
             camera.warm_up()
-        if self._lidar is not None:
-            self._lidar.warm_up()
+        for scanner in self._scanners.values():
+            scanner.warm_up()
 
     def static_transforms(self) -> list[object]:
         """Return the mounting of its sensors as TransformStamped messages."""
         eyes = [eye for camera in self._cameras for eye in camera.eyes]
-        edges = [
+        return [
             imu_transform(self.parameters.sensors.imu, self.name),
             *eye_transforms(eyes, self.name),
+            *(scanner.transform() for scanner in self._scanners.values()),
         ]
-        if self._lidar is not None:
-            edges.append(lidar_transform(self.parameters.lidar, self.name))
-        return edges
 
     def sensor_setup(self) -> Setup:
-        """Return the IMU and camera data that an estimator needs, with the true biases."""
-        sensors = self._sensors
-        return sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, self._cameras)
+        """Return the sensor data that an estimator needs, with the true biases of the IMU."""
+        sensors, scanners = self._sensors, self._scanners
+        setup = sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, self._cameras)
+        return setup | {name: scanner.setup() for name, scanner in scanners.items()}
 
     @property
     def last_of_frame(self) -> topics.Topic:
@@ -289,10 +286,9 @@ class SimulatedVehicle:
             found += topics.OF_A_GNSS
         if self._battery.is_there:
             found.append(topics.BATTERY)
-        if self._lidar is not None:
-            found.append(topics.LIDAR_POINTS)
         of_cameras = [topic for camera in self._cameras for topic in camera.topics]
-        return [*map(self._place, found), *of_cameras]
+        of_scanners = [topic for scanner in self._scanners.values() for topic in scanner.topics]
+        return [*map(self._place, found), *of_cameras, *of_scanners]
 
     def close(self) -> None:
         """End its controller."""
@@ -318,11 +314,7 @@ class SimulatedVehicle:
                 topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
                 self._sinks.publish_cdr(topic, stamp_ns, cdr)
         self._publish_frames(step)
-        if self._lidar is not None:
-            for begin_ns, stamp_ns, cdr in self._lidar.clouds(step):
-                if self._surroundings.before_scan is not None:
-                    self._surroundings.before_scan(begin_ns)
-                self._sinks.publish_cdr(self._lidar.topic, stamp_ns, cdr)
+        self._publish_turns(step)
         self._sensors.collect(self._readings)
         try:
             self._readings.extra = self._extra.sample(step)
@@ -359,6 +351,15 @@ class SimulatedVehicle:
                 if wait is not None and camera is self._cameras[0]:
                     wait(stamp_ns)
                 for topic, cdr in pictures:
+                    self._sinks.publish_cdr(topic, stamp_ns, cdr)
+
+    def _publish_turns(self, step: TruthStep) -> None:
+        """Publish the complete turns; nodes are waited for at those of the lidar."""
+        for name, scanner in self._scanners.items():
+            for begin_ns, stamp_ns, messages in scanner.turns(step):
+                if self._surroundings.before_scan is not None and name == "lidar":
+                    self._surroundings.before_scan(begin_ns)
+                for topic, cdr in messages:
                     self._sinks.publish_cdr(topic, stamp_ns, cdr)
 
     def receive_command(self, end_ns: int) -> None:

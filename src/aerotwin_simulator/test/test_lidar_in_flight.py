@@ -19,9 +19,9 @@ from aerotwin_simulator import (
     Simulation,
     SimulatorParameters,
 )
-from aerotwin_simulator.lidar import Turns, lidar_mounting
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import BagSink
+from aerotwin_simulator.scanners import Turns, mounting_of
 
 PERIOD_NS = 100_000_000
 INTERPOLATED = 5e-3  # truth/odom at 100 Hz: alpha t^2 / 8 at 4 rad/s^2 times 100 m
@@ -54,7 +54,7 @@ def test_a_turn_that_had_begun_before_the_first_pose_is_left_out():
 
 
 def test_the_lidar_moves_as_its_mounting_says():
-    T = lidar_mounting(LidarSettings(x_m=0.2, y_m=0.1, z_m=-0.3, yaw_deg=90.0, pitch_deg=90.0))
+    T = mounting_of(LidarSettings(x_m=0.2, y_m=0.1, z_m=-0.3, yaw_deg=90.0, pitch_deg=90.0))
     # The lidar's x looks down, its y backwards, its z to the left of the body.
     expected = make_transform([[0, -1, 0], [0, 0, 1], [-1, 0, 0]], [0.2, 0.1, -0.3])
     np.testing.assert_allclose(T, expected, atol=1e-12)
@@ -77,7 +77,7 @@ def test_a_flight_records_clouds_that_lie_on_the_ground(fly, controllers):
     assert [logged for _, logged, _ in clouds] == [(k + 1) * PERIOD_NS for k in range(len(clouds))]
     assert len(clouds) == 15
     truth = bag.trajectory("/truth/odom")
-    T_body_lidar = lidar_mounting(simulation.vehicles[0].parameters.lidar)
+    T_body_lidar = mounting_of(simulation.vehicles[0].parameters.lidar)
     for _, _, message in clouds[1:]:
         points = np.frombuffer(message.data, POINT)
         assert message.header.frame_id == "lidar"

@@ -195,6 +195,10 @@ class Declared:
             {"camera.is_rendered": False, "sensors.gnss": "none", "lidar.preset": "spinning_16"},
             (topics.LIDAR_POINTS,),
         ),
+        (
+            {"camera.is_rendered": False, "sensors.gnss": "none", "radar.preset": "ideal"},
+            topics.OF_A_RADAR,
+        ),
     ],
 )
 def test_a_vehicle_advertises_what_it_has_on_board(tmp_path, flat_world, changes, optional):

@@ -7,9 +7,8 @@ from scipy.ndimage import uniform_filter1d
 
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models import Radar, load_preset
-from aerotwin_teach_repeat.radar import DetectorParameters, detect
-from aerotwin_teach_repeat.radar.detection import LEVEL_DB
+from aerotwin_sensor_models import DetectorParameters, Radar, detect, load_preset
+from aerotwin_sensor_models.radar import LEVEL_DB
 from aerotwin_worlds import load_world
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import embree_cast, wall_ms

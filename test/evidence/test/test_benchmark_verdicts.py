@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from aerotwin_teach_repeat.radar import detect
+from aerotwin_sensor_models import detect
 from evidence.benchmarks import radar, registration
 from evidence.benchmarks.result import Benchmark
 

@@ -22,7 +22,7 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import Displacement, NoDisplacement, arc_length, true_poses
 from aerotwin_scenarios.teach_repeat.record import RepeatRecord
 from aerotwin_scenarios.teach_repeat.study import RepeatStudy
-from aerotwin_sensor_models import RadarParameters, RadarScan, load_preset
+from aerotwin_sensor_models import RadarParameters, RadarScan, detect, load_preset, peak_points
 from aerotwin_simulator.ground import (
     GroundFaults,
     GroundRobotParameters,
@@ -37,8 +37,6 @@ from aerotwin_teach_repeat.radar import (
     BeamView,
     RadarOdometry,
     RadarProtocol,
-    detect,
-    peak_points,
     radar_localizer,
 )
 from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep

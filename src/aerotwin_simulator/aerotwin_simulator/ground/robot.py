@@ -17,8 +17,8 @@ from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
 from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, TurningSensor
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
-from aerotwin_simulator.lidar import lidar_mounting
 from aerotwin_simulator.parameters import LidarSettings, same_parameter
+from aerotwin_simulator.scanners import mounting_of
 from aerotwin_worlds import World
 
 KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
@@ -51,7 +51,7 @@ class GroundRobotParameters:
     @property
     def T_base_lidar(self) -> np.ndarray:
         """The mounting (4, 4)."""
-        return lidar_mounting(self.lidar)
+        return mounting_of(self.lidar)
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:

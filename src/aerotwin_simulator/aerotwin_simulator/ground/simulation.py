@@ -24,7 +24,7 @@ from aerotwin_ground_dynamics import (
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults, Kidnapping
 from aerotwin_simulator.ground.sensing import TurningSensor
-from aerotwin_simulator.lidar import Turns
+from aerotwin_simulator.scanners import Turns
 
 STEP_NS = 10_000_000
 """Step of the vehicle: 100 Hz."""

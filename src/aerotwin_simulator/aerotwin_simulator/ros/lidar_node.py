@@ -18,8 +18,8 @@ from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models.ros.truth import Truth, truth_from_odometry
-from aerotwin_simulator.lidar import lidar_transform, make_lidar
 from aerotwin_simulator.ros.node_parameters import LidarNodeParameters
+from aerotwin_simulator.scanners import make_lidar
 from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import load_world
 
@@ -29,7 +29,7 @@ LONGEST_GAP_NS = 1_000_000_000
 
 
 class LidarNode(ConfiguredNode):
-    """Connects topics to a `BodyLidar`."""
+    """Connects topics to a `BodyScanner`."""
 
     def __init__(self) -> None:
         super().__init__("lidar")
@@ -42,7 +42,7 @@ class LidarNode(ConfiguredNode):
         self._lidar.warm_up()
         self._last_ns: int | None = None
         self._n_clouds, self._n_refused = 0, 0
-        self._wire(serialize(transform_message([lidar_transform(flight.lidar)])))
+        self._wire(serialize(transform_message([self._lidar.transform()])))
         self._watch = InputWatch(
             self, "truth/odom", parameters.input_timeout_s, "is its publisher still alive?"
         )
@@ -86,8 +86,10 @@ class LidarNode(ConfiguredNode):
     def _look(self, truth: Truth) -> None:
         if self._follower.is_due(truth.stamp_ns):
             self._follower.follow(truth.p_map_body)
-        for *_, cdr in self._lidar.scan_to_pose(truth.stamp_ns, truth.p_map_body, truth.q_map_body):
-            self._publish(cdr)
+        pose = truth.stamp_ns, truth.p_map_body, truth.q_map_body
+        for *_, messages in self._lidar.turn_to_pose(*pose):
+            for _, cdr in messages:
+                self._publish(cdr)
             self._n_clouds += 1
 
     def _refuse(self, reason: str) -> None:

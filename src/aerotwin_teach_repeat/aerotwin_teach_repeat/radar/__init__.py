@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Teach and repeat by a spinning radar: points from its power, odometry, pose in the submaps.
+"""Teach and repeat by a spinning radar: odometry from its targets, pose in the submaps.
 
 The submaps are those of the lidar, taught in the cloud of a reconstruction: the part of each that a
 level beam meets is projected into the plane, where turns of the radar are matched in SE(2). Height,
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_teach_repeat.radar.detection import DetectorParameters, Peaks, detect, peak_points
     from aerotwin_teach_repeat.radar.odometry import (
         RadarOdometry,
         RadarOdometryParameters,

@@ -5,7 +5,7 @@
 import numpy as np
 
 from aerotwin_core.plots import BAD, ESTIMATE, TRUTH, WIDE_IN, new_figure, render_svg, style
-from aerotwin_teach_repeat.radar.detection import LEVEL_DB
+from aerotwin_sensor_models.radar import LEVEL_DB
 
 _PIXELS = 480
 _HEIGHT_IN = 6.2

@@ -15,6 +15,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter
+from aerotwin_sensor_models import DetectorParameters
 from aerotwin_teach_repeat.localization.localizer import SubmapLocalizer
 from aerotwin_teach_repeat.localization.matcher import ScanMatch
 from aerotwin_teach_repeat.localization.odometry import (
@@ -24,7 +25,6 @@ from aerotwin_teach_repeat.localization.odometry import (
     whole_twist,
 )
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
-from aerotwin_teach_repeat.radar.detection import DetectorParameters
 from aerotwin_teach_repeat.radar.planar import (
     RADAR_MATCHING,
     BeamView,

@@ -21,9 +21,7 @@ from numba import float64, int64, types, uint8
 
 from aerotwin_core.kernel_cache import njit
 from aerotwin_core.parameters import parameter
-
-LEVEL_DB = 0.5
-"""Step of the levels of Navtech's radars, as read by VTR3 (vtr_radar, detector.inl)."""
+from aerotwin_sensor_models.radar import LEVEL_DB
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from aerotwin_teach_repeat.radar import DetectorParameters, detect, peak_points
+from aerotwin_sensor_models import DetectorParameters, detect, peak_points
 
 SIGMAS = 5.0
 ROUNDED = 0.08
