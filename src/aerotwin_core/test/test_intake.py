@@ -91,6 +91,24 @@ def test_a_second_driver_that_offers_less_is_met_later(stack):
     stack.spin(lambda: "first" in got, lambda: first.publish(Header(frame_id="first")))
 
 
+def test_a_client_of_another_type_is_met_when_the_first_has_left(stack):
+    """Teleoperation by Twist, then Nav2 by TwistStamped."""
+    from geometry_msgs.msg import Twist, TwistStamped
+
+    from aerotwin_core.ros.intake import TopicSource
+
+    got = []
+    sources = [TopicSource(topic="cmd_vel", kind=kind) for kind in (TwistStamped, Twist)]
+    stack.node.intakes.add(sources, lambda message: got.append(type(message)), depth=5)
+    for kind, qos in ((Twist, RELIABLE), (TwistStamped, SENSOR_DATA), (Twist, RELIABLE)):
+        stack.logged.clear()
+        client = stack.driver.create_publisher(kind, "cmd_vel", qos)
+        stack.spin(lambda: kind in got, lambda: client.publish(kind()))  # noqa: B023  # run at once
+        stack.spin(lambda: any("receiving" in text for text in stack.logged))
+        stack.driver.destroy_publisher(client)
+        got.clear()
+
+
 def test_reliable_publishers_keep_a_reliable_subscription(stack):
     from std_msgs.msg import Header
 

@@ -62,7 +62,8 @@ class Intake:
     before, `prefers_best_effort` for no repetition of lost messages, `is_optional` for no warning
     when nothing is published. With `is_raw` messages are passed on as their CDR bytes.
     `on_lesser_offer` is called when a publisher offers less than is asked for, `on_lost` with the
-    number of lost messages so far.
+    number of lost messages so far, `on_left` when the last publisher of one of several sources has
+    left.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Intake:
         callback: Callable[[Any], None],
         *,
         on_lesser_offer: Callable[[], None],
+        on_left: Callable[["Intake"], None],
         depth: int,
         is_latched: bool = False,
         prefers_best_effort: bool = False,
@@ -80,7 +82,7 @@ class Intake:
         on_lost: Callable[[int], None] | None = None,
     ) -> None:
         self._node, self._sources, self._callback = node, tuple(sources), callback
-        self._on_lesser_offer, self._on_lost = on_lesser_offer, on_lost
+        self._on_lesser_offer, self._on_left, self._on_lost = on_lesser_offer, on_left, on_lost
         self._is_latched, self._is_optional = is_latched, is_optional
         self._depth, self._is_raw = depth, is_raw
         self._reliability = (
@@ -186,6 +188,7 @@ class Intake:
         events = SubscriptionEventCallbacks(
             incompatible_qos=lambda _: self._on_lesser_offer(),
             message_lost=lost and (lambda info: lost(info.total_count)),
+            matched=self._on_matched if len(self._sources) > 1 else None,
             use_default_callbacks=False,
         )
         return self._node.create_subscription(
@@ -197,6 +200,11 @@ class Intake:
             raw=self._is_raw and self._source.convert is None,
             **({"qos_overriding_options": OVERRIDABLE} if self._is_fixed else {}),
         )
+
+    def _on_matched(self, info: Any) -> None:
+        """Look for the other sources once the publishers of this one have left."""
+        if info.current_count == 0:
+            self._on_left(self)
 
     def _receive(self, message: Any) -> None:
         if self._source.convert is not None:
@@ -221,7 +229,7 @@ class Intakes:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._all: list[Intake] = []
-        self._unreported: list[Intake] = []
+        self._unreported: dict[Intake, int] = {}  # and how many messages came before
         self._start_s = time.monotonic()
         self._has_warned = False
         self._timer: Timer | None = None
@@ -237,12 +245,22 @@ class Intakes:
         """Return a new intake; the options are those of `Intake`."""
         sources = (sources,) if isinstance(sources, TopicSource) else sources
         intake = Intake(
-            self._node, sources, callback, on_lesser_offer=self.look_again, depth=depth, **options
+            self._node,
+            sources,
+            callback,
+            on_lesser_offer=self.look_again,
+            on_left=self._wait_for,
+            depth=depth,
+            **options,
         )
         self._all.append(intake)
-        self._unreported.append(intake)
-        self.look_again()
+        self._wait_for(intake)
         return intake
+
+    def _wait_for(self, intake: Intake) -> None:
+        """Look at the publishers until a message comes."""
+        self._unreported[intake] = intake.n_messages
+        self.look_again()
 
     def look_again(self) -> None:
         """Look at the publishers soon: there is a new one, or a new intake."""
@@ -255,8 +273,8 @@ class Intakes:
         for intake in self._all:
             intake.look()
         log = self._node.get_logger()
-        for intake in [each for each in self._unreported if each.n_messages]:
-            self._unreported.remove(intake)
+        for intake in [each for each, n in self._unreported.items() if each.n_messages > n]:
+            del self._unreported[intake]
             log.info(intake.summary())
         if not self._has_warned and time.monotonic() - self._start_s > WARNING_S:
             self._has_warned = True
