@@ -251,16 +251,17 @@ def laser_scan_message(
     limits_m: tuple[float, float],
     scan_time_s: float,
 ) -> Any:
-    """Return sensor_msgs/LaserScan of a full turn, from straight behind counter-clockwise.
+    """Return sensor_msgs/LaserScan of a full turn, clockwise from straight behind.
 
-    `ranges_m` (n,) are +inf where nothing was met within `limits_m` (REP 117).
+    `ranges_m` (n,) are +inf where nothing was met within `limits_m` (REP 117). The beams are in the
+    order of time, so that a reader finds the time of each: the angles fall.
     """
     step = 2.0 * pi / len(ranges_m)
     return _T["sensor_msgs/msg/LaserScan"](
         header=header(stamp_ns, frame_id),
-        angle_min=-pi,
-        angle_max=pi - step,
-        angle_increment=step,
+        angle_min=pi,
+        angle_max=step - pi,
+        angle_increment=-step,
         time_increment=scan_time_s / len(ranges_m),
         scan_time=scan_time_s,
         range_min=limits_m[0],

@@ -285,13 +285,13 @@ def test_a_flat_scan_has_the_nearest_obstacle_of_each_beam():
     too_low_high_near = [[2, 0, 0.1], [2, 0, 1.8], [0.2, 0, 1]]
     points = np.array(seen + too_low_high_near, dtype=np.float32)
     ranges_m = flat_ranges(points, parameters)
-    # from straight behind, counter-clockwise: behind, right, ahead, left
-    np.testing.assert_allclose(ranges_m[[0, 4, 6]], [6.0, np.hypot(3, 0.1), 4.0], atol=1e-3)
-    assert np.isinf(np.delete(ranges_m, [0, 4, 6])).all()
+    # from straight behind, clockwise: behind, left, ahead, right
+    np.testing.assert_allclose(ranges_m[[0, 4, 2]], [6.0, np.hypot(3, 0.1), 4.0], atol=1e-3)
+    assert np.isinf(np.delete(ranges_m, [0, 4, 2])).all()
 
 
 def test_the_message_of_a_flat_scan_points_its_beams_where_they_were_measured():
-    angles = np.array([-np.pi, -0.5 * np.pi, 0.0, 0.25 * np.pi])
+    angles = np.array([np.pi, 0.25 * np.pi, 0.0, -0.5 * np.pi])
     wall = np.column_stack([7 * np.cos(angles), 7 * np.sin(angles), np.full(4, 0.8)])
     message = laser_scan_message(
         0, "base_link", flat_ranges(wall, FlatScanParameters()), limits_m=(0.4, 100.0),
@@ -300,4 +300,16 @@ def test_the_message_of_a_flat_scan_points_its_beams_where_they_were_measured():
     beams = np.flatnonzero(np.isfinite(message.ranges))
     found = message.angle_min + message.angle_increment * beams
     np.testing.assert_allclose(found, angles, atol=1e-6)
-    assert message.angle_max == pytest.approx(np.pi - message.angle_increment)
+    assert message.angle_max == pytest.approx(-np.pi - message.angle_increment)
+
+
+def test_the_beams_of_a_flat_scan_have_the_times_of_their_points():
+    turn = LidarParameters(n_columns=360)
+    ahead, left = (np.argmin(np.abs(turn.azimuths - angle)) for angle in (0.0, 0.5 * np.pi))
+    wall = [[5.0, 0.0, 1.0], [0.0, 4.0, 1.0]]
+    message = laser_scan_message(
+        0, "base_link", flat_ranges(np.array(wall), FlatScanParameters()), limits_m=(0.4, 100.0),
+        scan_time_s=0.1,
+    )  # fmt: skip
+    times_s = message.time_increment * np.flatnonzero(np.isfinite(message.ranges))
+    np.testing.assert_allclose(times_s, np.array([left, ahead]) / 360 * 0.1, atol=0.1 / 360)

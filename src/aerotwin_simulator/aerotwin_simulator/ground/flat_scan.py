@@ -24,14 +24,15 @@ class FlatScanParameters:
 def flat_ranges(points_base: np.ndarray, parameters: FlatScanParameters) -> np.ndarray:
     """Return the nearest obstacle of each beam (n_beams,) [m], inf without one.
 
-    `points_base` (n, 3) are in base_link [m]. The first beam looks straight behind; each covers the
-    angle from half a step before to half a step behind it.
+    `points_base` (n, 3) are in base_link [m]. The first beam looks straight behind, the others
+    follow clockwise, as the lidar turns; each covers the angle from half a step before to half a
+    step behind it.
     """
     p = parameters
     x, y, z = np.asarray(points_base, dtype=np.float64).T
     across_m = np.hypot(x, y)
     is_obstacle = (z >= p.min_height_m) & (z <= p.max_height_m) & (across_m >= p.min_range_m)
-    angles = np.arctan2(y[is_obstacle], x[is_obstacle]) + np.pi
+    angles = np.pi - np.arctan2(y[is_obstacle], x[is_obstacle])
     beams = np.rint(angles * (p.n_beams / (2.0 * np.pi))).astype(np.intp) % p.n_beams
     ranges_m = np.full(p.n_beams, np.inf)
     np.minimum.at(ranges_m, beams, across_m[is_obstacle])
