@@ -127,10 +127,10 @@ class GraphObserver:
 
 
 @contextmanager
-def observed_launch(
+def launched(
     file: str, words: Sequence[str], folder: Path
-) -> Iterator[tuple[GraphObserver, subprocess.Popen]]:
-    """Launch a file with arguments (name:=value), watched until the context ends it."""
+) -> Iterator[tuple[subprocess.Popen, Path]]:
+    """Launch a file with arguments (name:=value) until the context ends; with its log."""
     import rclpy
 
     log = folder / "launch.log"
@@ -141,11 +141,9 @@ def observed_launch(
                 [sys.executable, "-m", "aerotwin_core.cli", "launch", str(LAUNCH / file), *words],
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
-        observer = GraphObserver(log)
         try:
-            yield observer, process
+            yield process, log
         finally:
-            observer.close()
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGINT)
             try:
@@ -155,3 +153,16 @@ def observed_launch(
                 process.wait()
     finally:
         rclpy.try_shutdown()
+
+
+@contextmanager
+def observed_launch(
+    file: str, words: Sequence[str], folder: Path
+) -> Iterator[tuple[GraphObserver, subprocess.Popen]]:
+    """Launch a file as `launched` does, watched."""
+    with launched(file, words, folder) as (process, log):
+        observer = GraphObserver(log)
+        try:
+            yield observer, process
+        finally:
+            observer.close()

@@ -4,37 +4,24 @@
 
 import argparse
 
-import cv2
 import numpy as np
 import pytest
-import yaml
 
 from aerotwin_core.errors import UserError
-from aerotwin_voxel_cloud import GridFrame, OccupancyGrid, command, occupancy_map
+from aerotwin_voxel_cloud import (
+    GridFrame,
+    OccupancyGrid,
+    command,
+    occupancy_map,
+    write_occupancy_map,
+)
+from support.map_server import serve_map
 
 RESOLUTION_M = 0.1
 
 
-def read_map(path, mode=None, **changes):
-    """Return data[row, column] of nav_msgs/OccupancyGrid, row 0 in the south, and the YAML."""
-    about = {**yaml.safe_load(path.read_text()), **changes}
-    pixels = cv2.imread(str(path.parent / about["image"]), cv2.IMREAD_GRAYSCALE)
-    shade = pixels / 255.0
-    occupancy = shade if about["negate"] else 1.0 - shade
-    data = np.full(pixels.shape, -1)
-    if (mode or about["mode"]) == "scale":
-        low, high = about["free_thresh"], about["occupied_thresh"]
-        data = np.rint((occupancy - low) / (high - low) * 100.0)
-    data[occupancy > about["occupied_thresh"]] = 100
-    data[occupancy < about["free_thresh"]] = 0
-    return data[::-1], about
-
-
-def value_at(data, about, x_m, y_m):
-    """Return the value of the cell at a place in map; origin is the corner of cell (0, 0)."""
-    column = int(np.floor((x_m - about["origin"][0]) / about["resolution"]))
-    row = int(np.floor((y_m - about["origin"][1]) / about["resolution"]))
-    return data[row, column]
+def values_of(served, *places):
+    return [int(v) for v in served.values_at(np.array(places))]
 
 
 def box(x0, y0, z0, x1, y1, z1):
@@ -77,26 +64,23 @@ def written(yard, name, *options):
 
 
 def test_a_map_server_finds_walls_where_they_are_with_north_up(yard):
-    path = written(yard, "yard.yaml")
-    data, about = read_map(path)
-    assert (about["resolution"], about["negate"], about["mode"]) == (RESOLUTION_M, 0, "trinary")
-    assert about["origin"] == pytest.approx([-2.0, -3.0, 0.0], abs=RESOLUTION_M)
-    places = {
-        (4.5, 3.05): 100, (4.06, 4.0): 100, (4.5, 4.4): 100, (3.9, 4.0): 0, (4.5, 2.9): 0,
-        (0.5, 3.05): 0, (2.06, -1.5): 0, (8.0, 1.0): 0, (-1.5, -2.5): 0, (1.0, -2.9): 0,
-    }  # fmt: skip
-    assert {place: value_at(data, about, *place) for place in places} == places
-    assert set(np.unique(data)) <= {-1, 0, 100}
+    served = serve_map(written(yard, "yard.yaml"))
+    assert (served.resolution_m, served.negate, served.mode) == (RESOLUTION_M, 0, "trinary")
+    assert served.origin == pytest.approx([-2.0, -3.0, 0.0], abs=RESOLUTION_M)
+    walls = [(4.5, 3.05), (4.06, 4.0), (4.5, 4.4)]
+    free = [(3.9, 4.0), (4.5, 2.9), (0.5, 3.05), (2.06, -1.5), (8.0, 1.0), (-1.5, -2.5)]
+    assert values_of(served, *walls) == [100] * len(walls)
+    assert values_of(served, *free) == [0] * len(free)
+    assert set(np.unique(served.data)) <= {-1, 0, 100}
 
 
 def test_a_band_decides_what_is_an_obstacle(yard):
-    data, about = read_map(written(yard, "kerb.yaml", "--band-m", 0.2, 0.3))
-    assert value_at(data, about, 0.5, 3.05) == 0
-    data, about = read_map(written(yard, "high.yaml", "--band-m", 0.25, 4.0))
-    assert value_at(data, about, 2.06, -1.5) == 100  # the lamp
-    data, about = read_map(written(yard, "level.yaml", "--ground-z-m", 1.0))
-    assert value_at(data, about, 8.0, 1.0) == 100  # the ramp is 1 m above the level
-    assert value_at(data, about, 9.9, 1.0) == 0  # and higher than the robot there
+    kerb, lamp, ramp, far_up = (0.06, 3.5), (2.06, -1.5), (8.0, 1.0), (9.9, 1.0)
+    assert values_of(serve_map(written(yard, "a.yaml")), kerb, lamp) == [0, 0]
+    served = serve_map(written(yard, "b.yaml", "--band-m", 0.25, 4.0))
+    assert values_of(served, kerb, lamp, ramp) == [0, 100, 0]
+    served = serve_map(written(yard, "c.yaml", "--ground-z-m", 1.0))
+    assert values_of(served, ramp, far_up) == [100, 0]  # 1 m and 2 m above the level
 
 
 def test_values_survive_any_reader_and_sensible_thresholds(tmp_path):
@@ -108,15 +92,14 @@ def test_values_survive_any_reader_and_sensible_thresholds(tmp_path):
     expected[:, 4] = -1
     expected[0, 0] = expected[2, 3] = 100
     np.testing.assert_array_equal(values, expected)
-    from aerotwin_voxel_cloud import write_occupancy_map
-
     write_occupancy_map(tmp_path / "map.yaml", values, grid)
     for thresholds in ({}, {"free_thresh": 0.196}, {"free_thresh": 0.4, "occupied_thresh": 0.6}):
-        data, about = read_map(tmp_path / "map.yaml", **thresholds)
-        np.testing.assert_array_equal(data, expected)
-    assert about["origin"] == [-1.0, 2.0, 0.0]
+        served = serve_map(tmp_path / "map.yaml", **thresholds)
+        np.testing.assert_array_equal(served.data, expected)
+    assert served.origin == [-1.0, 2.0, 0.0]
     known = expected >= 0
-    np.testing.assert_array_equal(read_map(tmp_path / "map.yaml", "scale")[0][known], values[known])
+    scaled = serve_map(tmp_path / "map.yaml", mode="scale").data
+    np.testing.assert_array_equal(scaled[known], values[known])
 
 
 @pytest.mark.parametrize(
