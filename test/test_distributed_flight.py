@@ -92,16 +92,18 @@ def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp
     from nav_msgs.msg import Odometry
     from rclpy.executors import SingleThreadedExecutor
     from sensor_msgs.msg import Imu
+    from tf2_msgs.msg import TFMessage
 
     from aerotwin_core.ros.qos import reliable
 
     rclpy.init()
     try:
-        node, heard, felt = rclpy.create_node("test_distributed_flight"), [], []
+        node, heard, felt, moved = rclpy.create_node("test_distributed_flight"), [], [], []
         node.create_subscription(
             Odometry, "truth/odom", heard.append, reliable(1000), raw=True
         )  # bytes: this test must not be what slows the loop down
         node.create_subscription(Imu, "imu/data_raw", felt.append, reliable(1000), raw=True)
+        node.create_subscription(TFMessage, "/tf", moved.append, reliable(100), raw=True)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         process = launched(
@@ -137,6 +139,11 @@ def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp
     assert np.std(np.diff(up)) > SHAKEN_M_S2, "the rotors shake the IMU of the nodes as well"
     assert (tmp_path / "run" / f"autopilot_{INSTANCE}.log").is_file()
     check_bag(tmp_path / "bag")
+    edges = [deserialize(cdr, "tf2_msgs/msg/TFMessage").transforms for cdr in moved]
+    frames = {tuple((e.header.frame_id, e.child_frame_id) for e in message) for message in edges}
+    assert frames == {(("map", "odom"), ("odom", "base_link"))}
+    tops = [sum(e.transform.translation.z for e in message) for message in edges]
+    assert max(tops) > LOWEST_TOP_M
 
 
 def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_no_process(tmp_path):

@@ -7,6 +7,7 @@ CDR bytes. The offsets are found once, by serialising marker values, and checked
 serialisation.
 """
 
+import re
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ class FixedLayout:
     """Bytes of a message as a function of its stamp and of its changing numbers.
 
     `build` makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged
-    into one float64 field.
+    into one float64 field. The stamp may be in several headers.
 
     Raises `ValueError` if a number cannot be found in the bytes: it is not stored unchanged.
     """
@@ -33,7 +34,11 @@ class FixedLayout:
         markers = [_FIRST_MARKER + 17.25 * k for k in range(n_values)]
         self._bytes = serialize(build(_STAMP_MARKER_NS, markers))
         stamp = _STAMP.pack(*divmod(_STAMP_MARKER_NS, _NANOSECONDS))
-        self._stamp_offset = self._place(stamp, "the stamp")
+        self._stamp_offsets = [
+            match.start() for match in re.finditer(re.escape(stamp), self._bytes)
+        ]
+        if not self._stamp_offsets:
+            raise ValueError("the stamp must stand in the message, unchanged")
         places = [self._place(_DOUBLE.pack(m), f"value {k}") for k, m in enumerate(markers)]
         self._runs = _contiguous(places)
         self._check(build, n_values)
@@ -41,7 +46,8 @@ class FixedLayout:
     def pack(self, stamp_ns: int, values: Sequence[float]) -> bytes:
         """Return the CDR bytes of the message."""
         data = bytearray(self._bytes)
-        _STAMP.pack_into(data, self._stamp_offset, *divmod(stamp_ns, _NANOSECONDS))
+        for offset in self._stamp_offsets:
+            _STAMP.pack_into(data, offset, *divmod(stamp_ns, _NANOSECONDS))
         for layout, offset, first, last in self._runs:
             layout.pack_into(data, offset, *values[first:last])
         return bytes(data)

@@ -28,6 +28,19 @@ def test_the_bytes_are_those_of_the_complete_serialisation(build, n):
         assert layout.pack(stamp_ns, values) == messages.serialize(build(stamp_ns, values))
 
 
+def test_every_header_of_a_message_has_the_stamp():
+    def build(stamp_ns, v):
+        edges = [("map", "odom", v[:3]), ("odom", "base_link", v[3:])]
+        level = (0.0, 0.0, 0.0, 1.0)
+        return messages.transform_message(
+            [messages.transform_stamped(stamp_ns, *frames, p, level) for *frames, p in edges]
+        )
+
+    layout = FixedLayout(build, 6)
+    values = [0.1, -2.0, 3.5, 4.0, 5.0, 6.0]
+    assert layout.pack(5_000_000_007, values) == messages.serialize(build(5_000_000_007, values))
+
+
 def test_a_number_that_is_changed_on_the_way_is_refused():
     def build(stamp_ns, values):
         return messages.fluid_pressure_message(stamp_ns, "base_link", 2.0 * values[0], 1.0)

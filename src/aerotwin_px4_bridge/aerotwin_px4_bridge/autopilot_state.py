@@ -5,6 +5,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from aerotwin_core.frames import FloatArray
 
 
@@ -15,6 +17,7 @@ class AutopilotEstimate:
     Position and velocity in map [m], [m/s]; attitude xyzw and angular velocity in body axes
     [rad/s], as last received, None before the first. Covariances (6, 6) as in nav_msgs/Odometry:
     position and rotation about the axes of map, velocity in body axes; None when not reported.
+    `p_map_odom` is the origin of the autopilot's own positions in map, which anchoring moves [m].
     """
 
     stamp_ns: int
@@ -24,6 +27,7 @@ class AutopilotEstimate:
     omega_map_body_in_body: FloatArray | None = None
     pose_covariance_map: FloatArray | None = None
     twist_covariance_body: FloatArray | None = None
+    p_map_odom: FloatArray = field(default_factory=lambda: np.zeros(3))
 
 
 class EstimatorStatus(NamedTuple):

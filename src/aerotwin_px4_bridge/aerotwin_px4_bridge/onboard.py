@@ -159,8 +159,11 @@ class OnboardLink:
         """
         if self.state.estimate is not None:
             self.shift_map = self.shift_map + self.state.estimate.p_map - np.asarray(p_map)
-            estimate = replace(self.state.estimate, p_map=np.array(p_map, dtype=np.float64))
-            self.state.estimate = estimate
+            self.state.estimate = replace(
+                self.state.estimate,
+                p_map=np.array(p_map, dtype=np.float64),
+                p_map_odom=-self.shift_map,
+            )
 
     def send_heartbeat(self) -> None:
         """Send the HEARTBEAT of a companion computer."""
@@ -317,6 +320,7 @@ class OnboardLink:
             omega_map_body_in_body=self._attitude[1] if self._attitude else None,
             pose_covariance_map=self._covariances[0],
             twist_covariance_body=self._covariances[1],
+            p_map_odom=-self.shift_map,
         )
 
     def _stop_stream(self, message_id: int) -> None:

@@ -57,7 +57,8 @@ class ExtraSensor(Protocol):
     """A custom sensor; made as `Class(parameters, rng)`.
 
     `parameters` is the mapping of the YAML file in the line ({} if none), `rng` a generator that
-    nothing else draws from. A class may also have `frame_id` (default "base_link").
+    nothing else draws from. A class may also have `frame_id` (default "base_link") and its pose
+    `T_body_sensor` (4, 4), which /tf_static then has.
     """
 
     topic: ClassVar[str]
@@ -106,6 +107,12 @@ def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSenso
         raise UserError(f"extra sensor {line}: expected {', '.join(_NEEDED)}, lacks {lacking}")
     if sensor.msgtype not in TYPESTORE.types:
         raise UserError(f"extra sensor {line}: no message type '{sensor.msgtype}' is known")
+    T = np.asarray(getattr(sensor, "T_body_sensor", np.eye(4)))
+    if T.shape != (4, 4) or not np.allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), atol=1e-6):
+        raise UserError(
+            f"extra sensor {line}: T_body_sensor must be a (4, 4) pose in body axes, got "
+            f"{T.tolist()}"
+        )
     if not (isinstance(sensor.rate_hz, int | float) and 0.0 < sensor.rate_hz <= 1e6):
         raise UserError(f"extra sensor {line}: rate_hz must be positive, got {sensor.rate_hz}")
     return sensor

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.frames import make_transform
 from aerotwin_core.parameters import load_parameters, parameter
 from aerotwin_sensor_models.extra_sensor import SensorTruth
 
@@ -72,6 +74,7 @@ class RangeFinder:
         self.rate_hz = self.parameters.rate_hz
         self.direction_body = self.parameters.direction
         self._position = np.array(self.parameters.position_m)
+        self.T_body_sensor = make_transform(_along_x(self.direction_body), self._position)
         self._rng = rng
 
     def sample(self, stamp_ns: int, truth: SensorTruth) -> dict[str, float]:
@@ -95,6 +98,12 @@ class RangeFinder:
             "range": distance,
             "variance": std**2,
         }
+
+
+def _along_x(direction: tuple[float, float, float]) -> np.ndarray:
+    """Return R_body_sensor whose x looks along an axis of the body, as sensor_msgs/Range has it."""
+    x, y, z = direction
+    return Rotation.from_euler("ZY", [math.atan2(y, x), -math.asin(z)]).as_matrix()
 
 
 def round_to(value: float, step: float) -> float:

@@ -51,6 +51,18 @@ def ideal(make, **values):
     return make(values, seed_sequence(0, 0, "test"))
 
 
+@pytest.mark.parametrize("axis", [*np.eye(3).tolist(), *(-np.eye(3)).tolist()])
+def test_the_frame_of_a_range_finder_begins_at_its_beam_and_looks_along_it_by_x(axis):
+    sensor = ideal(RangeFinder, position_m=(0.1, -0.2, 0.3), direction=axis)
+    R, p = sensor.T_body_sensor[:3, :3], sensor.T_body_sensor[:3, 3]
+    np.testing.assert_allclose(R @ (1.0, 0.0, 0.0), axis, atol=ROUNDING)
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=ROUNDING)
+    assert np.linalg.det(R) == pytest.approx(1.0)
+    np.testing.assert_array_equal(p, (0.1, -0.2, 0.3))
+    down = ideal(RangeFinder).T_body_sensor[:3, :3]
+    np.testing.assert_allclose(down @ (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), atol=ROUNDING)
+
+
 def test_a_tilted_beam_is_longer_by_the_cosine():
     sensor = ideal(RangeFinder, position_m=(0.0, 0.0, 0.0))
     tilted = Rotation.from_euler("y", 30.0, degrees=True)

@@ -60,6 +60,10 @@ class Scan(Sonar):
 class Still(Sonar):
     def __init__(self, parameters, rng):
         self.rate_hz = 0.0
+
+
+class Nowhere(Sonar):
+    T_body_sensor = [1.0, 2.0, 3.0]
 """
 
 
@@ -129,6 +133,7 @@ def test_each_vehicle_and_seed_has_noise_of_its_own(own):
         ("my_sensors:Mute", r"lacks \['topic', 'msgtype', 'sample'\]"),
         ("my_sensors:Unknown", "no message type 'my_msgs/msg/Depth' is known"),
         ("my_sensors:Still", "rate_hz must be positive, got 0.0"),
+        ("my_sensors:Nowhere", r"T_body_sensor must be a \(4, 4\) pose in body axes, got \[1"),
     ],
 )
 def test_what_is_wrong_with_a_class_is_said(own, line, reason):

@@ -95,6 +95,12 @@ class ExtraSensors:
         dues = [Schedule(float(sensor.rate_hz), start_ns) for sensor in sensors]
         self._entries = list(zip(sensors, self.topics, dues, strict=True))
 
+    def mountings(self) -> list[tuple[str, np.ndarray]]:
+        """Return frame and T_body_sensor (4, 4) of the sensors that have a frame of their own."""
+        sensors = [sensor for sensor, _, _ in self._entries]
+        mounted: list[Any] = [sensor for sensor in sensors if hasattr(sensor, "T_body_sensor")]
+        return [(sensor.frame_id, np.asarray(sensor.T_body_sensor)) for sensor in mounted]
+
     def sample(self, step: TruthStep) -> list[ExtraReading]:
         """Sample all sensors due in a step, publish the readings and return them.
 

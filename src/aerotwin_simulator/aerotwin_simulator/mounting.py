@@ -53,6 +53,17 @@ def eye_transforms(eyes: Sequence[Eye], vehicle: str = "") -> list[object]:
     return edges
 
 
+def extra_transforms(
+    mountings: Sequence[tuple[str, np.ndarray]], vehicle: str = ""
+) -> list[object]:
+    """Return the mounting of sensors whose complete frames and T_body_sensor (4, 4) are given."""
+    base = topics.frame(vehicle, "base_link")
+    return [
+        transform_stamped(0, base, frame, T[:3, 3], quaternion_from_rotation(T[:3, :3]))
+        for frame, T in mountings
+    ]
+
+
 def _fixed(vehicle: str, parent: str, child: str, p: np.ndarray, R: np.ndarray) -> object:
     names = topics.frame(vehicle, parent), topics.frame(vehicle, child)
     return transform_stamped(0, *names, p, quaternion_from_rotation(R))

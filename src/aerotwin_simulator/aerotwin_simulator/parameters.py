@@ -307,6 +307,11 @@ class SimulatorParameters:
     truth_rate_hz: float = parameter(
         100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
     )
+    publish_tf: bool = parameter(
+        True,
+        text="publish map -> odom -> base_link of the autopilot's estimate on /tf, unless another "
+        "node does",
+    )
     controller: ControllerSettings = group(
         ControllerSettings,
         kind="controller",

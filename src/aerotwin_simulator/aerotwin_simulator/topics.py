@@ -15,7 +15,8 @@ class Topic:
     it begins with the vehicle's name. Above the nominal `rate_hz` publishing is thinned when the
     run is faster than real time. Latched is transient local; images and clouds are left out of
     inertial recordings. For the reference: `frame_id` of the header, with the child frame as
-    `map -> base_link`, and the parameter that a topic is `only_with`.
+    `map -> base_link`, and the parameter that a topic is `only_with`. Of a topic that several
+    vehicles share, each `source` is thinned by itself.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Topic:
     is_cloud: bool = False
     frame_id: str = ""
     only_with: str = ""
+    source: str = ""
 
 
 class MessageSink(Protocol):
@@ -58,6 +60,7 @@ class SinkGroup:
 
 
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)
+TF = Topic("/tf", "tf2_msgs/msg/TFMessage", 20.0)
 TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", is_latched=True)
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
 IMU = Topic("imu/data_raw", "sensor_msgs/msg/Imu", 250.0, frame_id="imu_link")
@@ -185,7 +188,7 @@ ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
 FROM_SLAM = (
     SLAM_ODOM,
     Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True),
-    Topic("/tf", "tf2_msgs/msg/TFMessage"),
+    TF,
 )
 """Topics of a SLAM that are recorded as received."""
 Place = Callable[[Topic], Topic]

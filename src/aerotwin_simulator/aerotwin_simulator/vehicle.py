@@ -3,6 +3,7 @@
 """One vehicle of a simulation: its body, its sensors, its cameras, and its controller."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import isfinite, radians
 from typing import Any
 
@@ -14,6 +15,7 @@ from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
+from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import (
@@ -28,7 +30,7 @@ from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.inertial_sensors import InertialSensors
-from aerotwin_simulator.mounting import eye_transforms, imu_transform
+from aerotwin_simulator.mounting import extra_transforms, eye_transforms, imu_transform
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.scanners import make_scanners
@@ -48,8 +50,8 @@ class SimulatedVehicle:
     """A vehicle that is stepped by a simulation.
 
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
-    `is_success` whether its task is done. Raises UserError if its start lies outside the world or a
-    parameter names what does not exist.
+    `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
+    Raises UserError if its start lies outside the world or a parameter names what does not exist.
     """
 
     def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:
@@ -68,6 +70,10 @@ class SimulatedVehicle:
         self._frame_due = Schedule(parameters.camera.rate_hz)
         self._truth = SimulatorTruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
+        self._tf = replace(topics.TF, source=plan.name)
+        self.transforms: OdometryTransforms | None = None
+        if parameters.publish_tf and parameters.controller.is_mavlink:
+            self.transforms = OdometryTransforms(topics.frame(plan.name, ""))
         self._n_missed_before = 0
         self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
         self._has_commander: Callable[[], bool] = lambda: True
@@ -265,6 +271,7 @@ class SimulatedVehicle:
             imu_transform(self.parameters.sensors.imu, self.name),
             *eye_transforms(eyes, self.name),
             *(scanner.transform() for scanner in self._scanners.values()),
+            *extra_transforms(self._extra.mountings(), self.name),
         ]
 
     def sensor_setup(self) -> Setup:
@@ -403,9 +410,16 @@ class SimulatedVehicle:
             if estimate is not None and estimate.q_map_body is not None:
                 cdr = self._messages.odometry(estimate)
                 self._sinks.publish_cdr(self._place(topics.AUTOPILOT_ODOM), stamp_ns, cdr)
+            self._publish_transforms(stamp_ns)
             if setpoint is not None:
                 cdr = self._messages.pose(stamp_ns, setpoint.p_map, setpoint.yaw)
                 self._sinks.publish_cdr(self._place(topics.SETPOINT), stamp_ns, cdr)
+
+    def _publish_transforms(self, stamp_ns: int) -> None:
+        cdr = None if self.transforms is None else self.transforms.pack(self.backend.estimate)
+        if cdr is not None:
+            self._sinks.add([self._tf])  # not before: a SLAM may be its only publisher
+            self._sinks.publish_cdr(self._tf, stamp_ns, cdr)
 
     def publish_status(self, stamp_ns: int) -> Status:
         """Publish the status of its controller, and return it."""

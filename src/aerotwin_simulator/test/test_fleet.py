@@ -181,6 +181,13 @@ def test_topics_and_frames_begin_with_the_vehicle_and_the_world_is_shared(two_fl
         assert stamp_ns(imu) == 4_000_000
     fixed = next(bag.messages(["/tf_static"]))[2].transforms
     assert {t.header.frame_id for t in fixed} >= {"uav0/base_link", "uav1/base_link"}
+    moving = {
+        (e.header.frame_id, e.child_frame_id)
+        for _, _, message in bag.messages(["/tf"])
+        for e in message.transforms
+    }
+    both = [(f"{name}/odom", f"{name}/base_link") for name in ("uav0", "uav1")]
+    assert moving == {*both, ("map", "uav0/odom"), ("map", "uav1/odom")}
     statuses = next(bag.messages(["/diagnostics"]))[2].status
     assert len(statuses) == 2
 

@@ -38,6 +38,8 @@ waypoints:
 """
 CROSS_TRACK_M = 1.5  # GNSS: 0.36 m correlated and 0.45 m white per axis, 3 sigma horizontally
 GNSS_SIGMAS = 5.0
+ANCHOR_M = 3.0  # the same, and 0.7 m vertically
+ROUNDING = 1e-9
 
 
 def parameters(tmp_path: Path, **changes) -> SimulatorParameters:
@@ -102,6 +104,42 @@ def test_stamps_of_every_topic_increase_and_are_the_header_s(flight):
             assert own >= last.get(topic, -1), topic
             last[topic] = own
     assert {"/imu/data_raw", "/gnss/fix", "/truth/odom", "/stereo/left/image_raw"} <= set(last)
+
+
+def test_the_transforms_are_those_of_the_autopilots_estimate_in_one_tree(flight):
+    _, bag = flight
+    edges = [
+        (e.header.frame_id, e.child_frame_id, stamp_ns(e))
+        for _, _, message in bag.messages(["/tf"])
+        for e in message.transforms
+    ]
+    assert {edge[:2] for edge in edges} == {("map", "odom"), ("odom", "base_link")}
+    stamps = [stamp for _, child, stamp in edges if child == "base_link"]
+    assert len(stamps) > 100 and stamps == sorted({*stamps})
+    body = bag.trajectory("/tf:map.base_link")
+    estimate = bag.trajectory("/autopilot/odom")
+    shared = np.intersect1d(body.stamps_ns, estimate.stamps_ns, return_indices=True)
+    assert len(shared[0]) > 100
+    by_tf, said = body.transforms()[shared[1]], estimate.transforms()[shared[2]]
+    np.testing.assert_allclose(by_tf, said, atol=ROUNDING)
+    frames = next(bag.messages(["/tf_static"]))[2].transforms
+    assert "base_link" in {e.header.frame_id for e in frames}
+
+
+def test_the_frame_of_the_autopilots_odometry_moves_once_when_it_is_anchored(flight):
+    """REP 105: its own motion is continuous, what it learns of map moves odom."""
+    _, bag = flight
+    p_map_odom = bag.trajectory("/tf:map.odom").p_ref_body
+    assert len(np.unique(p_map_odom, axis=0)) == 2
+    np.testing.assert_array_equal(p_map_odom[0], 0.0)
+    assert 0.0 < np.linalg.norm(p_map_odom[-1]) < ANCHOR_M
+
+
+def test_no_transforms_are_published_when_that_is_switched_off(tmp_path, flat_world):
+    changes = {"publish_tf": False, "duration_s": 10.0, "camera.is_rendered": False}
+    _, bag = fly(tmp_path, flat_world, "silent", **changes)
+    assert bag.counts["/autopilot/odom"] > 0
+    assert "/tf" not in bag.topics
 
 
 def test_rates_are_those_that_were_asked_for(flight):

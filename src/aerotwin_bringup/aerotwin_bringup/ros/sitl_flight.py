@@ -63,6 +63,11 @@ class SitlFlightParameters(FlightNodeParameters):
         return self.slam == OF_LIDAR or super().waits_at_scans
 
     @property
+    def has_slam(self) -> bool:
+        """Whether a SLAM is expected to publish the transforms of the vehicle."""
+        return self.is_judged
+
+    @property
     def is_judged(self) -> bool:
         """Whether a SLAM takes part and receives data: the shipped one needs the stereo pair."""
         if self.slam == SHIPPED:

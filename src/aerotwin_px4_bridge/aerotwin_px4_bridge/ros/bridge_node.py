@@ -12,6 +12,7 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import FluidPressure, Imu, JointState, MagneticField, NavSatFix
+from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.ros.conversions import ns_from_stamp
@@ -27,6 +28,7 @@ from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 from aerotwin_core.ros.sources import imu_sources
 from aerotwin_core.time import Schedule
+from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_px4_bridge.ros import conversions as convert
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
@@ -49,6 +51,12 @@ class BridgeNode(ConfiguredNode):
         self._odom = self._publisher(Odometry, "autopilot/odom")
         self._status = self._publisher(DiagnosticArray, "autopilot/status")
         self._setpoint = self._publisher(PoseStamped, "command/pose")
+        self._transforms: OdometryTransforms | None = None
+        if parameters.publish_tf:
+            self._transforms = OdometryTransforms()
+            self._tf = self._publisher(TFMessage, "/tf")
+            tf = TopicSource(topic="/tf", kind=TFMessage)
+            self.intakes.add(tf, self._on_transforms, depth=IMU_DEPTH, is_optional=True)
         self._listen(MagneticField, "imu/mag", self._on_magnetic_field)
         self._listen(FluidPressure, "air_pressure", self._on_pressure)
         self._listen(NavSatFix, "gnss/fix", self._on_gnss_fix)
@@ -103,6 +111,13 @@ class BridgeNode(ConfiguredNode):
     def _on_velocity(self, message: TwistStamped, stamp_ns: int) -> None:
         self._flight.on_velocity(stamp_ns, convert.vector_from_message(message.twist.linear))
 
+    def _on_transforms(self, message: TFMessage) -> None:
+        """Leave transforms to other nodes that publish them."""
+        assert self._transforms is not None
+        _, warning = self._transforms.on_transforms(message)
+        if warning:
+            self.get_logger().warning(warning)
+
     def _on_imu(self, message: Imu, stamp_ns: int) -> None:
         """Exchange a step; it blocks, within the limits of the link: the loop waits for it."""
         specific_force = convert.vector_from_message(message.linear_acceleration)
@@ -134,6 +149,9 @@ class BridgeNode(ConfiguredNode):
             estimate, setpoint = flight.client.estimate, flight.client.setpoint
             if estimate is not None and estimate.q_map_body is not None:
                 self._odom.publish(self._messages.odometry(estimate))
+            cdr = None if self._transforms is None else self._transforms.pack(estimate)
+            if cdr is not None:
+                self._tf.publish(cdr)
             if setpoint is not None:
                 self._setpoint.publish(self._messages.setpoint(flight.stamp_ns, setpoint))
         for stamp_ns in self._status_due.until(flight.stamp_ns):

@@ -51,6 +51,11 @@ class BridgeParameters:
     speed_per_command_rad_s: float = parameter(
         1000.0, text="rotor speed added by a command of 1", unit="rad/s", minimum=0.0
     )
+    publish_tf: bool = parameter(
+        True,
+        text="publish map -> odom -> base_link of the autopilot's estimate on /tf, unless another "
+        "node does",
+    )
     run_folder: str = parameter("runs/bridge", text="folder of the autopilot's log and files")
     autopilot_wait_s: float = parameter(
         120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1

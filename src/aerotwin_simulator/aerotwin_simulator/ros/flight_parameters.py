@@ -38,6 +38,11 @@ class FlightNodeParameters(SimulatorParameters):
         return bool(self.wait_for)
 
     @property
+    def has_slam(self) -> bool:
+        """Whether a SLAM is expected to publish the transforms of the vehicle."""
+        return self.wait_for == topics.SLAM_ODOM.name
+
+    @property
     def waits_at_scans(self) -> bool:
         """Whether that node answers the scans of the lidar, not the frames of a camera."""
         if self.wait_at == "auto":

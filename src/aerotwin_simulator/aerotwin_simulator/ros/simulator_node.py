@@ -135,7 +135,10 @@ class SimulatorNode(ConfiguredNode):
         """
         is_first, self.simulation = self._callbacks is None, simulation
         self._stamp_ns = simulation.stamp_ns
-        self._inputs = VehicleInputs(self, simulation.vehicles, self.parameters.wait_for)
+        parameters = self.parameters
+        self._inputs = VehicleInputs(
+            self, simulation.vehicles, parameters.wait_for, has_slam=parameters.has_slam
+        )
         if self.bag is not None:
             for topic in self._inputs.topics:
                 self.bag.add(topic)
@@ -217,8 +220,7 @@ class SimulatorNode(ConfiguredNode):
             return
         if self.gate is not None and topic.name == self._wait_for:
             self.gate.answer(header_stamp_ns(cdr))
-        self._inputs.on_topic_message(topic, cdr)
-        if self.bag is not None:
+        if self._inputs.on_topic_message(topic, cdr) and self.bag is not None:
             self.bag.publish_cdr(topic, self._stamp_ns, cdr)
 
     def _wait_for_answer(self) -> None:

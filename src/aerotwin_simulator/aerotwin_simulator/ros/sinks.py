@@ -37,7 +37,7 @@ class RosSink:
     def __init__(self, node: Node) -> None:
         self._publishers: dict[str, Publisher] = {}
         self._has_subscribers: dict[str, bool] = {}
-        self._last_sent: dict[str, float] = {}
+        self._last_sent: dict[tuple[str, str], float] = {}
         self._next_count = 0.0
         self._node = node
         self._is_thinned = False
@@ -80,9 +80,10 @@ class RosSink:
             if not self._has_subscribers[topic.name]:
                 return
             if self._is_thinned and topic.rate_hz > 0.0:
-                if now - self._last_sent.get(topic.name, 0.0) < 0.95 / topic.rate_hz:
+                sent = topic.name, topic.source
+                if now - self._last_sent.get(sent, 0.0) < 0.95 / topic.rate_hz:
                     return
-                self._last_sent[topic.name] = now
+                self._last_sent[sent] = now
         self._publishers[topic.name].publish(cdr)
 
 

@@ -10,6 +10,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, stamp_ns
+from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers import Backend
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
@@ -67,14 +68,20 @@ def _command(vehicle: SimulatedVehicle | None, send: Send, reply: Any) -> Any:
 class VehicleInputs:
     """Input topics from other nodes, the vehicles that use them, and their handlers.
 
-    `wait_for` is the name of the topic that answers frames, "" for none; `topics` are those to
-    subscribe to, for the vehicles and for the bag.
+    `wait_for` is the name of the topic that answers frames, "" for none; with `has_slam` transforms
+    are reserved for a SLAM. `topics` are those to subscribe to, for the vehicles and for the bag.
     """
 
     def __init__(
-        self, node: Node, vehicles: Sequence[SimulatedVehicle], wait_for: str = ""
+        self,
+        node: Node,
+        vehicles: Sequence[SimulatedVehicle],
+        wait_for: str = "",
+        *,
+        has_slam: bool = False,
     ) -> None:
         self._node = node
+        self._transforms: dict[str, OdometryTransforms] = {}
         self._commanded: dict[str, SimulatedVehicle] = {}
         self._seeing: dict[str, SimulatedVehicle] = {}
         self._steered: dict[str, SimulatedVehicle] = {}
@@ -82,6 +89,10 @@ class VehicleInputs:
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
             required += [place(topic) for topic in topics.FROM_SLAM]
+            if vehicle.transforms is not None:
+                if has_slam:
+                    vehicle.transforms.reserve()
+                self._transforms[place(topics.SLAM_ODOM).name] = vehicle.transforms
             if wait_for:
                 required.append(place(topics.ANSWERS[wait_for]))
             if isinstance(vehicle.backend, TopicCommands):
@@ -97,8 +108,12 @@ class VehicleInputs:
                 self._steered[required[-1].name] = vehicle
         self.topics = list(dict.fromkeys(required))
 
-    def on_topic_message(self, topic: Topic, cdr: bytes) -> None:
-        """Pass one message to its vehicle."""
+    def on_topic_message(self, topic: Topic, cdr: bytes) -> bool:
+        """Pass one message to its vehicle; return False for one that a vehicle itself published."""
+        if topic.name == topics.TF.name and self._transforms:
+            return self._compare_transforms(deserialize(cdr, topic.msgtype))
+        if topic.name in self._transforms:
+            self._transforms[topic.name].on_pose_of_slam()
         if topic.name in self._seeing:
             self._seeing[topic.name].on_external_odometry_message(deserialize(cdr, topic.msgtype))
         elif topic.name in self._steered:
@@ -108,6 +123,17 @@ class VehicleInputs:
             if isinstance(backend, TopicCommands):
                 message = deserialize(cdr, topic.msgtype)
                 backend.on_rotor_command(stamp_ns(message), message.velocity.tolist())
+        return True
+
+    def _compare_transforms(self, message: Any) -> bool:
+        """Leave transforms to other nodes that publish them; return whether these are theirs."""
+        is_foreign = True
+        for transforms in self._transforms.values():
+            is_others, warning = transforms.on_transforms(message)
+            is_foreign &= is_others
+            if warning:
+                self._node.get_logger().warning(warning)
+        return is_foreign
 
     def _steer(self, backend: Backend, message: Any) -> None:
         """Pass on the axes of a sensor_msgs/Joy; warn if they are no stick positions."""
