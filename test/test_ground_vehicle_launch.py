@@ -11,15 +11,22 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.messages import deserialize, serialize, twist_stamped_message
+from aerotwin_core.messages import deserialize, serialize, stamp_ns, twist_stamped_message
+from aerotwin_core.point_clouds import scan_points
 from aerotwin_ground_dynamics import VelocityCommand
+from aerotwin_rendering import WorldQueries
+from aerotwin_sensor_models import polar_scan
+from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_simulator.ground.driven_path import STEP_M, DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
-from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at
+from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at, start_pose
+from aerotwin_worlds import load_world
 from support.launch_listening import LIMIT_S, listen_to_launch
 
 ROOT = Path(__file__).resolve().parents[1]
 NODE = [sys.executable, "-m", "aerotwin_simulator.ros.ground_simulator_node", "--ros-args"]
+SKID_STEERED = ROOT / "config" / "ground_vehicle" / "skid_steered.yaml"
+FLOAT32_M, FLOAT32_S = 1e-5, 1e-7  # of 69 m and of a turn
 TURN_LEFT = serialize(twist_stamped_message(0, "base_link", (0.5, 0, 0), (0, 0, 0.2)))
 
 
@@ -97,6 +104,51 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(coarse_w
     assert edge.transform.translation.z == 1.0
     (edge,) = deserialize(heard["/tf"][-1], "tf2_msgs/msg/TFMessage").transforms
     assert (edge.header.frame_id, edge.child_frame_id) == ("odom", "base_link")
+
+
+@pytest.mark.ros
+def test_the_radar_of_a_launched_robot_is_that_of_the_closed_loop(coarse_world):
+    """Of a robot at rest, whose poses are the same on any machine."""
+    from sensor_msgs.msg import Image, LaserScan, PointCloud2
+    from tf2_msgs.msg import TFMessage
+
+    from aerotwin_scenarios.teach_repeat import RepeatStudy
+    from aerotwin_scenarios.teach_repeat.closed_loop import RadarSensor
+
+    heard = listen_to_launch(
+        "ground_vehicle.launch.yaml",
+        [f"world:={coarse_world}", "seed:=3", "lidar:=none", "radar:=navtech_cir304"],
+        {
+            "radar/polar": Image, "radar/points": PointCloud2, "scan": LaserScan,
+            "/tf_static": TFMessage,
+        },
+        latched=["/tf_static"],
+        is_enough=lambda said: min(len(said["radar/polar"]), len(said["radar/points"])) >= 3
+        and bool(said["/tf_static"]),
+    )  # fmt: skip
+    assert not heard.messages["scan"], "without a lidar there is no scan"
+    (edge,) = deserialize(heard.messages["/tf_static"][0], "tf2_msgs/msg/TFMessage").transforms
+    assert (edge.child_frame_id, edge.transform.translation.z) == ("radar", 1.0)
+    images = [deserialize(m, "sensor_msgs/msg/Image") for m in heard.messages["radar/polar"]]
+    clouds = [deserialize(m, "sensor_msgs/msg/PointCloud2") for m in heard.messages["radar/points"]]
+    assert np.diff([stamp_ns(image) for image in images]).tolist() == [250_000_000] * (
+        len(images) - 1
+    )
+
+    world = load_world(str(coarse_world))
+    robot = GroundRobotParameters(vehicle=str(SKID_STEERED), seed=3)
+    sensor = RadarSensor(RepeatStudy(robot=robot, radar="navtech_cir304"))
+    simulation = sensor.simulate(robot, WorldQueries(world), start_pose(world), NO_FAULTS)
+    turns = simulation.advance_to(stamp_ns(images[-1]) + sensor.period_ns)
+    expected = {turn.stamp_ns: turn for turn in turns}
+    for image in images:
+        assert (image.header.frame_id, image.height, image.width) == ("radar", 400, 11 + 1600)
+        assert polar_scan(image).levels.tobytes() == expected[stamp_ns(image)].levels.tobytes()
+    for cloud in clouds:
+        points, times_s = sensor.measured(expected[stamp_ns(cloud)])
+        found = scan_points(cloud)
+        np.testing.assert_allclose(found.points + np.array([0.0, 0.0, 1.0]), points, atol=FLOAT32_M)
+        np.testing.assert_allclose(found.times_s, times_s, atol=FLOAT32_S)
 
 
 @pytest.mark.ros

@@ -141,9 +141,9 @@ def test_a_flight_shows_the_topics_and_services_of_the_documentation(page, coars
 
 
 def test_a_ground_robot_shows_the_topics_of_the_documentation(page, coarse_world, tmp_path):
-    words = [f"world:={coarse_world}"]
+    words = [f"world:={coarse_world}", "radar:=ideal"]
     with observed_launch("ground_vehicle.launch.yaml", words, tmp_path) as (observer, process):
-        on = {"", "publish_tf"}
+        on = {"", "publish_tf", "lidar.preset", "radar.preset"}
         comparison = Comparison(page, {"A ground robot publishes"}, on, observer)
         observer.run(process, comparison.is_complete)
     comparison.check()

@@ -79,14 +79,15 @@ def simulation(queries, *, parameters=EXACT, lidar=LIDAR, seed=3, start=(0.0, 0.
     T = make_transform(np.eye(3), [*start, SLOPE * start[0]])
     vehicle = stand_vehicle(queries, parameters, seed=seed, T_map_base=T)
     sensor = LidarSensing(lidar, seed)
-    return GroundSimulation(queries, vehicle, sensor, T_BASE_LIDAR, **more)
+    return GroundSimulation(queries, vehicle, [(sensor, T_BASE_LIDAR)], **more)
 
 
 def radar_simulation(queries, **more):
     """Return a robot that stands on level ground beside the slope's x = 0 with a radar ahead."""
     vehicle = stand_vehicle(queries, EXACT, seed=3, T_map_base=np.eye(4))
     radar = dataclasses.replace(load_preset("radar", "ideal"), n_azimuths=90, n_bins=400)
-    return GroundSimulation(queries, vehicle, RadarSensing(radar, 5), T_BASE_LIDAR, **more), radar
+    sensors = [(RadarSensing(radar, 5), T_BASE_LIDAR)]
+    return GroundSimulation(queries, vehicle, sensors, **more), radar
 
 
 def run(sim, seconds, command=TURNING):

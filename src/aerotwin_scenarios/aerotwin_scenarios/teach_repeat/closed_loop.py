@@ -29,8 +29,8 @@ from aerotwin_simulator.ground import (
     GroundSimulation,
     LidarTurn,
     RadarSensing,
+    lidar_sensing,
     make_ground_simulation,
-    make_simulation_with,
 )
 from aerotwin_teach_repeat.localization import ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.radar import (
@@ -90,7 +90,8 @@ class LidarSensor:
         faults: GroundFaults,
     ) -> GroundSimulation[LidarTurn]:  # fmt: skip
         """Return a robot with the lidar."""
-        return make_ground_simulation(robot, queries, T_map_base, faults=faults)
+        sensors = [(lidar_sensing(robot), robot.T_base_lidar)]
+        return make_ground_simulation(sensors, robot, queries, T_map_base, faults=faults)
 
     def measured(self, turn: LidarTurn) -> tuple[np.ndarray, np.ndarray]:
         """Return the points of a scan in base, and their times."""
@@ -117,8 +118,8 @@ class RadarSensor:
         faults: GroundFaults,
     ) -> GroundSimulation[RadarScan]:  # fmt: skip
         """Return a robot with the radar."""
-        sensing = RadarSensing(self.radar, robot.seed)
-        return make_simulation_with(sensing, robot, queries, T_map_base, faults=faults)
+        sensors = [(RadarSensing(self.radar, robot.seed), self.T_base_radar)]
+        return make_ground_simulation(sensors, robot, queries, T_map_base, faults=faults)
 
     def measured(self, turn: RadarScan) -> tuple[np.ndarray, np.ndarray]:
         """Return the peaks of a turn in base, and their times."""

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from aerotwin_simulator.ground.robot import (
         GroundRobotParameters,
         RobotLidarSettings,
+        RobotRadarSettings,
+        carried_sensors,
+        lidar_sensing,
         load_vehicle,
         make_ground_simulation,
-        make_simulation_with,
         start_pose,
     )
     from aerotwin_simulator.ground.sensing import (

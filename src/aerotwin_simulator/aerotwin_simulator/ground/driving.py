@@ -7,9 +7,10 @@ from collections.abc import Callable
 from aerotwin_core.time import NANOSECONDS_PER_SECOND, from_seconds
 from aerotwin_ground_dynamics import GroundVehicle, VelocityCommand
 from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models import load_preset
+from aerotwin_sensor_models import RadarScan
 from aerotwin_simulator.ground.robot import (
     GroundRobotParameters,
+    carried_sensors,
     load_vehicle,
     make_ground_simulation,
     pose_at,
@@ -32,7 +33,7 @@ class PacedRobot:
 
     def __init__(
         self,
-        simulation: GroundSimulation[LidarTurn],
+        simulation: GroundSimulation[LidarTurn | RadarScan],
         *,
         speed: float,
         command_timeout_s: float,
@@ -73,7 +74,7 @@ class PacedRobot:
         self.counters["n_steps_skipped"] += n_skipped
         return n_due - n_skipped
 
-    def step(self) -> list[LidarTurn]:
+    def step(self) -> list[LidarTurn | RadarScan]:
         """Make one step; return the scans that it completes."""
         if self._commanded_ns is not None and self.stamp_ns - self._commanded_ns > self._timeout_ns:
             self.counters["n_timeouts"] += 1
@@ -88,14 +89,14 @@ def robot_in_world(
     parameters: GroundRobotParameters,
     world_spec: str,
     start: tuple[float, float, float] | None,
-) -> GroundSimulation[LidarTurn]:
+) -> GroundSimulation[LidarTurn | RadarScan]:
     """Return a robot at x, y [m], heading [deg], or at the start point of its world.
 
     Its ground is the highest surface there. Errors of the robot are reported before the world is
-    loaded. Raises UserError if there is no such vehicle, lidar or world.
+    loaded. Raises UserError if there is no such vehicle, lidar, radar or world.
     """
     load_vehicle(parameters.vehicle)
-    load_preset("lidar", parameters.lidar.preset)
+    sensors = carried_sensors(parameters)
     world = load_world(world_spec)
     queries = WorldQueries(world)
     queries.warm_up()
@@ -103,4 +104,4 @@ def robot_in_world(
     if start is not None:
         x, y, yaw_deg = start
         T_map_base = pose_at(x, y, float(queries.height(x, y)), yaw_deg)
-    return make_ground_simulation(parameters, queries, T_map_base)
+    return make_ground_simulation(sensors, parameters, queries, T_map_base)

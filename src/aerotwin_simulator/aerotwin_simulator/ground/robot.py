@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of a ground robot: vehicle file, lidar and mounting, start."""
+"""Parameters of a ground robot: vehicle file, lidar and radar with mountings, start."""
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,21 @@ from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.parameters import group, load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models import load_preset
+from aerotwin_sensor_models import RadarScan, load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
-from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, TurningSensor
+from aerotwin_simulator.ground.sensing import (
+    LidarSensing,
+    LidarTurn,
+    RadarSensing,
+    TurningSensor,
+)
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
-from aerotwin_simulator.parameters import LidarSettings, same_parameter
+from aerotwin_simulator.parameters import (
+    NO_PRESET,
+    LidarSettings,
+    RadarSettings,
+    same_parameter,
+)
 from aerotwin_simulator.scanners import mounting_of
 from aerotwin_worlds import World
 
@@ -29,29 +40,52 @@ KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RobotLidarSettings(LidarSettings):
-    """The lidar of a robot, which always has one."""
+    """The lidar of a robot."""
 
     preset: str = same_parameter("lidar.preset", default="spinning_16")
     z_m: float = same_parameter("lidar.z_m", default=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
+class RobotRadarSettings(RadarSettings):
+    """The spinning radar of a robot."""
+
+    z_m: float = same_parameter("radar.z_m", default=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class GroundRobotParameters:
-    """The robot, its lidar, and the latency of its commands."""
+    """The robot, its lidar and radar, and the latency of its commands."""
 
     vehicle: str = parameter(
         "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
     )
     lidar: RobotLidarSettings = group(RobotLidarSettings, old_prefix="lidar_", preset="lidar")
+    radar: RobotRadarSettings = group(RobotRadarSettings)
     latency_s: float = parameter(
         0.1, text="from a command to its effect", unit="s", minimum=0.0, maximum=2.0
     )
-    seed: int = parameter(0, text="seed of slip and of the lidar's noise", minimum=0)
+    seed: int = parameter(0, text="seed of slip and of the noise of lidar and radar", minimum=0)
 
     @property
     def T_base_lidar(self) -> np.ndarray:
-        """The mounting (4, 4)."""
+        """The mounting of the lidar (4, 4)."""
         return mounting_of(self.lidar)
+
+    @property
+    def T_base_radar(self) -> np.ndarray:
+        """The mounting of the radar (4, 4)."""
+        return mounting_of(self.radar)
+
+    @property
+    def has_lidar(self) -> bool:
+        """Whether a lidar spins."""
+        return self.lidar.preset != NO_PRESET
+
+    @property
+    def has_radar(self) -> bool:
+        """Whether a radar spins."""
+        return self.radar.preset != NO_PRESET
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
@@ -78,35 +112,41 @@ def start_pose(world: World) -> np.ndarray:
     return transform_from_pose(world.start_p_map, quaternion_from_yaw(world.start_yaw))
 
 
-def make_ground_simulation(
+def carried_sensors(
     parameters: GroundRobotParameters,
-    queries: WorldQueries,
-    T_map_base: np.ndarray,
-    *,
-    faults: GroundFaults = NO_FAULTS,
-) -> GroundSimulation[LidarTurn]:
-    """Return the simulation of a robot with its lidar; parameters and errors as below.
+) -> list[tuple[TurningSensor[LidarTurn | RadarScan], np.ndarray]]:
+    """Return the lidar and the radar that the parameters name, with their mountings.
 
     Raises
     ------
     aerotwin_core.errors.ParameterError
-        Also if there is no such lidar.
+        If there is no such lidar or radar.
     """
+    p = parameters
+    found: list[tuple[TurningSensor[LidarTurn | RadarScan], np.ndarray]] = []
+    if p.has_lidar:
+        found.append((lidar_sensing(p), p.T_base_lidar))
+    if p.has_radar:
+        found.append((RadarSensing(load_preset("radar", p.radar.preset), p.seed), p.T_base_radar))
+    return found
+
+
+def lidar_sensing(parameters: GroundRobotParameters) -> LidarSensing:
+    """Return the lidar of a robot; `ParameterError` if there is no such preset."""
     preset = load_preset("lidar", parameters.lidar.preset)
     lidar = dataclasses.replace(preset, is_organised=False, is_deskewed=False)
-    sensor = LidarSensing(lidar, parameters.seed)
-    return make_simulation_with(sensor, parameters, queries, T_map_base, faults=faults)
+    return LidarSensing(lidar, parameters.seed)
 
 
-def make_simulation_with(
-    sensor: TurningSensor[TurnT],
+def make_ground_simulation(
+    sensors: Sequence[tuple[TurningSensor[TurnT], np.ndarray]],
     parameters: GroundRobotParameters,
     queries: WorldQueries,
     T_map_base: np.ndarray,
     *,
     faults: GroundFaults = NO_FAULTS,
 ) -> GroundSimulation[TurnT]:
-    """Return the simulation of a robot with another sensor in the pose of its lidar.
+    """Return the simulation of a robot with sensors and their mountings.
 
     The start `T_map_base` is (4, 4), its z to 0.5 m.
 
@@ -119,9 +159,7 @@ def make_simulation_with(
     """
     p = parameters
     vehicle = stand_vehicle(queries, load_vehicle(p.vehicle), seed=p.seed, T_map_base=T_map_base)
-    return GroundSimulation(
-        queries, vehicle, sensor, p.T_base_lidar, latency_s=p.latency_s, faults=faults
-    )
+    return GroundSimulation(queries, vehicle, sensors, latency_s=p.latency_s, faults=faults)
 
 
 def pose_at(x: float, y: float, z: float, yaw_deg: float) -> np.ndarray:

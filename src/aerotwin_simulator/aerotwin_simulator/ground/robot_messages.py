@@ -15,11 +15,12 @@ from aerotwin_core.messages import (
 )
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
-from aerotwin_sensor_models import LidarScan, scan_message
+from aerotwin_sensor_models import LidarScan, RadarScan, scan_message
 from aerotwin_simulator.ground.flat_scan import FlatScanParameters, flat_ranges
+from aerotwin_simulator.ground.robot import GroundRobotParameters
 from aerotwin_simulator.ground.sensing import LidarTurn
+from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, radar_messages
 
-LIDAR_FRAME = "lidar"
 WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)
 """Slip of 5 % at 1 m/s and of 15 % at 0.5 rad/s, with other errors; none sideways."""
 WHEEL_POSE_VARIANCES = (1.0, 1.0, 1.0, 0.1, 0.1, 1.0)
@@ -56,15 +57,28 @@ def odometry_transform(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
     return _transform(stamp_ns, ("odom", "base_link"), vehicle.wheel_odometry.T_odom_base)
 
 
-def mounting_transform(T_base_lidar: np.ndarray) -> bytes:
-    """Return the edge base_link to lidar for /tf_static."""
-    return _transform(0, ("base_link", LIDAR_FRAME), T_base_lidar)
+def mounting_transforms(robot: GroundRobotParameters) -> bytes:
+    """Return the edges base_link to lidar and to radar for /tf_static."""
+    mounted = []
+    if robot.has_lidar:
+        mounted.append((LIDAR_FRAME, robot.T_base_lidar))
+    if robot.has_radar:
+        mounted.append((RADAR_FRAME, robot.T_base_radar))
+    edges = [
+        transform_stamped(0, "base_link", frame, *pose_from_transform(T)) for frame, T in mounted
+    ]
+    return serialize(transform_message(edges))
 
 
 def cloud(scan: LidarTurn) -> bytes:
     """Return lidar/points; its header has the start of the turn."""
     row = LidarScan(stamp_ns=scan.stamp_ns, cloud=scan.cloud[None], is_organised=False)
     return serialize(scan_message(row, LIDAR_FRAME))
+
+
+def radar_turn(scan: RadarScan) -> tuple[bytes, bytes]:
+    """Return radar/polar and radar/points; their headers have the start of the turn."""
+    return radar_messages(scan, RADAR_FRAME)
 
 
 def flat_scan(

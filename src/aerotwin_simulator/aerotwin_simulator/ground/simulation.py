@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulation of a ground robot with a sensor: its own loop on integer nanoseconds.
+"""The simulation of a ground robot with sensors: its own loop on integer nanoseconds.
 
-Steps of 10 ms move the vehicle; the motion during each turn of its sensor is cast on the true mesh,
+Steps of 10 ms move the vehicle; the motion during each turn of a sensor is cast on the true mesh,
 each column from its own pose. Commands act after a latency that is a parameter, not the measured
 run time: the same seed gives the same bytes on any machine.
 """
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -87,19 +88,18 @@ def stand_vehicle(
 
 
 class GroundSimulation(Generic[TurnT]):
-    """A ground robot with a turning sensor, in a world.
+    """A ground robot with turning sensors, in a world.
 
-    `vehicle` is made by `stand_vehicle`. The simulation returns the turns of `sensor`, lidar or
-    radar, mounted at `T_base_sensor` (4, 4). A command acts `latency_s` later; the delay of the
-    vehicle adds to it.
+    `vehicle` is made by `stand_vehicle`. The simulation returns the turns of `sensors`, lidars or
+    radars with their mountings T_base_sensor (4, 4). A command acts `latency_s` later; the delay of
+    the vehicle adds to it.
     """
 
     def __init__(
         self,
         queries: WorldQueries,
         vehicle: GroundVehicle,
-        sensor: TurningSensor[TurnT],
-        T_base_sensor: np.ndarray,
+        sensors: Sequence[tuple[TurningSensor[TurnT], np.ndarray]],
         *,
         latency_s: float = 0.1,
         faults: GroundFaults = NO_FAULTS,
@@ -107,8 +107,10 @@ class GroundSimulation(Generic[TurnT]):
         self.vehicle = vehicle
         self.stamp_ns = 0
         self._queries, self._faults = queries, faults
-        self._sensor = sensor
-        self._turns = Turns(sensor.rate_hz, np.asarray(T_base_sensor, np.float64))
+        self._sensors = [
+            (sensor, Turns(sensor.rate_hz, np.asarray(T_base_sensor, np.float64)))
+            for sensor, T_base_sensor in sensors
+        ]
         self._delay = CommandDelay(from_seconds(latency_s))
         self._kidnappings = sorted(faults.kidnappings, key=lambda fault: fault.at_s)
         self._stamps: list[int] = []
@@ -151,14 +153,15 @@ class GroundSimulation(Generic[TurnT]):
         self._poses.append(self.vehicle.T_map_base)
 
     def _carry_away(self, fault: Kidnapping) -> None:
-        """Place the vehicle elsewhere; the turn of the sensor meanwhile is lost."""
+        """Place the vehicle elsewhere; the turns of the sensors meanwhile are lost."""
         before = self._poses[-1]
         after = before @ fault.T_base_moved
         ground = self.vehicle.ground
         if isinstance(ground, TerrainBelow):
             ground = ground.carried(before[:2, 3], after[:2, 3])
         self.vehicle.place(after, ground=ground)
-        self._turns.forget()
+        for _, turns in self._sensors:
+            turns.forget()
 
     def _cast_turns(self) -> list[TurnT]:
         """Return the scans of the turns finished since the last call."""
@@ -166,12 +169,11 @@ class GroundSimulation(Generic[TurnT]):
         fresh = _trajectory(self._stamps[self._n_cast :], self._poses[self._n_cast :])
         self._n_cast = len(self._poses)
         for pose in zip(fresh.stamps_ns.tolist(), fresh.p_ref_body, fresh.q_ref_body):
-            for begin_ns, end_ns, motion in self._turns.add(*pose):
-                if not self._faults.is_silent(to_seconds(end_ns)):
-                    times = (begin_ns, end_ns)
-                    scans.append(
-                        self._sensor.turn(self._queries.beams, motion, *times, self._faults)
-                    )
+            for sensor, turns in self._sensors:
+                for begin_ns, end_ns, motion in turns.add(*pose):
+                    if not self._faults.is_silent(to_seconds(end_ns)):
+                        times = (begin_ns, end_ns)
+                        scans.append(sensor.turn(self._queries.beams, motion, *times, self._faults))
         return scans
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `ground_simulator`: cmd_vel in; lidar/points, scan, odom, truth/odom, /clock and tf out."""
+"""Node `ground_simulator`: cmd_vel in; scans of lidar and radar, odom, truth, /clock, tf out."""
 
 import math
 import sys
@@ -12,7 +12,7 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import LaserScan, PointCloud2
+from sensor_msgs.msg import Image, LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
@@ -20,13 +20,14 @@ from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
-from aerotwin_sensor_models import load_preset
+from aerotwin_sensor_models import RadarScan, load_preset
 from aerotwin_simulator.ground import robot_messages
 from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
+from aerotwin_simulator.ground.sensing import LidarTurn
 from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
 
 TICK_S = 0.005
@@ -46,7 +47,8 @@ class GroundSimulatorNode(ConfiguredNode):
             command_timeout_s=p.command_timeout_s,
             clock=time.monotonic,
         )
-        self._max_range_m = load_preset("lidar", p.lidar.preset).maximum_range_m
+        if p.has_lidar:
+            self._max_range_m = load_preset("lidar", p.lidar.preset).maximum_range_m
         self._n_refused = 0
         self._wire()
         publish_diagnostics(self, self._report)
@@ -60,12 +62,19 @@ class GroundSimulatorNode(ConfiguredNode):
         self._publish_truth = self.create_publisher(Odometry, "truth/odom", deep, **qos).publish
         self._publish_odom = self.create_publisher(Odometry, "odom", deep, **qos).publish
         self._publish_tf = self.create_publisher(TFMessage, "/tf", deep, **qos).publish
-        self._publish_cloud = self.create_publisher(
-            PointCloud2, "lidar/points", reliable(CLOUD_DEPTH), **qos
-        ).publish
-        self._publish_scan = self.create_publisher(LaserScan, "scan", deep, **qos).publish
+        clouds, images = reliable(CLOUD_DEPTH), reliable(IMAGE_DEPTH)
+        if self._options.has_lidar:
+            self._publish_cloud = self.create_publisher(
+                PointCloud2, "lidar/points", clouds, **qos
+            ).publish
+            self._publish_scan = self.create_publisher(LaserScan, "scan", deep, **qos).publish
+        if self._options.has_radar:
+            self._publish_polar = self.create_publisher(Image, "radar/polar", images, **qos).publish
+            self._publish_targets = self.create_publisher(
+                PointCloud2, "radar/points", clouds, **qos
+            ).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
-        self._static.publish(robot_messages.mounting_transform(self._options.T_base_lidar))
+        self._static.publish(robot_messages.mounting_transforms(self._options))
         commands = [
             TopicSource(topic="cmd_vel", kind=TwistStamped, convert=lambda message: message.twist),
             TopicSource(topic="cmd_vel", kind=Twist),
@@ -109,12 +118,19 @@ class GroundSimulatorNode(ConfiguredNode):
         if self._path is not None:
             self._path.add(stamp_ns, vehicle.T_map_base)
         for scan in scans:
-            self._publish_cloud(robot_messages.cloud(scan))
-            self._publish_scan(
-                robot_messages.flat_scan(
-                    scan, self._options.T_base_lidar, self._options.scan, self._max_range_m
-                )
-            )
+            self._publish_turn(scan)
+
+    def _publish_turn(self, scan: LidarTurn | RadarScan) -> None:
+        if isinstance(scan, RadarScan):
+            polar, targets = robot_messages.radar_turn(scan)
+            self._publish_polar(polar)
+            self._publish_targets(targets)
+            return
+        p = self._options
+        self._publish_cloud(robot_messages.cloud(scan))
+        self._publish_scan(
+            robot_messages.flat_scan(scan, p.T_base_lidar, p.scan, self._max_range_m)
+        )
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
         values = {name: str(value) for name, value in self._robot.counters.items()}
