@@ -263,6 +263,12 @@ class MissionProtocol(MavlinkProtocol):
             self._autopilot.say(f"Mission: no item {message.seq}", is_warning=True)
         self._send(link, "MISSION_CURRENT", *mission_current(self._autopilot))
 
+    def _on_mission_request_partial_list(self, link: Any, message: Any) -> None:
+        """Refuse: as PX4, this autopilot exchanges whole plans only."""
+        self._ack(link, _partner(message), plan.UNSUPPORTED, message.mission_type)
+
+    _on_mission_write_partial_list = _on_mission_request_partial_list
+
     def _ack(self, link: Any, partner: Partner, result: int, kind: int) -> None:
         self._send(link, "MISSION_ACK", *partner, result, kind)
 
