@@ -259,6 +259,7 @@ def _parameters_of(executable):
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_map_evaluation.ros.map_evaluation_node import MapEvaluationParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
+    from aerotwin_px4_bridge.companions import AgentParameters, MavrosParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
     from aerotwin_run_evaluation.ros.recorder_node import BagRecorderParameters
     from aerotwin_run_evaluation.ros.replay_node import ReplayParameters
@@ -287,6 +288,7 @@ def _parameters_of(executable):
         "localizer": LocalizerNodeParameters,
         "map_evaluation": MapEvaluationParameters,
         "mapper": MapperNodeParameters,
+        "mavros_fleet": MavrosParameters,
         "recorder": BagRecorderParameters,
         "recorded_flight": RecordedFlightParameters,
         "relay": RelayParameters,
@@ -298,4 +300,5 @@ def _parameters_of(executable):
         "teach": TeachNodeParameters,
         "trajectory_evaluation": TrajectoryEvaluationParameters,
         "voxel_cloud": VoxelCloudParameters,
+        "xrce_agent": AgentParameters,
     }[executable]

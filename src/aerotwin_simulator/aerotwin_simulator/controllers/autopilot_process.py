@@ -136,7 +136,6 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         gnss_delay_s=_gnss_delay_s(parameters),
         parameters=chosen,
         model=parameters.px4.model,
-        namespace=setup.vehicle or None,
         links=_OUTSIDE_LINKS if setup.mission is None else None,
         has_battery=airframe.battery.capacity_ah > 0.0,
         cpu=loop_cpu(parameters),
