@@ -8,20 +8,23 @@ effort, `cmd_vel` reliable with depth 1, Twist (Jazzy) or TwistStamped (Kilted).
 
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.ndimage import binary_dilation
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core import cli
 from aerotwin_rendering import WorldQueries
+from aerotwin_simulator.ground.flat_scan import FlatScanParameters
+from aerotwin_simulator.ground.robot import load_vehicle
 from aerotwin_worlds import load_world
 from support.graph_observer import launched
 from support.map_server import ServedMap, serve_map
 
-pytest.importorskip("rclpy")
-pytestmark = [pytest.mark.ros, pytest.mark.slow]
+ROOT = Path(__file__).resolve().parents[1]
 
 TIMEOUT_S = 180.0  # of a loaded machine; no test waits for it to pass
 WORLD = """
@@ -229,6 +232,8 @@ def curve():
     return np.column_stack([x, 0.3 * (1.0 - np.cos(2.0 * np.pi * x / 6.0))])
 
 
+@pytest.mark.ros
+@pytest.mark.slow
 def test_nav2_follows_a_path_and_its_scans_meet_the_obstacles_of_its_map(campus, tmp_path):
     world, served = campus
     part = drive(world, tmp_path, is_stamped=False, path=curve())
@@ -249,7 +254,44 @@ def test_nav2_follows_a_path_and_its_scans_meet_the_obstacles_of_its_map(campus,
     assert (served.values_at(curve() + START) == 0).all()  # the path is free in the map
 
 
+@pytest.mark.ros
+@pytest.mark.slow
 def test_nav2_drives_by_stamped_commands_too(campus, tmp_path):
     path = np.column_stack([np.linspace(0.0, 1.5, 31), np.zeros(31)])
     part = drive(campus[0], tmp_path, is_stamped=True, path=path)
     assert part.odom[-1].pose.pose.position.x > 1.0
+
+
+def test_the_example_parameters_fit_the_robot():
+    text = (ROOT / "examples" / "nav2.yaml").read_text()
+    assert not any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text))  # rcl reads none
+    nodes = {n: c["ros__parameters"] if "ros__parameters" in c else c[n]["ros__parameters"]
+             for n, c in yaml.safe_load(text).items()}  # fmt: skip
+    assert all(values["use_sim_time"] for values in nodes.values())
+    expected = {
+        "robot_base_frame": "base_link", "base_frame_id": "base_link", "odom_frame_id": "odom",
+        "odom_topic": "odom", "scan_topic": "scan", "cmd_vel_out_topic": "cmd_vel",
+    }  # fmt: skip
+    for name, values in nodes.items():
+        found = {key: values[key] for key in expected if key in values}
+        assert found == {key: expected[key] for key in found}, name
+    vehicle = load_vehicle(str(ROOT / "config" / "ground_vehicle" / "skid_steered.yaml"))
+    v, _, omega = nodes["velocity_smoother"]["max_velocity"]
+    follow = nodes["controller_server"]["FollowPath"]
+    assert follow["desired_linear_vel"] <= v <= vehicle.maximum_v_m_s
+    assert follow["rotate_to_heading_angular_vel"] <= omega <= vehicle.maximum_omega_rad_s
+    scan = FlatScanParameters()
+    assert nodes["amcl"]["laser_min_range"] == scan.min_range_m
+    start, pose = load_yaml_start(), nodes["amcl"]["initial_pose"]
+    assert (pose["x"], pose["y"], np.degrees(pose["yaw"])) == start
+    for name in ("local_costmap", "global_costmap"):
+        footprint = np.array(yaml.safe_load(nodes[name]["footprint"]))
+        assert (
+            np.ptp(footprint, axis=0) >= [vehicle.wheels.wheelbase_m, vehicle.wheels.track_m]
+        ).all()
+
+
+def load_yaml_start():
+    """Return x [m], y [m] and heading [deg] of the start of the world campus."""
+    start = yaml.safe_load((ROOT / "worlds" / "campus.yaml").read_text())["start"]
+    return start["x_m"], start["y_m"], start["yaw_deg"]

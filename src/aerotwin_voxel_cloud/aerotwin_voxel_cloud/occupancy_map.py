@@ -80,7 +80,7 @@ def write_occupancy_map(path: Path, values: np.ndarray, grid: OccupancyGrid) -> 
     with atomic_file(image) as file:
         file.write(f"P5\n{nx} {ny}\n255\n".encode())
         file.write(pixels[::-1].astype(np.uint8).tobytes())
-    x_m, y_m = (float(v) for v in grid.origin_m[:2])
+    x_m, y_m = (round(float(v), 9) for v in grid.origin_m[:2])
     text = (
         f"image: {image.name}\nmode: trinary\nresolution: {float(grid.resolution_m)!r}\n"
         f"origin: [{x_m!r}, {y_m!r}, 0.0]\nnegate: 0\n"
