@@ -308,9 +308,7 @@ class SimulatorParameters:
         100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
     )
     publish_tf: bool = parameter(
-        True,
-        text="publish map -> odom -> base_link of the autopilot's estimate on /tf, unless another "
-        "node does",
+        True, text="publish map -> odom -> base_link of the autopilot, unless another node does"
     )
     controller: ControllerSettings = group(
         ControllerSettings,
