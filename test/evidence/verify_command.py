@@ -11,6 +11,8 @@ by direct alignment and by features; errors and maps against their bars. Scans a
 call goes on where the first ended.
 flights: each seed flies the cliff mission in the cliff of that seed, with the shipped SLAM, and is
 judged like any flight. Runs are kept; a second call goes on where the first ended.
+foreign: SLAMs made by others read recorded flights in two places, five seeds each; those of which
+AEROTWIN_DSO, AEROTWIN_OPENVINS, ... (config/slams) name the programs.
 fuzz: hostile files and 500 damaged ones of every format that is read: none may crash a reader,
 hang, take more than 1 GB or 10 s, or pass silently.
 kitti: every second right image of a real drive finds its place in the dense map of the stereo pairs
@@ -40,7 +42,8 @@ from pathlib import Path
 from typing import Any
 
 NAMES = (
-    "coarse", "consistency", "dense", "flights", "fuzz", "kitti", "lounge", "repeats", "slams",
+    "coarse", "consistency", "dense", "flights", "foreign", "fuzz", "kitti", "lounge", "repeats",
+    "slams",
 )  # fmt: skip
 REPEAT_CASES = ("driven", "campus_warp", "route_warp", "grassland_warp", "survey")
 """Those of `verification.repeats.CASES`."""
@@ -59,7 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--seeds", type=int, nargs="+",
-        help="of flights, slams (1000 to 1004), dense and repeats (1000 to 1002): 1000 and above",
+        help="1000 and above; of flights, foreign and slams 1000 to 1004, of dense and repeats "
+        "1000 to 1002",
     )  # fmt: skip
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes of the repeats (1)"
@@ -118,6 +122,9 @@ def run(arguments: argparse.Namespace) -> int:
     if "flights" in names:
         found |= _flights(arguments, is_quiet=is_quiet)
         rows += found["flights"]
+    if "foreign" in names:
+        found["foreign"] = _foreign(arguments, is_quiet=is_quiet)
+        rows += found["foreign"]
     if "slams" in names:
         found["slams"] = _slams(arguments, is_quiet=is_quiet)
         rows += found["slams"]
@@ -235,6 +242,15 @@ def _slams(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, A
     folder = arguments.runs / "slams"
     make_folder(folder)
     return study_slams(arguments.seeds or _first(N_SEEDS), folder, is_quiet=is_quiet)
+
+
+def _foreign(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, Any]]:
+    """Run the SLAMs of others that this machine has."""
+    from evidence.verification.foreign_slams import study_foreign_slams
+
+    folder = arguments.runs / "foreign"
+    make_folder(folder)
+    return study_foreign_slams(arguments.seeds or _first(N_SEEDS), folder, is_quiet=is_quiet)
 
 
 def _first(n: int) -> list[int]:

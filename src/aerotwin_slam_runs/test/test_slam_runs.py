@@ -17,7 +17,8 @@ from aerotwin_core.cli import main
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import deserialize
 from aerotwin_core.point_clouds import point_cloud_arrays
-from aerotwin_slam_runs import program
+from aerotwin_datasets import export_bag, read_recording
+from aerotwin_slam_runs import load_description, program
 from support.dataset_samples import N_FRAMES, START_NS, mounting, state, write_recording
 
 FILE_DIGITS = 1e-6  # of the scripts below, relative
@@ -255,6 +256,22 @@ def test_the_report_is_a_run_of_the_flight_for_a_study(evaluate, bag, tmp_path):
     (row,) = json.loads(result.read_text())["runs"]
     assert (row["method"], row["sequence"], row["seed"]) == ("copier", "cliff", "7")
     assert row["ape_trans_m"] < FILE_DIGITS
+
+
+DESCRIPTIONS = Path(__file__).resolve().parents[3] / "config" / "slams"
+
+
+@pytest.mark.parametrize("path", sorted(DESCRIPTIONS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_description_that_ships_finds_its_settings_and_cameras(bag, tmp_path, path):
+    description = load_description(path)
+    recording = read_recording(bag)
+    done = export_bag(description.dataset, recording, tmp_path / "set", cameras=description.cameras)
+    settings = tmp_path / "set" / "settings" / description.settings
+    assert settings.is_dir(), done.problems
+    named = [text for text in description.command if "{settings}/" in text]
+    assert bool(named) == bool(description.settings)
+    for text in named:
+        assert (settings / text.partition("{settings}/")[2]).exists(), text
 
 
 def test_a_path_is_taken_from_the_environment(evaluate, monkeypatch, tmp_path):
