@@ -6,6 +6,7 @@ import filecmp
 import json
 from pathlib import Path
 
+import cv2
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -13,7 +14,7 @@ from aerotwin_core import camera_messages, messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.camera import BrownCamera
 from aerotwin_core.frames import make_transform, pose_from_transform
-from aerotwin_core.messages import serialize
+from aerotwin_core.messages import TYPESTORE, serialize
 
 WIDTH, HEIGHT, N_FRAMES = 32, 24, 5
 FRAME_NS, IMU_NS, START_NS = 50_000_000, 4_000_000, 1_700_000_000_000_000_004
@@ -53,6 +54,13 @@ def frame_image(k: int, side: int, encoding: str) -> np.ndarray:
     return rng.integers(0, 256, shape, dtype=np.uint8)
 
 
+def compressed(image, pixels: np.ndarray, form: str):
+    """Return a CompressedImage of RGB or of brightness, as image_transport makes it."""
+    coded = cv2.imencode(f".{form}", pixels if pixels.ndim == 2 else pixels[:, :, ::-1])[1]
+    kind = TYPESTORE.types["sensor_msgs/msg/CompressedImage"]
+    return kind(header=image.header, format=f"bgr8; {form} compressed bgr8", data=coded.ravel())
+
+
 def depth_image(k: int) -> np.ndarray:
     """Metres, of which some are unknown, too far, and not on a step of 0.2 mm."""
     z = np.linspace(0.5, 12.0, HEIGHT * WIDTH, dtype=np.float32).reshape(HEIGHT, WIDTH) + 0.1 * k
@@ -71,6 +79,7 @@ def write_recording(
     depth=False,
     start_ns=START_NS,
     frame_ns=FRAME_NS,
+    compression="",
 ):
     n_imu = N_FRAMES * frame_ns // IMU_NS
     entries = []
@@ -86,9 +95,11 @@ def write_recording(
         for k in range(N_FRAMES):
             at = start_ns + k * frame_ns
             info = camera_messages.camera_info_message(at, frame, lens, 0.11 * side)
-            image = camera_messages.image_message(at, frame, frame_image(k, side, encodings[side]))
-            entries += [(f"/stereo/{name}/camera_info", at, info),
-                        (f"/stereo/{name}/image_raw", at, image)]  # fmt: skip
+            pixels, topic = frame_image(k, side, encodings[side]), f"/stereo/{name}/image_raw"
+            image = camera_messages.image_message(at, frame, pixels)
+            if compression:
+                image, topic = compressed(image, pixels, compression), f"{topic}/compressed"
+            entries += [(f"/stereo/{name}/camera_info", at, info), (topic, at, image)]
     if depth:
         frame = "stereo_left_optical"
         for k in range(N_FRAMES):

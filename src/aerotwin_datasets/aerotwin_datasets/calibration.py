@@ -117,7 +117,7 @@ def calibration_of(
         imu_rate_hz=rate_hz(imu.topic) if imu else 0.0,
         noise=imu.noise if imu else None,
         gravity_m_s2=recording.gravity_m_s2,
-        topics={name: camera.topic for name, camera in named.items()}
+        topics={name: camera.raw_topic for name, camera in named.items()}
         | ({"imu0": imu.topic} if imu else {}),
         clouds=recording.clouds,
     )

@@ -30,7 +30,8 @@ from aerotwin_datasets.calibration import (
     body_of,
     calibration_of,
 )
-from aerotwin_datasets.images import PictureWriter, pixels_of
+from aerotwin_datasets.image_pass import pixels_in
+from aerotwin_datasets.images import PictureWriter
 from aerotwin_datasets.manifest import write_manifest, yaml_text
 from aerotwin_datasets.recording import CameraStream, ImuNoise, ImuStream, InOrder, Recording
 from aerotwin_datasets.settings import write_settings
@@ -96,7 +97,7 @@ def write_euroc(
             k, camera = by_topic[topic]
             tables[topic].write(f"{stamp},{stamp:019d}.png\n")
             path = mav / f"cam{k}" / "data" / f"{stamp:019d}.png"
-            pictures.write(path, _pixels(camera, message))
+            pictures.write(path, pixels_in(camera, message))
     calibration = calibration_of(recording, cameras, in_order.rate_hz)
     for each in calibration.cameras:
         write_sheet(mav / each.name, camera_sheet(each))
@@ -176,13 +177,6 @@ def _write_truth(place: Path, truth: BodyTruth) -> None:
     kind = "pose" if is_mocap else "visual-inertial"
     sheet = {"sensor_type": kind, "comment": "ground truth", "T_BS": matrix_entry(np.eye(4))}
     write_sheet(place, sheet)
-
-
-def _pixels(camera: CameraStream, message: Any) -> np.ndarray:
-    try:
-        return pixels_of(message)
-    except ValueError as error:
-        raise UserError(f"topic {camera.topic}: {error}") from None
 
 
 def _reading(message: Any) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from aerotwin_datasets import euroc_reader, euroc_writer, kitti, rosbag1, tum_rg
 from aerotwin_datasets.bag_maker import Dataset, make_bag
 from aerotwin_datasets.calibration import calibration_of
 from aerotwin_datasets.manifest import OTHER_TOPICS, is_ours, read_manifest
-from aerotwin_datasets.recording import SENSORS, CameraStream, Recording, with_noise
+from aerotwin_datasets.recording import COMPRESSED, SENSORS, CameraStream, Recording, with_noise
 from aerotwin_datasets.settings import FOLDER as SETTINGS
 from aerotwin_datasets.settings import write_settings
 
@@ -152,9 +152,14 @@ def _topics(reader: BagReader | None) -> set[str]:
 
 
 def _copy_others(recording: Recording, folder: Path, held: Sequence[str]) -> list[str]:
-    """Copy the messages that the format does not hold; return what could not be copied."""
+    """Copy the messages that the format does not hold; return what could not be copied.
+
+    Compressed images are decoded there, and copied as they are.
+    """
     source = recording.bag
-    topics = [topic for topic in source.topics if topic not in held]
+    topics = [
+        topic for topic, kind in source.topics.items() if topic not in held or kind == COMPRESSED
+    ]
     with BagWriter(folder / OTHER_TOPICS, is_live=False) as bag:
         setup, imu = source.metadata(SENSORS), recording.imu
         if imu is not None:

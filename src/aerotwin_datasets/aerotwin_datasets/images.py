@@ -13,6 +13,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from aerotwin_core.camera_messages import picture_from_compressed
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE, header, serialize
 from aerotwin_core.picture_size import check_picture
@@ -56,10 +57,15 @@ _PLAIN = {(1, "uint8"): "mono8", (1, "uint16"): "mono16", (3, "uint8"): "rgb8",
 
 
 def pixels_of(message: Any) -> np.ndarray:
-    """Return the values of an Image: (h, w), or red, green, blue (and alpha) (h, w, 3 or 4).
+    """Return the values of an image: (h, w), or red, green, blue (and alpha) (h, w, 3 or 4).
 
-    Raises `ValueError` if the encoding is unknown or the data is too short.
+    It is an Image or a CompressedImage of jpeg or png.
+
+    Raises `ValueError` if the encoding is unknown, or the data is too short or cannot be decoded.
     """
+    if hasattr(message, "format"):
+        values, encoding = picture_from_compressed(message)
+        return values if values.ndim == 2 else values[:, :, list(_LAYOUTS[encoding].order)]
     layout = _LAYOUTS.get(message.encoding)
     if layout is None:
         raise ValueError(f"image encoding must be of {', '.join(_LAYOUTS)}, got {message.encoding}")

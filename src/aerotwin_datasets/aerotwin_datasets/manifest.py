@@ -112,7 +112,7 @@ def yaml_text(content: dict[str, Any]) -> str:
 def _camera(camera: CameraStream) -> dict[str, Any]:
     return {
         "name": camera.name,
-        "topic": camera.topic,
+        "topic": camera.raw_topic,
         "info_topic": camera.info_topic,
         "frame_id": camera.frame_id,
         "encoding": camera.encoding,

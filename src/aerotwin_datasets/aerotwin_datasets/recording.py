@@ -18,6 +18,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.messages import stamp_ns
 
+COMPRESSED, COMPRESSED_SUFFIX = "sensor_msgs/msg/CompressedImage", "/compressed"
 IMAGE, CAMERA_INFO, IMU, ODOMETRY, TRANSFORMS = (
     "sensor_msgs/msg/Image",
     "sensor_msgs/msg/CameraInfo",
@@ -73,6 +74,11 @@ class CameraStream:
     camera: CameraModel
     T_base_optical: np.ndarray
     readout_s: float = 0.0
+
+    @property
+    def raw_topic(self) -> str:
+        """The topic of the images without the suffix of compressed ones."""
+        return self.topic.removesuffix(COMPRESSED_SUFFIX)
 
     @property
     def is_depth(self) -> bool:

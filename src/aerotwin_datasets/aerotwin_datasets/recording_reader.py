@@ -15,13 +15,15 @@ import numpy as np
 from aerotwin_core.bag import BagReader
 from aerotwin_core.bag.transforms import TransformTree
 from aerotwin_core.camera import CameraModel
-from aerotwin_core.camera_messages import raw_camera_from_info
+from aerotwin_core.camera_messages import picture_from_compressed, raw_camera_from_info
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_datasets.recording import (
     BASE,
     CAMERA_INFO,
     CLOUD,
+    COMPRESSED,
+    COMPRESSED_SUFFIX,
     GRAVITY_M_S2,
     IMAGE,
     IMU,
@@ -111,16 +113,17 @@ class _Finder:
         """Yield the cameras of which images and CameraInfo are in the bag."""
         infos = {topic.rpartition("/")[0]: topic for topic in self._topics(CAMERA_INFO)}
         names: set[str] = set()
-        for topic in self._topics(IMAGE):
-            namespace, _, last = topic.rpartition("/")
+        for topic in self._image_topics():
+            namespace, _, last = topic.removesuffix(COMPRESSED_SUFFIX).rpartition("/")
             if namespace not in infos:
                 self.problems.append(f"{topic} has no CameraInfo beside it")
                 continue
             image, info = self._first(topic), self._first(infos[namespace])
             frame = str(image.header.frame_id).lstrip("/")
             name = namespace.removeprefix(self._space).strip("/").replace("/", "_")
-            if image.encoding == "32SC1":
-                self.problems.append(f"{topic} holds no brightness ({image.encoding})")
+            encoding = self._encoding(topic, image)
+            if encoding == "32SC1":
+                self.problems.append(f"{topic} holds no brightness ({encoding})")
                 continue
             if name in names:
                 name = f"{name}_{last}"
@@ -135,11 +138,29 @@ class _Finder:
                 topic=topic,
                 info_topic=infos[namespace],
                 frame_id=frame,
-                encoding=str(image.encoding),
+                encoding=encoding,
                 camera=self._lens(infos[namespace], info),
                 T_base_optical=self._mounting(frame, topic),
                 readout_s=float(recorded[0].get("readout_s", 0.0)) if recorded else 0.0,
             )
+
+    def _image_topics(self) -> list[str]:
+        """Return the topics of images; of one that is also compressed the raw one."""
+        raw = self._topics(IMAGE)
+        return raw + [
+            topic
+            for topic in self._topics(COMPRESSED)
+            if topic.endswith(COMPRESSED_SUFFIX)
+            and topic.removesuffix(COMPRESSED_SUFFIX) not in raw
+        ]
+
+    def _encoding(self, topic: str, image: Any) -> str:
+        if not hasattr(image, "format"):
+            return str(image.encoding)
+        try:
+            return picture_from_compressed(image)[1]
+        except ValueError as error:
+            raise UserError(f"{self._bag.path}: topic {topic}: {error}") from None
 
     def clouds(self) -> dict[str, bool]:
         """Return the topics of scans, and whether their points have times."""

@@ -4,12 +4,14 @@
 
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.camera_messages import picture_from_compressed
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import stamp_ns
@@ -54,6 +56,25 @@ def test_export_import_export_gives_the_same_bytes(recording_path, tmp_path, for
     export_bag(form, read_recording(tmp_path / "again"), tmp_path / "two")
     assert len(files_below(tmp_path / "one")) > 2 * N_FRAMES
     assert_same_files(tmp_path / "one", tmp_path / "two")
+
+
+@pytest.mark.parametrize("form", ["png", "jpeg"])
+def test_compressed_images_are_decoded_and_come_back_as_they_were(tmp_path, form):
+    source = BagReader(write_bag(tmp_path / "bag", compression=form))
+    exported = export_bag("euroc", read_recording(source.path), tmp_path / "set")
+    assert not exported.problems
+    topics = [f"/stereo/{name}/image_raw/compressed" for name in ("left", "right")]
+    import_dataset("euroc", tmp_path / "set", tmp_path / "again")
+    again = BagReader(tmp_path / "again")
+    assert [*again.raw(topics)] == [*source.raw(topics)]
+    for side, topic in enumerate(topics):
+        pictures = sorted((tmp_path / f"set/mav0/cam{side}/data").iterdir())
+        decoded = [picture_from_compressed(m)[0] for _, _, m in source.messages([topic])]
+        assert len(pictures) == len(decoded) == N_FRAMES
+        for path, pixels in zip(pictures, decoded, strict=True):
+            assert np.array_equal(cv2.imread(str(path), cv2.IMREAD_UNCHANGED), pixels)
+        raw = topic.removesuffix("/compressed")
+        assert again.counts[raw] == N_FRAMES
 
 
 def test_every_message_comes_back_byte_for_byte(recording_path, tmp_path):
