@@ -111,7 +111,8 @@ def test_the_launched_mapper_leaves_a_map_of_what_the_flight_saw(tmp_path):
     from aerotwin_worlds import load_world
 
     (tmp_path / "cliff.yaml").write_text(CLIFF)
-    tokens = [f"world:={tmp_path / 'cliff.yaml'}", f"map:={tmp_path / 'map'}", "duration_s:=3.0"]
+    tokens = [f"world:={tmp_path / 'cliff.yaml'}", f"map:={tmp_path / 'map'}", "duration_s:=6.0"]
+    tokens += ["camera_encoding:=rgb8"]
     tokens += [f"instance:={MISSION_INSTANCE}", f"runs_dir:={tmp_path}", "record:=none"]
     heard = listen_to_launch("dense_mapping_live.launch.yaml", tokens, {})
     assert heard.returncode == 0, heard.output
@@ -119,6 +120,7 @@ def test_the_launched_mapper_leaves_a_map_of_what_the_flight_saw(tmp_path):
     made, about = load_map(tmp_path / "map")
     assert about["poses"] == "estimated" and about["frame"] == "map"
     assert about["n_keyframes"] >= 1
+    assert made.surfaces[0].colours.shape[1] == 3
     points = made.cloud.points[::50]
     off = WorldQueries(load_world(tmp_path / "cliff.yaml")).distance(points)
     assert np.median(off) < UNALIGNED_M

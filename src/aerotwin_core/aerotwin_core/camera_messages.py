@@ -51,10 +51,13 @@ _CONVERSIONS = {
 }
 
 
-def image_message(stamp_ns: int, frame_id: str, image: np.ndarray) -> Any:
+def image_message(
+    stamp_ns: int, frame_id: str, image: np.ndarray, *, is_blue_first: bool = False
+) -> Any:
     """Return sensor_msgs/Image of a picture, a depth image [m] or a map of ids.
 
-    uint8 (h, w) is mono8, uint8 (h, w, 3) rgb8, float32 (h, w) 32FC1 and int32 (h, w) 32SC1.
+    uint8 (h, w) is mono8, uint8 (h, w, 3) red, green, blue, float32 (h, w) 32FC1 and int32 (h, w)
+    32SC1. Colours become rgb8, or with `is_blue_first` bgr8.
     """
     encoding = _ENCODINGS.get((image.dtype.name, image.shape[2:])) if image.ndim >= 2 else None
     if encoding is None:
@@ -62,6 +65,8 @@ def image_message(stamp_ns: int, frame_id: str, image: np.ndarray) -> Any:
             "image must be uint8 (h, w) or (h, w, 3), float32 (h, w) or int32 (h, w), got "
             f"{image.dtype} {image.shape}"
         )
+    if is_blue_first and encoding == "rgb8":
+        encoding, image = "bgr8", image[:, :, ::-1]
     rows = np.ascontiguousarray(image).reshape(image.shape[0], -1).view(np.uint8)
     return _T["sensor_msgs/msg/Image"](
         header=header(stamp_ns, frame_id),

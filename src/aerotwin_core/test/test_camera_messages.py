@@ -118,6 +118,15 @@ def test_other_arrays_are_no_images():
             image_message(0, "optical", image)
 
 
+def test_colours_with_blue_first_are_those_of_the_picture():
+    picture = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
+    message = round_trip(image_message(7, "optical", picture, is_blue_first=True))
+    assert (message.encoding, message.step) == ("bgr8", 9)
+    assert bytes(message.data[:3]) == bytes([2, 1, 0])
+    np.testing.assert_array_equal(picture_from_image(message), picture)
+    assert image_message(7, "optical", picture[:, :, 0], is_blue_first=True).encoding == "mono8"
+
+
 @pytest.mark.parametrize("encoding", ["rgb8", "bgr8"])
 def test_pictures_come_back_as_red_green_blue_and_as_grey(encoding):
     picture = np.random.default_rng(2).integers(0, 255, (6, 8, 3), dtype=np.uint8)

@@ -18,8 +18,9 @@ from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.world_follower import Renderer
 
-MONO, RGB, DEPTH, IDS = "mono", "rgb", "depth", "ids"
-_ENCODINGS = {MONO: "mono8", RGB: "rgb8"}
+MONO, RGB, BGR, DEPTH, IDS = "mono", "rgb", "bgr", "depth", "ids"
+PICTURES = {MONO: "mono8", RGB: "rgb8", BGR: "bgr8"}
+"""Encoding of the messages by kind of image; colours are rendered as rgb8."""
 _BAND_ROWS = 16
 """Rows of a rolling shutter that are rendered at one pose: at 2 rad/s, 30 ms of readout and 458 px
 of focal length the image moves by 0.9 px from one band to the next."""
@@ -55,7 +56,7 @@ class Eye:
     frame_id: str  # of its messages, `<name>_optical`, along z
     T_body_optical: np.ndarray  # (4, 4)
     camera_index: int  # selects a noise stream of its own
-    sinks: dict[str, CameraTopics]  # by kind of image: mono or rgb, depth, ids
+    sinks: dict[str, CameraTopics]  # by kind of image: mono, rgb or bgr; depth; ids
     baseline_m: float = 0.0  # from the left eye of its pair; 0 for that one or a single one
 
 
@@ -136,12 +137,13 @@ class BodyCamera:
         """Return the ideal image of each eye, from body poses (4, 4), one for each band."""
         parameters, views = self._parameters, []
         for eye in self.eyes:
-            encoding = next((_ENCODINGS[kind] for kind in (RGB, MONO) if kind in eye.sinks), "")
+            encoding = "mono8" if MONO in eye.sinks else "none"
+            encoding = "rgb8" if {RGB, BGR} & {*eye.sinks} else encoding
             for (rows, _), T in zip(self._bands, T_map_body, strict=True):
                 view = CameraView(
                     camera=self._lens,
                     T_map_optical=T @ eye.T_body_optical,
-                    encoding=encoding or "none",
+                    encoding=encoding,
                     depth=DEPTH in eye.sinks,
                     ids=IDS in eye.sinks,
                     near_m=min(_NEAREST_M, parameters.near_m),
@@ -170,8 +172,10 @@ class BodyCamera:
         ]
         pictures = iter(run_tasks(self._measured, requested, self._n_threads))
         for eye, info in zip(self.eyes, self.infos, strict=True):
-            for sinks in eye.sinks.values():
-                message = image_message(shot.stamp_ns, eye.frame_id, next(pictures))
+            for kind, sinks in eye.sinks.items():
+                message = image_message(
+                    shot.stamp_ns, eye.frame_id, next(pictures), is_blue_first=kind == BGR
+                )
                 info.header.stamp = message.header.stamp
                 found += [(sinks.info, serialize(info)), (sinks.image, serialize(message))]
         return found

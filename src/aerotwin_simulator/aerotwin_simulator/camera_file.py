@@ -12,7 +12,17 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_sensor_models import CameraParameters, load_preset
 from aerotwin_simulator import topics
-from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
+from aerotwin_simulator.body_camera import (
+    BGR,
+    DEPTH,
+    IDS,
+    MONO,
+    PICTURES,
+    RGB,
+    BodyCamera,
+    CameraTopics,
+    Eye,
+)
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import Topic
@@ -23,7 +33,7 @@ _TAKEN = (
     *("map", "odom", "earth", "base_link", "base_link_truth", "imu_link", "lidar", "radar"),
     *("stereo_left", "stereo_right"),
 )
-_KINDS = (RGB, MONO, DEPTH, IDS)
+_KINDS = (RGB, BGR, MONO, DEPTH, IDS)
 _FIRST_INDEX = 2**32
 """Noise streams of these cameras differ from those of stereo pairs, which count from 0."""
 
@@ -34,7 +44,9 @@ class MountedCamera:
 
     name: str = parameter(text="topics stand below it, frames are <name> and <name>_optical")
     preset: str = parameter("ideal", text="camera preset, or path of a YAML file like one")
-    outputs: tuple[str, ...] = parameter((MONO,), text="what it publishes: rgb or mono, depth, ids")
+    outputs: tuple[str, ...] = parameter(
+        (MONO,), text="what it publishes: mono, rgb or bgr; depth; ids"
+    )
     rate_hz: float | None = parameter(
         None, unit="Hz", minimum=0.1, maximum=250.0, text="frames; null = the preset's"
     )
@@ -60,10 +72,11 @@ class MountedCamera:
             )
         unknown = [kind for kind in self.outputs if kind not in _KINDS]
         has_twins = len(set(self.outputs)) < len(self.outputs)
-        if not self.outputs or unknown or has_twins or {RGB, MONO} <= set(self.outputs):
+        has_many = len({*PICTURES} & {*self.outputs}) > 1
+        if not self.outputs or unknown or has_twins or has_many:
             raise ParameterError(
-                f"outputs: expected some of {', '.join(_KINDS)}, each once and not both rgb and"
-                f" mono, found {list(self.outputs)}"
+                f"outputs: expected some of {', '.join(_KINDS)}, each once and of mono,"
+                f" rgb and bgr one, found {list(self.outputs)}"
             )
 
 

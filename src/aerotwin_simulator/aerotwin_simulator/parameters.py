@@ -169,6 +169,9 @@ class CameraSettings:
     pitch_deg: float = parameter(
         0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
     )
+    encoding: str = parameter(
+        "mono8", text="of the images of the pair", choices=("mono8", "rgb8", "bgr8")
+    )
     noise: str = parameter("default", text="camera noise preset")
     preset: str = parameter(
         NO_PRESET,

@@ -5,7 +5,7 @@
 from aerotwin_core.errors import ParameterError
 from aerotwin_sensor_models import CameraParameters, load_preset
 from aerotwin_simulator import topics
-from aerotwin_simulator.body_camera import MONO, BodyCamera, CameraTopics, Eye
+from aerotwin_simulator.body_camera import PICTURES, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.camera_file import load_cameras, make_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import NO_FILE, NO_PRESET, CameraSettings, SimulatorParameters
@@ -99,6 +99,7 @@ def stereo_eyes(
 ) -> list[Eye]:
     """Return the left and the right camera, with `base_link` in the middle between them."""
     place, camera = topics.below(vehicle), parameters.camera
+    kind = next(kind for kind, encoding in PICTURES.items() if encoding == camera.encoding)
     eyes = []
     for k, (name, image, info) in enumerate(zip(_NAMES, _IMAGES, _INFOS, strict=True)):
         y = (0.5 - k) * preset.baseline_m
@@ -110,7 +111,7 @@ def stereo_eyes(
                     (camera.forward_m, y, 0.0), pitch_deg=camera.pitch_deg
                 ),
                 camera_index=2 * parameters.fleet.instance + k,
-                sinks={MONO: CameraTopics(image=place(image), info=place(info))},
+                sinks={kind: CameraTopics(image=place(image), info=place(info))},
                 baseline_m=k * preset.baseline_m,
             )
         )

@@ -8,19 +8,23 @@ import numpy as np
 import pytest
 import yaml
 
+from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.frames import R_CAM_OPTICAL, make_transform
+from aerotwin_core.luma import grey_of
+from aerotwin_core.messages import deserialize
 from aerotwin_core.time import from_seconds
 from aerotwin_meshes import TexturedMesh
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import CameraSettings, ControllerSettings, Simulation, SimulatorParameters
 from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.topics import Topic
-from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
+from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras, make_stereo_camera
 from aerotwin_simulator.world_follower import Renderer
 
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}
 RANGE = {"near_m": 0.3, "far_m": 10.0}
-GREY = 120
+GREY, COLOUR = 120, (180, 120, 60)
 
 
 def wall(z, half_width):
@@ -67,6 +71,37 @@ def test_a_wall_beyond_the_range_of_depth_is_in_picture_and_ids(look):
     frame, depth = look([(15.0, 60.0)], (RGB, DEPTH, IDS))
     assert np.isposinf(depth).all()
     assert (frame.ids == 0).all() and (frame.image == GREY).all()
+
+
+class Standing:
+    """A body that stands before the walls, looking at them."""
+
+    end_ns = 50_000_000  # the first frame is due
+
+    def pose(self, _):
+        return make_transform(R_CAM_OPTICAL.T, np.zeros(3))
+
+
+def test_a_pair_in_colour_has_the_same_colours_in_both_orders(flat_world):
+    painted = dataclasses.replace(wall(5.0, 20.0), texture=np.full((2, 2, 3), COLOUR, np.uint8))
+    world = dataclasses.replace(flat_world, meshes=(painted,))
+    settings = {"width": 64, "height": 48, "focal_px": 40.0}
+    pictures, topics = {}, {}
+    for encoding in ("mono8", "rgb8", "bgr8"):
+        parameters = SimulatorParameters(camera=CameraSettings(encoding=encoding, **settings))
+        camera = make_stereo_camera(parameters, Renderer(world))
+        ((_, messages),) = camera.frames(Standing())
+        topics[encoding] = [topic.name for topic, _ in messages]
+        images = [deserialize(cdr, topic.msgtype) for topic, cdr in messages[1::2]]
+        assert {image.encoding for image in images} == {encoding}
+        pictures[encoding] = [picture_from_image(image) for image in images]
+    assert topics["mono8"] == topics["rgb8"] == topics["bgr8"]
+    assert pictures["mono8"][0].ndim == 2
+    np.testing.assert_array_equal(pictures["rgb8"], pictures["bgr8"])
+    seen = np.mean(pictures["rgb8"], axis=(1, 2))
+    np.testing.assert_allclose(seen, [COLOUR, COLOUR], atol=1.0)  # the noise of 3072 pixels
+    grey = grey_of(pictures["rgb8"][0]).mean()
+    assert grey == pytest.approx(pictures["mono8"][0].mean(), abs=1.0)
 
 
 @pytest.fixture

@@ -363,7 +363,7 @@ def test_a_rolling_shutter_at_rest_sees_what_a_global_one_sees(flat_world, model
         ([{"name": "a_optical"}], "name: expected a letter"),
         ([{"name": "a"}, {"name": "a"}], "found a more than once"),
         ([{"name": "a", "outputs": []}], "outputs: expected some of"),
-        ([{"name": "a", "outputs": ["rgb", "mono"]}], "not both rgb and mono"),
+        ([{"name": "a", "outputs": ["rgb", "mono"]}], "of mono, rgb and bgr one"),
         ([{"name": "a", "outputs": ["depth", "depth"]}], "each once"),
         ([{"name": "a", "outputs": ["thermal"]}], "outputs: expected some of"),
         ([{"name": "a", "preset": "kodak"}], "a: preset: camera has none named 'kodak'"),

@@ -1,19 +1,24 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `sensors`: truth in; IMU, magnetometer, barometer and GNSS out."""
+"""Node `sensors`: truth in; IMU, magnetometer, barometer, GNSS and the IMU's mounting out."""
 
 import sys
 from functools import partial
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import AccelStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
+from tf2_msgs.msg import TFMessage
 
+from aerotwin_core.frames import quaternion_from_rotation
+from aerotwin_core.messages import serialize, transform_message, transform_stamped
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_core.ros.qos import IMU_DEPTH, LATCHED, reliable
+from aerotwin_sensor_models.presets import load_preset
 from aerotwin_sensor_models.ros import sensor_suite
 from aerotwin_sensor_models.ros.parameters import SensorsParameters
 from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
@@ -42,20 +47,23 @@ class SensorsNode(ConfiguredNode):
         self._truth = TRUTH | (VIBRATION if parameters.vibration else {})
         self._together: dict[str, Any] = {}
         self._n_refused = 0
-        self._wire()
+        self._wire(parameters)
         self._watch = InputWatch(
             self, "truth/odom", parameters.input_timeout_s, "is its publisher still alive?"
         )
         publish_diagnostics(self, self._report)
         self.get_logger().info(f"sensors with {parameters}")
 
-    def _wire(self) -> None:
+    def _wire(self, parameters: SensorsParameters) -> None:
         qos = {"qos_overriding_options": OVERRIDABLE}
         deep = reliable(IMU_DEPTH)
         self._publish = {
             topic: self.create_publisher(cls, topic, deep, **qos).publish
             for topic, cls in TYPES.items()
         }
+        if parameters.imu != sensor_suite.NONE:
+            self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
+            self._static.publish(serialize(_mounting(parameters)))
         for topic, cls in self._truth.items():
             on_truth = partial(self._on_truth, topic)
             self.create_subscription(cls, topic, on_truth, deep, **qos)
@@ -93,6 +101,13 @@ class SensorsNode(ConfiguredNode):
         values["n_refused"] = str(self._n_refused)
         n_lost = counters.n_repeated + self._n_refused
         return (WARN if n_lost else OK), f"{n_lost} steps lost", values
+
+
+def _mounting(parameters: SensorsParameters) -> Any:
+    """Return the place of the IMU on the body as TFMessage."""
+    imu, frames = load_preset("imu", parameters.imu), (parameters.body_frame, parameters.imu_frame)
+    q_body_imu = quaternion_from_rotation(imu.R_body_imu)
+    return transform_message([transform_stamped(0, *frames, np.array(imu.lever_arm_m), q_body_imu)])
 
 
 def main() -> int:
