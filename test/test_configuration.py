@@ -60,6 +60,7 @@ VEHICLES = sorted(
 )
 WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 ROUTES = sorted(CONFIG.glob("routes/*.yaml"))
+SLAMS = sorted(CONFIG.glob("slams/*.yaml"))
 
 
 def parameters_of_node(path: Path) -> dict:
@@ -77,6 +78,7 @@ def test_every_file_is_loaded_by_one_of_these_tests():
         *CAMERAS,
         *PRESETS,
         *ROUTES,
+        *SLAMS,
         *WAYPOINTS,
         *VEHICLES,
     }
@@ -133,6 +135,13 @@ def test_the_cases_of_a_relay_are_cases(path):
     from aerotwin_scenarios.relay_cases import load_cases
 
     assert load_cases(path)
+
+
+@pytest.mark.parametrize("path", SLAMS, ids=lambda path: path.name)
+def test_the_description_of_a_slam_is_one(path):
+    from aerotwin_slam_runs.description import load_description
+
+    assert load_description(path).command
 
 
 @pytest.mark.parametrize("path", MISSIONS, ids=lambda path: path.name)
