@@ -169,18 +169,14 @@ class CameraSettings:
     pitch_deg: float = parameter(
         0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
     )
-    encoding: str = parameter(
-        "mono8", text="of the images of the pair", choices=("mono8", "rgb8", "bgr8")
-    )
+    encoding: str = parameter("mono8", text="of its images", choices=("mono8", "rgb8", "bgr8"))
     noise: str = parameter("default", text="camera noise preset")
     preset: str = parameter(
         NO_PRESET,
         text="camera preset of the stereo pair, with lens, baseline and noise of its own; none = "
         "rectified, as width, height, focal length, baseline and noise above say",
     )
-    file: str = parameter(
-        NO_FILE, text="path of a file of further cameras: each with name, preset, place, outputs"
-    )
+    file: str = parameter(NO_FILE, text="file of further cameras: name, preset, place, outputs")
 
     @property
     def rig(self) -> StereoRig:
