@@ -50,7 +50,6 @@ FROM_LAUNCH = {
 """Parameters without a default that the launch file of a scenario gives."""
 ROUNDED_M = 0.01
 """Places in files are written to the centimetre."""
-SLAMS = sorted(CONFIG.glob("slams/*.yaml"))
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
 PRESETS = sorted(path for path in CONFIG.glob("cameras/*.yaml") if "source" in read_yaml(path))
 CAMERAS = sorted(set(CONFIG.glob("cameras/*.yaml")) - set(PRESETS))
@@ -82,16 +81,8 @@ def test_every_file_is_loaded_by_one_of_these_tests():
         *SLAMS,
         *WAYPOINTS,
         *VEHICLES,
-        *SLAMS,
     }
     assert known == set(CONFIG.glob("*/*.yaml"))
-
-
-@pytest.mark.parametrize("path", SLAMS, ids=lambda path: path.name)
-def test_a_description_of_a_slam_is_one(path):
-    from aerotwin_slam_runs.description import load_description
-
-    assert load_description(path).command
 
 
 @pytest.mark.parametrize("path", AIRFRAMES, ids=lambda path: path.name)
