@@ -5,6 +5,7 @@
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from aerotwin_core.limits import check_is_file
@@ -14,6 +15,8 @@ from aerotwin_launch.expand import declared_arguments
 from aerotwin_launch.schema import load_actions
 
 SEPARATOR = ":="
+SHIPPED = "aerotwin_bringup"
+"""Package whose launch files are found by their names alone."""
 
 
 def split_tokens(tokens: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -30,13 +33,12 @@ def split_tokens(tokens: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> Path:
-    """Return the launch file that `FILE` or `PACKAGE FILE` names."""
+    """Return the launch file that `FILE`, `PACKAGE FILE` or the `NAME` of a shipped one names."""
     if len(target) == 1:
         path = Path(target[0])
         check_is_file(path)
         if not path.is_file():
-            hint = f"; one of a package is named by both: aerotwin_bringup {path.name}"
-            raise LaunchError(None, f"launch file '{target[0]}' does not exist{hint}")
+            path = _shipped(path, environment)
     elif len(target) == 2:
         try:
             path = packages.share_file(target[0], target[1], environment)
@@ -50,6 +52,16 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
         )
         raise LaunchError(None, message)
     return path
+
+
+def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
+    """Return the shipped launch file of this name, with or without its ending."""
+    if path.name == str(path):
+        name = path.name if path.suffix else f"{path.name}.launch.yaml"
+        with suppress(packages.LookupFailure):
+            return packages.share_file(SHIPPED, name, environment)
+    hint = f"; one of a package is named by both: {SHIPPED} {path.name}"
+    raise LaunchError(None, f"launch file '{path}' does not exist{hint}")
 
 
 def describe_arguments(path: Path) -> str:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a launch file without ROS's own launch.
 
-FILE is a path to a YAML launch file, or PACKAGE FILE as in `ros2 launch`. The same files run
+FILE is a path to a YAML launch file, the name of one of this workspace (sitl_flight, from any
+folder), or PACKAGE FILE as in `ros2 launch`. The same files run
 through `ros2 launch` on a ROS machine; this command builds the very same command lines, and
 refuses what it does not know by name and line before anything starts.
 

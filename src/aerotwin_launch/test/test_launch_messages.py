@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from aerotwin_launch import LaunchError, expand_launch_file
+from aerotwin_launch import LaunchError, arguments, expand_launch_file
 from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_tokens
 from aerotwin_launch.launch_command import launch_scenario
 from aerotwin_launch.log_folder import make_log_folder
@@ -133,11 +133,23 @@ def test_an_argument_of_a_file_that_is_included_or_left_out_is_known(tmp_path, l
 
 
 def test_words_name_a_file_or_a_package_and_arguments(stub_prefix, launch_environment):
-    target, arguments = split_tokens(["stub_pkg", "a:=1", "shared.launch.yaml", "b:=x:=y", "a:=2"])
+    target, provided = split_tokens(["stub_pkg", "a:=1", "shared.launch.yaml", "b:=x:=y", "a:=2"])
     assert target == ["stub_pkg", "shared.launch.yaml"]
-    assert arguments == {"a": "2", "b": "x:=y"}
+    assert provided == {"a": "2", "b": "x:=y"}
     found = find_launch_file(target, launch_environment)
     assert found == stub_prefix / "share/stub_pkg/launch/shared.launch.yaml"
+
+
+@pytest.mark.parametrize("name", ["shared", "shared.launch.yaml"])
+def test_a_shipped_launch_file_is_found_by_its_name_from_any_folder(
+    name, stub_prefix, launch_environment, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(arguments, "SHIPPED", "stub_pkg")
+    found = find_launch_file([name], launch_environment)
+    assert found == stub_prefix / "share/stub_pkg/launch/shared.launch.yaml"
+    with pytest.raises(LaunchError, match="does not exist"):
+        find_launch_file([f"launch/{name}"], launch_environment)
 
 
 @pytest.mark.parametrize(
