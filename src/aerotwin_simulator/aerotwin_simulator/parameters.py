@@ -212,6 +212,11 @@ class ScannerSettings:
         0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
     )
 
+    @property
+    def is_mounted(self) -> bool:
+        """Whether there is one."""
+        return self.preset != NO_PRESET
+
 
 @dataclass(frozen=True, kw_only=True)
 class LidarSettings(ScannerSettings):
@@ -362,16 +367,6 @@ class SimulatorParameters:
     def has_cameras(self) -> bool:
         """Whether anything is rendered."""
         return self.camera.is_rendered or self.camera.file != NO_FILE
-
-    @property
-    def has_lidar(self) -> bool:
-        """Whether a lidar spins."""
-        return self.lidar.preset != NO_PRESET
-
-    @property
-    def has_radar(self) -> bool:
-        """Whether a radar spins."""
-        return self.radar.preset != NO_PRESET
 
     @property
     def step_ns(self) -> int:

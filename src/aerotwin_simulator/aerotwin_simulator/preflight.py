@@ -32,9 +32,9 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             own = plan.parameters
             make_extra_sensors(own)
             check_vehicle_cameras(own.camera)
-            if own.has_lidar:
+            if own.lidar.is_mounted:
                 load_preset("lidar", own.lidar.preset)
-            if own.has_radar:
+            if own.radar.is_mounted:
                 load_preset("radar", own.radar.preset)
             airframe = load_airframe(own.airframe)
             mission = mission_of(plan)

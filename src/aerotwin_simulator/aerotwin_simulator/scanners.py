@@ -155,9 +155,9 @@ def make_scanners(
 ) -> dict[str, BodyScanner]:
     """Return the lidar and the radar that the parameters name, by `lidar` and `radar`."""
     found = {}
-    if parameters.has_lidar:
+    if parameters.lidar.is_mounted:
         found["lidar"] = make_lidar(parameters, queries, vehicle)
-    if parameters.has_radar:
+    if parameters.radar.is_mounted:
         found["radar"] = make_radar(parameters, queries, vehicle)
     return found
 

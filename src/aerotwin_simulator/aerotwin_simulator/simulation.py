@@ -98,7 +98,7 @@ class Simulation:
         self._follower = WorldFollower(self.world, [renderer, queries])
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
         leader = next((plan for plan in plans if plan.parameters.has_cameras), plans[0])
-        scanner = next((plan for plan in plans if plan.parameters.has_lidar), None)
+        scanner = next((plan for plan in plans if plan.parameters.lidar.is_mounted), None)
         try:
             for plan in plans:
                 surroundings = Surroundings(
@@ -131,7 +131,7 @@ class Simulation:
     @property
     def scanner(self) -> SimulatedVehicle:
         """The vehicle at whose scans nodes are awaited: the first with a lidar, or the first."""
-        with_lidar = (v for v in self.vehicles if v.parameters.has_lidar)
+        with_lidar = (v for v in self.vehicles if v.parameters.lidar.is_mounted)
         return next(with_lidar, self.vehicles[0])
 
     @property

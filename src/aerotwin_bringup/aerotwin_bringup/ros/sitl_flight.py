@@ -51,7 +51,7 @@ class SitlFlightParameters(FlightNodeParameters):
                 f"{self.wait_for}; it answers on {topics.SLAM_ODOM.name} only"
             )
 
-        if self.slam == OF_LIDAR and not self.has_lidar:
+        if self.slam == OF_LIDAR and not self.lidar.is_mounted:
             raise ParameterError(
                 f"lidar.preset: expected one with slam {OF_LIDAR}, found '{self.lidar.preset}'; "
                 "name spinning_16 for instance"
@@ -72,13 +72,13 @@ class SitlFlightParameters(FlightNodeParameters):
         """Whether a SLAM takes part and receives data: the shipped one needs the stereo pair."""
         if self.slam == SHIPPED:
             return self.camera.is_rendered
-        return self.slam != "none" and (self.has_cameras or self.has_lidar)
+        return self.slam != "none" and (self.has_cameras or self.lidar.is_mounted)
 
     @property
     def is_followed(self) -> bool:
         """Whether the loop waits for the SLAM's answers, or those of a node that estimates none."""
         if self.slam == "none" and self.wait_for == topics.STEP_ACK.name:
-            return self.has_cameras or self.has_lidar
+            return self.has_cameras or self.lidar.is_mounted
         return self.is_judged and bool(self.wait_for)
 
 

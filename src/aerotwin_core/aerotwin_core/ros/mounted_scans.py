@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Lidar scans with the mounting of the lidar on the body, from lidar/points and /tf_static."""
+"""Scans with the mounting of their sensor on the body, from its topic and /tf_static."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from aerotwin_core.ros.static_tree import StaticTree
 
 MAX_PENDING = 50
 """Scans kept until tf_static is there."""
+LIDAR_POINTS = TopicSource(topic="lidar/points", kind=PointCloud2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,18 +35,22 @@ class MountedScan:
 class MountedScans:
     """Subscribes for a node and calls `on_scan` with every `MountedScan`, in the order of arrival.
 
+    `sources` give PointCloud2 messages, themselves or by their conversion.
     `counters` has the numbers of delivered (`n_scans`) and of skipped scans (`n_scans_skipped`).
     """
 
     def __init__(
-        self, node: ConfiguredNode, base_frame: str, on_scan: Callable[[MountedScan], None]
+        self,
+        node: ConfiguredNode,
+        base_frame: str,
+        on_scan: Callable[[MountedScan], None],
+        sources: Sequence[TopicSource] = (LIDAR_POINTS,),
     ) -> None:
         self._node, self._base_frame, self._on_scan = node, base_frame, on_scan
         self._tree = StaticTree()
         self._pending: deque[PointCloud2] = deque()
         self.counters = {"n_scans": 0, "n_scans_skipped": 0}
-        source = TopicSource(topic="lidar/points", kind=PointCloud2)
-        node.intakes.add(source, self._on_cloud, depth=CLOUD_DEPTH)
+        node.intakes.add(sources, self._on_cloud, depth=CLOUD_DEPTH)
         self._tree.subscribe(node, self._process)
 
     def skip(self, reason: str) -> None:
@@ -58,7 +63,7 @@ class MountedScans:
         self._process()
         if len(self._pending) > MAX_PENDING:
             self._pending.popleft()
-            self.skip("tf_static of the lidar is missing")
+            self.skip(f"tf_static of {message.header.frame_id} is missing")
 
     def _process(self) -> None:
         while self._pending:

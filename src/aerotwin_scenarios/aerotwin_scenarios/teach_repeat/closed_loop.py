@@ -6,7 +6,6 @@ The repeater computes a command from each scan of lidar or radar, which acts aft
 simulation has no access to the route, and the repeater none to the truth.
 """
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
@@ -34,10 +33,9 @@ from aerotwin_simulator.ground import (
 )
 from aerotwin_teach_repeat.localization import ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.radar import (
-    BeamView,
     RadarOdometry,
-    RadarProtocol,
-    radar_localizer,
+    RadarSenses,
+    known_of_the_radar,
 )
 from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
@@ -111,7 +109,7 @@ class RadarSensor:
         self.radar: RadarParameters = load_preset("radar", study.radar)
         self.period_ns = self.radar.period_ns
         self.T_base_radar = study.robot.T_base_lidar
-        self.protocol = known_of_the_radar(study.radar_protocol, self.radar, self.T_base_radar)
+        self.protocol = known_of_the_radar(study.radar_protocol, self.radar)
 
     def simulate(
         self, robot: GroundRobotParameters, queries: WorldQueries, T_map_base: FloatArray,
@@ -131,19 +129,8 @@ class RadarSensor:
         self, graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
     ) -> tuple[RadarOdometry, SubmapLocalizer]:
         """Return odometry and localiser by radar."""
-        odometry = RadarOdometry(self.protocol.odometry, self.T_base_radar[:3, 3])
-        return odometry, radar_localizer(graph, route_ids, self.protocol)
-
-
-def known_of_the_radar(
-    protocol: RadarProtocol, radar: RadarParameters, T_base_radar: FloatArray
-) -> RadarProtocol:
-    """Return a protocol that knows its radar's data sheet: Doppler shift, beam, height."""
-    view: BeamView = dataclasses.replace(
-        protocol.view, height_m=float(T_base_radar[2, 3]), beam_deg=radar.beam_elevation_deg
-    )
-    odometry = dataclasses.replace(protocol.odometry, doppler_shift_s=radar.doppler_shift_s)
-    return dataclasses.replace(protocol, view=view, odometry=odometry)
+        found = RadarSenses(graph, route_ids, self.protocol, self.T_base_radar)
+        return found.odometry, found.localizer
 
 
 def in_base(scan: LidarTurn, T_base_lidar: FloatArray) -> np.ndarray:

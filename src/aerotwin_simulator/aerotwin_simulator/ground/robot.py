@@ -24,7 +24,6 @@ from aerotwin_simulator.ground.sensing import (
 )
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.parameters import (
-    NO_PRESET,
     LidarSettings,
     RadarSettings,
     same_parameter,
@@ -77,16 +76,6 @@ class GroundRobotParameters:
         """The mounting of the radar (4, 4)."""
         return mounting_of(self.radar)
 
-    @property
-    def has_lidar(self) -> bool:
-        """Whether a lidar spins."""
-        return self.lidar.preset != NO_PRESET
-
-    @property
-    def has_radar(self) -> bool:
-        """Whether a radar spins."""
-        return self.radar.preset != NO_PRESET
-
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
     """Return a vehicle: `unicycle` or `bicycle`, or a YAML file with one of them as its key.
@@ -124,9 +113,9 @@ def carried_sensors(
     """
     p = parameters
     found: list[tuple[TurningSensor[LidarTurn | RadarScan], np.ndarray]] = []
-    if p.has_lidar:
+    if p.lidar.is_mounted:
         found.append((lidar_sensing(p), p.T_base_lidar))
-    if p.has_radar:
+    if p.radar.is_mounted:
         found.append((RadarSensing(load_preset("radar", p.radar.preset), p.seed), p.T_base_radar))
     return found
 

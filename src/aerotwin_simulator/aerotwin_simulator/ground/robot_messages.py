@@ -60,9 +60,9 @@ def odometry_transform(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
 def mounting_transforms(robot: GroundRobotParameters) -> bytes:
     """Return the edges base_link to lidar and to radar for /tf_static."""
     mounted = []
-    if robot.has_lidar:
+    if robot.lidar.is_mounted:
         mounted.append((LIDAR_FRAME, robot.T_base_lidar))
-    if robot.has_radar:
+    if robot.radar.is_mounted:
         mounted.append((RADAR_FRAME, robot.T_base_radar))
     edges = [
         transform_stamped(0, "base_link", frame, *pose_from_transform(T)) for frame, T in mounted

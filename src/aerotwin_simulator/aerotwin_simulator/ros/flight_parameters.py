@@ -46,5 +46,5 @@ class FlightNodeParameters(SimulatorParameters):
     def waits_at_scans(self) -> bool:
         """Whether that node answers the scans of the lidar, not the frames of a camera."""
         if self.wait_at == "auto":
-            return self.has_lidar and not self.has_cameras
+            return self.lidar.is_mounted and not self.has_cameras
         return self.wait_at == "lidar"

@@ -47,7 +47,7 @@ class GroundSimulatorNode(ConfiguredNode):
             command_timeout_s=p.command_timeout_s,
             clock=time.monotonic,
         )
-        if p.has_lidar:
+        if p.lidar.is_mounted:
             self._max_range_m = load_preset("lidar", p.lidar.preset).maximum_range_m
         self._n_refused = 0
         self._wire()
@@ -63,12 +63,12 @@ class GroundSimulatorNode(ConfiguredNode):
         self._publish_odom = self.create_publisher(Odometry, "odom", deep, **qos).publish
         self._publish_tf = self.create_publisher(TFMessage, "/tf", deep, **qos).publish
         clouds, images = reliable(CLOUD_DEPTH), reliable(IMAGE_DEPTH)
-        if self._options.has_lidar:
+        if self._options.lidar.is_mounted:
             self._publish_cloud = self.create_publisher(
                 PointCloud2, "lidar/points", clouds, **qos
             ).publish
             self._publish_scan = self.create_publisher(LaserScan, "scan", deep, **qos).publish
-        if self._options.has_radar:
+        if self._options.radar.is_mounted:
             self._publish_polar = self.create_publisher(Image, "radar/polar", images, **qos).publish
             self._publish_targets = self.create_publisher(
                 PointCloud2, "radar/points", clouds, **qos

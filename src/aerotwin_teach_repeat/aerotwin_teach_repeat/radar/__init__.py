@@ -16,7 +16,8 @@ if TYPE_CHECKING:
         RadarOdometry,
         RadarOdometryParameters,
         RadarProtocol,
-        radar_localizer,
+        RadarSenses,
+        known_of_the_radar,
     )
     from aerotwin_teach_repeat.radar.planar import BeamView, PlanarMatcher, submap_matcher
 else:

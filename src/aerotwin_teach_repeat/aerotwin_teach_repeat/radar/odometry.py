@@ -15,7 +15,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter
-from aerotwin_sensor_models import DetectorParameters
+from aerotwin_sensor_models import DetectorParameters, RadarParameters
 from aerotwin_teach_repeat.localization.localizer import SubmapLocalizer
 from aerotwin_teach_repeat.localization.matcher import ScanMatch
 from aerotwin_teach_repeat.localization.odometry import (
@@ -33,7 +33,7 @@ from aerotwin_teach_repeat.radar.planar import (
     line_normals,
     submap_matcher,
 )
-from aerotwin_teach_repeat.route_graph import RouteGraph
+from aerotwin_teach_repeat.route_graph import RouteGraph, Submap
 
 RADAR_SCANS = OdometryParameters(
     protocol=replace(RADAR_MATCHING, max_range_m=69.0, min_matched_ratio=0.4), map_memory_m=5.0
@@ -67,7 +67,7 @@ class RadarOdometry(ScanOdometry):
     ) -> None:
         p = parameters or RadarOdometryParameters()
         self._shift_s, self._twist = p.doppler_shift_s, np.zeros(6)
-        self._p_base_radar = np.zeros(3) if p_base_radar is None else np.asarray(p_base_radar)
+        self.p_base_radar = np.zeros(3) if p_base_radar is None else np.asarray(p_base_radar)
         super().__init__(p.scans, lambda scans: _FlatMap(scans, p.line_radius_m))
 
     def add(
@@ -79,7 +79,7 @@ class RadarOdometry(ScanOdometry):
     ) -> ScanOdometryFrame:
         """Add a turn; parameters as `ScanOdometry.add`."""
         twist = self._twist if wheel_twist is None else whole_twist(wheel_twist)
-        still = without_doppler(points_base, twist, self._p_base_radar, self._shift_s)
+        still = without_doppler(points_base, twist, self.p_base_radar, self._shift_s)
         frame = super().add(still, times_s, stamp_ns, wheel_twist)
         self._twist = frame.twist
         return frame
@@ -142,10 +142,40 @@ class RadarProtocol:
     localization: LocalizationProtocol = field(default_factory=lambda: RADAR_MATCHING)
 
 
-def radar_localizer(
-    graph: RouteGraph, route_ids: Sequence[int], protocol: RadarProtocol | None = None
-) -> SubmapLocalizer:
-    """Return the localiser of a route for turns of a radar, on the submaps of a lidar."""
-    p = protocol or RadarProtocol()
-    make_matcher = submap_matcher(p.localization, p.view)
-    return SubmapLocalizer(graph, route_ids, p.localization, make_matcher=make_matcher)
+def known_of_the_radar(protocol: RadarProtocol, radar: RadarParameters) -> RadarProtocol:
+    """Return a protocol that knows its radar's data sheet: Doppler shift and beam."""
+    view = replace(protocol.view, beam_deg=radar.beam_elevation_deg)
+    odometry = replace(protocol.odometry, doppler_shift_s=radar.doppler_shift_s)
+    return replace(protocol, view=view, odometry=odometry)
+
+
+class RadarSenses:
+    """Odometry and localiser of a route for turns of a radar, on the submaps of a lidar.
+
+    `T_base_radar` (4, 4) is the mounting; without it, `mount` is to be called before the first turn
+    (else the radar is above the base, at the height of the protocol's view).
+    """
+
+    def __init__(
+        self,
+        graph: RouteGraph,
+        route_ids: Sequence[int],
+        protocol: RadarProtocol | None = None,
+        T_base_radar: FloatArray | None = None,
+    ) -> None:
+        p = protocol or RadarProtocol()
+        self._protocol, self._view = p.localization, p.view
+        self.odometry = RadarOdometry(p.odometry)
+        self.localizer = SubmapLocalizer(
+            graph, route_ids, p.localization, make_matcher=self._make_matcher
+        )
+        if T_base_radar is not None:
+            self.mount(T_base_radar)
+
+    def mount(self, T_base_radar: FloatArray) -> None:
+        """Set where the radar is on the vehicle; its height selects the part of the map."""
+        self.odometry.p_base_radar = np.asarray(T_base_radar[:3, 3])
+        self._view = replace(self._view, height_m=float(T_base_radar[2, 3]))
+
+    def _make_matcher(self, submap: Submap) -> PlanarMatcher:
+        return submap_matcher(self._protocol, self._view)(submap)

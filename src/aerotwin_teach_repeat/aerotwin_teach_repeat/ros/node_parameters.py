@@ -30,8 +30,15 @@ class RepeatNodeParameters(TrackerParameters, RepeatParameters):
     tracker: str = parameter(
         "model_predictive", text="control law of the path tracker", choices=tuple(TRACKERS)
     )
+    sensor: str = parameter(
+        "lidar", text="what it localises by; a turn of the radar is the time between two commands",
+        choices=("lidar", "radar"),
+    )  # fmt: skip
+    radar: str = parameter(
+        "navtech_cir304", text="data sheet of the radar: preset, or path of a file like one"
+    )
     localization: str = parameter(
-        "", text="YAML file of the localisation's protocol; empty = its defaults"
+        "", text="YAML file of the localisation's protocol (of the radar's); empty = its defaults"
     )
     is_started_at_once: bool = parameter(
         False, text="start with the first scan instead of waiting for ~/start"
@@ -41,7 +48,7 @@ class RepeatNodeParameters(TrackerParameters, RepeatParameters):
     )
     map_frame: str = parameter("map", text="frame of the route graph")
     odom_frame: str = parameter("odom", text="frame of the wheel odometry")
-    base_frame: str = parameter("base_link", text="frame of the vehicle, below the lidar")
+    base_frame: str = parameter("base_link", text="frame of the vehicle, below the sensor")
     publish_tf: bool = parameter(True, text="publish map -> odom on /tf")
 
 

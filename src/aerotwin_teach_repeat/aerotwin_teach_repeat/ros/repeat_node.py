@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `repeat`: lidar/points and odom in; cmd_vel, map -> odom, route and route graph out."""
+"""Node `repeat`: scans and odom in; cmd_vel, map -> odom, route and route graph out."""
 
 import sys
 
@@ -11,12 +11,10 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
 
 from aerotwin_core.frames import invert_transform
-from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import LATCHED, reliable
-from aerotwin_teach_repeat.localization import LocalizationProtocol, ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.repeat import Repeater, RepeatParameters, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.ros.node_parameters import TRACKERS, RepeatNodeParameters, part
@@ -27,6 +25,7 @@ from aerotwin_teach_repeat.ros.route_messages import (
     path_message,
 )
 from aerotwin_teach_repeat.ros.scan_intake import BaseScan, ScanIntake
+from aerotwin_teach_repeat.ros.senses import Senses, make_senses
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.tracking import RoutePath, TrackerParameters
 
@@ -39,15 +38,17 @@ class RepeatNode(ConfiguredNode):
 
     def __init__(self) -> None:
         super().__init__("repeat")
-        self._settings = p = declare_parameters(self, RepeatNodeParameters)
+        p = declare_parameters(self, RepeatNodeParameters)
         self._graph = RouteGraph.load(p.route_graph)
         self._route_ids = route_of(self._graph, p.start_id, p.goal_id)
-        self._repeater = make_repeater(self._graph, self._route_ids, p)
+        self._senses = make_senses(self._graph, self._route_ids, p)
+        self._settings = p = self._senses.parameters
+        self._repeater = make_repeater(self._graph, self._route_ids, self._senses)
         self._step: RepeatStep | None = None
         self._n_reported = self._n_localised = self._heard_ns = 0
-        self._is_quiet = True
+        self._is_quiet, self._is_mounted = True, False
         self._wire()
-        self._intake = ScanIntake(self, p.base_frame, self._on_scan)
+        self._intake = ScanIntake(self, p.base_frame, self._on_scan, self._senses.sources)
         publish_diagnostics(self, self._report)
         self.create_timer(p.control_period_s, self._on_tick)
         self.get_logger().info(f"route of {len(self._route_ids)} vertices, with {p}")
@@ -70,6 +71,9 @@ class RepeatNode(ConfiguredNode):
             self.create_service(Trigger, f"~/{name}", lambda _, answer, act=act: act(answer))
 
     def _on_scan(self, scan: BaseScan) -> None:
+        if not self._is_mounted:
+            self._senses.mount(scan.T_base_sensor)
+            self._is_mounted = True
         step = self._repeater.on_scan(
             scan.points_base, scan.times_s, scan.stamp_ns, scan.wheel_twist
         )
@@ -151,16 +155,13 @@ def route_of(graph: RouteGraph, start_id: int, goal_id: int) -> list[int]:
     return graph.route(run[0] if start_id < 0 else start_id, run[-1] if goal_id < 0 else goal_id)
 
 
-def make_repeater(graph: RouteGraph, route_ids: list[int], p: RepeatNodeParameters) -> Repeater:
+def make_repeater(graph: RouteGraph, route_ids: list[int], senses: Senses) -> Repeater:
     """Return the repeater of a route, configured by the parameters."""
-    protocol = LocalizationProtocol()
-    if p.localization:
-        protocol = load_parameters_file(LocalizationProtocol, p.localization)
+    p = senses.parameters
     route = RoutePath(graph.poses_map(route_ids))
     tracker = TRACKERS[p.tracker](route, part(TrackerParameters, p))
-    localizer = SubmapLocalizer(graph, route_ids, protocol)
     parameters = part(RepeatParameters, p)
-    return Repeater(graph, route_ids, localizer, ScanOdometry(), tracker, parameters)
+    return Repeater(graph, route_ids, senses.localizer, senses.odometry, tracker, parameters)
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from aerotwin_teach_repeat.radar import (
     RadarOdometry,
     RadarOdometryParameters,
     RadarProtocol,
-    radar_localizer,
+    RadarSenses,
 )
 from aerotwin_teach_repeat.radar.odometry import without_doppler
 from aerotwin_teach_repeat.radar.planar import (
@@ -228,7 +228,7 @@ def graph():
 
 def test_a_route_is_followed_and_found_on_tilted_ground():
     taught, lift = graph()
-    found = radar_localizer(taught, taught.ids, RadarProtocol(view=VIEW))
+    found = RadarSenses(taught, taught.ids, RadarProtocol(view=VIEW)).localizer
     T_odom = np.eye(4)
     for k in range(0, 30, 3):
         T = circle_pose(2.0 * k / 30)
@@ -247,7 +247,8 @@ def test_a_route_is_followed_and_found_on_tilted_ground():
 def test_start_errors_of_half_a_metre_and_ten_degrees_are_corrected(seed):
     taught, lift = graph()
     rng = np.random.default_rng(seed)
-    found, way = radar_localizer(taught, taught.ids, RadarProtocol(view=VIEW)), rng.normal(size=2)
+    found = RadarSenses(taught, taught.ids, RadarProtocol(view=VIEW)).localizer
+    way = rng.normal(size=2)
     T = circle_pose(2.0 * 12 / 30)
     offset = [*(0.5 * way / np.linalg.norm(way)), 0.0]
     found.reset(12, moved(np.eye(4), offset, 10.0 * rng.choice([-1.0, 1.0])))
@@ -258,7 +259,7 @@ def test_start_errors_of_half_a_metre_and_ten_degrees_are_corrected(seed):
 
 def test_a_turn_of_another_place_is_refused():
     taught, _ = graph()
-    found = radar_localizer(taught, taught.ids, RadarProtocol(view=VIEW))
+    found = RadarSenses(taught, taught.ids, RadarProtocol(view=VIEW)).localizer
     found.reset(12)
     result = found.localize(peaks(circle_pose(4.5))[0], 0, np.eye(4))
     assert not result.accepted and result.reason
