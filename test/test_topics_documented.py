@@ -4,7 +4,13 @@
 
 import pytest
 
-from support.documented_topics import DOCS, documented_topics, page_of_topics, rows_below
+from support.documented_topics import (
+    DOCS,
+    documented_topics,
+    page_of_parameters,
+    page_of_topics,
+    rows_below,
+)
 from support.graph_observer import observed_launch
 
 pytest.importorskip("rclpy")
@@ -112,7 +118,9 @@ def services_of(observer, node):
     return {name: types[0] for name, types in found if not any(w in name for w in OF_OTHERS)}
 
 
-def test_a_flight_shows_the_topics_and_services_of_the_documentation(page, coarse_world, tmp_path):
+def test_a_flight_shows_topics_services_and_parameters_of_the_documentation(
+    page, coarse_world, tmp_path
+):
     (tmp_path / "cameras.yaml").write_text(CAMERAS)
     (tmp_path / "slam.yaml").write_text(SLAM)
     words = [
@@ -127,6 +135,7 @@ def test_a_flight_shows_the_topics_and_services_of_the_documentation(page, coars
         observer.run(process, comparison.is_complete)
         services = services_of(observer, "simulator")
         interfaces = services_of(observer, "simulator_interfaces")
+        parameters = observer.parameters_of("simulator")
     comparison.check()
     inputs = {f"/{cells[0].lstrip('/')}" for _, cells in rows_below(page, ["topic", "type"])}
     heard = {name for name, node in observer.subscribed if node == "simulator"}
@@ -134,6 +143,9 @@ def test_a_flight_shows_the_topics_and_services_of_the_documentation(page, coars
     columns = ["service", "type", "what it does"]
     rows = [cells for _, cells in rows_below(page, columns)]
     assert services == {f"/{n.replace('~', 'simulator')}": kind for n, kind, _ in rows}
+    columns = ["parameter", "default", "unit", "range", "meaning"]
+    rows = rows_below(page_of_parameters("aerotwin_bringup"), columns)
+    assert parameters == {c[0] for heading, c in rows if heading == "SitlFlightParameters"}
     standard = (DOCS / "reference" / "simulation_interfaces.md").read_text("utf-8")
     columns = ["service, below ~/", "what it does here", "announced"]
     names = ", ".join(c[0] for _, c in rows_below(standard, columns) if "action" not in c[0])

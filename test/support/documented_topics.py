@@ -43,17 +43,27 @@ class DocumentedTopic:
 
 def page_of_topics() -> str:
     """Return the page with what is generated into it."""
+    made = _generated("from reference_tables import topics_page as made")
+    return (DOCS / "reference" / "topics.md").read_text("utf-8") + made
+
+
+def page_of_parameters(package: str) -> str:
+    """Return the generated page of the parameters of a package."""
+    return _generated(
+        f"import parameter_pages\nmade = lambda s: parameter_pages.parameter_pages(s)['{package}']"
+    )
+
+
+def _generated(imports: str) -> str:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path\n"
-        "from reference_tables import topics_page\n"
-        "print(topics_page(Path(sys.argv[2])))\n"
+        f"from pathlib import Path\n{imports}\nprint(made(Path(sys.argv[2])))\n"
     )
-    made = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-P", "-c", code, str(DOCS / "extensions"), str(DOCS.parent / "src")],
         capture_output=True, text=True, check=True, timeout=120.0,
     )  # fmt: skip
-    return (DOCS / "reference" / "topics.md").read_text("utf-8") + made.stdout
+    return done.stdout
 
 
 def rows_below(page: str, columns: list[str]) -> Iterator[tuple[str, list[str]]]:

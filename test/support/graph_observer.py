@@ -120,6 +120,17 @@ class GraphObserver:
                 found.append(1.0 / statistics.fmean(s for s in steps if s < longest_s))
         return found
 
+    def parameters_of(self, node: str) -> set[str]:
+        """Return the parameters of a node, without those that every node has."""
+        from rcl_interfaces.srv import ListParameters
+
+        client = self.node.create_client(ListParameters, f"/{node}/list_parameters")
+        assert client.wait_for_service(LIMIT_S)
+        future = client.call_async(ListParameters.Request())
+        self._executor.spin_until_future_complete(future, LIMIT_S)
+        common = ("qos_overrides.", "use_sim_time", "start_type_description_service")
+        return {n for n in future.result().result.names if not n.startswith(common)}
+
     def close(self) -> None:
         """End the node."""
         self._executor.shutdown()
