@@ -77,6 +77,7 @@ def write_recording(
     lens=LENS,
     mount=mounting,
     depth=False,
+    picture=frame_image,
     start_ns=START_NS,
     frame_ns=FRAME_NS,
     compression="",
@@ -95,7 +96,7 @@ def write_recording(
         for k in range(N_FRAMES):
             at = start_ns + k * frame_ns
             info = camera_messages.camera_info_message(at, frame, lens, 0.11 * side)
-            pixels, topic = frame_image(k, side, encodings[side]), f"/stereo/{name}/image_raw"
+            pixels, topic = picture(k, side, encodings[side]), f"/stereo/{name}/image_raw"
             image = camera_messages.image_message(at, frame, pixels)
             if compression:
                 image, topic = compressed(image, pixels, compression), f"{topic}/compressed"
