@@ -14,6 +14,7 @@ Examples
   aerotwin evaluate map cliff slam.ply -o result
   aerotwin evaluate map reference.binvox slam.pcd --surface model.obj --align coarse -o result
   aerotwin evaluate map world.yaml slam.ply --poses truth.tum --lidar -15 15 --fail-if "f < 0.8"
+  aerotwin evaluate map cliff slam.ply --initial-from trajectory_result --align none
   aerotwin evaluate map - slam.ply --json -
 """
 
@@ -37,8 +38,8 @@ NO_REFERENCE = "-"
 _OF_POSES = ("camera", "lidar", "mount", "range_m")
 _OF_REFERENCE = (
     "surface", "reference_unit", "reference_bin_columns", "surface_unit", "align", "distance",
-    "method", "thin_m", "scale", "initial", "origin", "reference_origin", "placed", "region",
-    "cut_m", "poses", *_OF_POSES,
+    "method", "thin_m", "scale", "initial", "initial_from", "origin", "reference_origin", "placed",
+    "region", "cut_m", "poses", *_OF_POSES,
 )  # fmt: skip
 
 
@@ -114,6 +115,12 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
         help="T_reference_estimate (4x4) to start at; with --scale it may have a scale",
     )
     add(
+        "--initial-from",
+        metavar="RESULT",
+        help="start where the trajectory of the same SLAM was aligned, with its scale if one was "
+        "fitted: metrics.json of evaluate trajectory, or its folder; FILE:NAME of several",
+    )
+    add(
         "--origin",
         metavar="LAT,LON[,ALT]",
         help="where the map's frame (east, north, up) lies on Earth; the start of the alignment",
@@ -122,7 +129,7 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
     add(
         "--placed",
         action="store_true",
-        help="the map (moved by --initial) is where it belongs: judge it unaligned",
+        help="the map (after --initial, --initial-from) is where it belongs: judge it unaligned",
     )
     add(
         "--region",
@@ -190,7 +197,8 @@ def run(args: argparse.Namespace) -> int:
             *reference_of(provided, beside), protocol.choices, edge_m=provided.edge_m
         )
         T_initial = start_of(
-            provided.origin, estimate.origin, initial=args.initial, origin=args.origin,
+            provided.origin, estimate.origin, initial=args.initial,
+            initial_from=args.initial_from, origin=args.origin,
             reference_origin=args.reference_origin, with_scale=protocol.choices.with_scale,
         )  # fmt: skip
         observed = observed_by(

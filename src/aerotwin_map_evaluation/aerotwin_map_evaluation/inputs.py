@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of an evaluation: transforms, true poses, field of view, start, and observed part."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform, rotation_from_quaternion
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.limits import check_is_file
 from aerotwin_core.text_lines import text_lines
 from aerotwin_map_evaluation.observed import FieldOfView, InView, camera_view
 from aerotwin_map_evaluation.protocol import MapProtocol
@@ -87,6 +90,52 @@ def read_transform(path: str | Path, *, with_scale: bool = False) -> np.ndarray:
             "a scale is taken by --initial with --scale; shear and mirrors are not"
         )
     return T
+
+
+def similarity_of_result(spec: str | Path) -> np.ndarray:
+    """Return the similarity (4, 4) that laid an evaluated trajectory onto its reference.
+
+    `spec` is a result of `aerotwin evaluate trajectory` or `evaluate bag` (`--json` FILE,
+    `metrics.json`, or its folder); of several estimates FILE:NAME. A map of the same SLAM is in the
+    same frame, and is laid onto the reference by it.
+
+    Raises `UserError` if there is no alignment, or it is not determined.
+    """
+    path, _, name = (str(spec), "", "") if Path(spec).exists() else str(spec).rpartition(":")
+    file = Path(path) / "metrics.json" if Path(path).is_dir() else Path(path)
+    try:
+        check_is_file(file)
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: no result of a trajectory can be read: {error}") from None
+    each = document if isinstance(document, dict) else {}
+    parts: Any = each.get("sections", each.get("estimates", {}))
+    parts = {"": each} if "alignment" in each else parts
+    found = {
+        key: part
+        for key, part in (parts.items() if isinstance(parts, dict) else ())
+        if isinstance(part, dict) and {"alignment", "start", "ape"} <= part.keys()
+    }
+    name = name or next(iter(found), "")
+    if name not in found or (len(found) > 1 and not str(spec).endswith(f":{name}")):
+        names = ", ".join(found) or "none"
+        raise UserError(
+            f"--initial-from {spec}: expected the result of one trajectory, found {names}; "
+            "name one of several as FILE:NAME"
+        )
+    try:
+        fit, T_start = found[name]["alignment"], found[name]["start"]["T_reference_estimate"]
+        is_determined, scale = bool(fit["is_determined"]), float(fit["scale"])
+        T_fit, T_start = np.array([fit["T_reference_estimate"], T_start], dtype=np.float64)
+        are_good = _are_rotations(np.stack([T_fit, T_start])[:, :3, :3], _ROTATION_TOLERANCE)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise UserError(f"{file}: its alignment cannot be read: {error}") from None
+    if T_fit.shape != (4, 4) or not are_good or not 0.0 < scale < np.inf:
+        raise UserError(f"{file}: its alignment must be a rotation, a shift and a scale above 0")
+    if not is_determined:
+        raise UserError(f"--initial-from {spec}: that alignment is not determined: {fit['reason']}")
+    T_scaled = T_fit @ np.diag([scale, scale, scale, 1.0])
+    return T_scaled @ T_start
 
 
 def read_poses(spec: str) -> np.ndarray:
@@ -165,17 +214,22 @@ def start_of(
     estimate: GeodeticPoint | None,
     *,
     initial: str | None,
+    initial_from: str | None = None,
     origin: str | None,
     reference_origin: str | None,
     with_scale: bool,
 ) -> np.ndarray | None:
-    """Return the initial T_reference_estimate: of a file, else from geodetic origins.
+    """Return the initial T_reference_estimate: of a file or result, else from geodetic origins.
 
-    `reference` and `estimate` are the origins in the files, `initial`, `origin` and
-    `reference_origin` the options; `with_scale` allows a scale in --initial.
+    `reference` and `estimate` are the origins in the files, `initial`, `initial_from`, `origin` and
+    `reference_origin` the options; `with_scale` allows a scale in --initial, a result may have one.
 
     Raises `UserError` if one origin is provided and the other one is unknown.
     """
+    if initial_from is not None:
+        if (initial, origin) != (None, None):
+            raise UserError("--initial-from is a start: leave out --initial, --origin")
+        return similarity_of_result(initial_from)
     if initial is not None:
         if origin is not None:
             raise UserError("--initial and --origin both say where the map begins: give one")
