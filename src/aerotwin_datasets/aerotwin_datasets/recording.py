@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.bag.metadata import nested
 from aerotwin_core.bag.storage import RawMessage
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.errors import UserError
@@ -181,28 +182,6 @@ class Recording:
                 "with --imu-noise GYRO_DENSITY GYRO_WALK ACCEL_DENSITY ACCEL_WALK"
             )
         return self.imu, self.imu.noise
-
-
-def nested(flat: dict[str, str]) -> dict[str, Any]:
-    """Return the levels of a record whose names join them by dots; JSON texts become values.
-
-    >>> nested({"imu.rate_hz": "250.0", "imu.frame_id": "imu_link"})
-    {'imu': {'rate_hz': 250.0, 'frame_id': 'imu_link'}}
-    """
-    found: dict[str, Any] = {}
-    for name, text in flat.items():
-        *levels, last = name.split(".")
-        at = found
-        for level in levels:
-            below = at.setdefault(level, {})
-            if not isinstance(below, dict):
-                break
-            at = below
-        try:
-            at[last] = json.loads(text)
-        except ValueError:
-            at[last] = text
-    return found
 
 
 def noise_of(setup: dict[str, Any]) -> ImuNoise | None:

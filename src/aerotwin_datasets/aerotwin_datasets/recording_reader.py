@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.bag.metadata import nested
 from aerotwin_core.bag.transforms import TransformTree
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.camera_messages import picture_from_compressed, raw_camera_from_info
@@ -37,7 +38,6 @@ from aerotwin_datasets.recording import (
     ImuNoise,
     ImuStream,
     Recording,
-    nested,
     noise_of,
 )
 

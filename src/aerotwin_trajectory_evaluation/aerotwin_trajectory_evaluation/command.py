@@ -21,6 +21,7 @@ Examples
   aerotwin evaluate trajectory truth.txt a.txt b.txt --labels ORB-SLAM3 VINS --figures paper/figures
   aerotwin evaluate trajectory truth.txt slam.txt --t-start 10 --t-end 60 --rpe-m 0.5
   aerotwin evaluate trajectory runs/1/bag:/truth/odom runs/1/bag:/slam/odom --json -
+  aerotwin evaluate trajectory bag:/truth/odom orb.txt --poses-of stereo_left_optical --align sim3
   aerotwin evaluate trajectory bag:/tf:map.base_link slam.txt --fail-if "ape_rmse_m > 0.1"
 """
 
@@ -75,6 +76,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "tum", "kitti", "euroc", "csv", "bag"),
         default="auto",
         help="of all files",
+    )
+    parser.add_argument(
+        "--poses-of",
+        metavar="FRAME",
+        help="frame that the estimates are poses of, as imu_link or cam0, if not the reference's; "
+        "they are taken to base_link by its mounting",
+    )
+    parser.add_argument(
+        "--sensors",
+        metavar="SOURCE",
+        help="that has the mounting: a bag, the config.yaml of a run, or Kalibr's camchain.yaml "
+        "(default: the bag of the reference)",
     )
     parser.add_argument("--times", metavar="FILE", help="stamps [s] of KITTI files")
     parser.add_argument(
@@ -182,6 +195,13 @@ def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
     camera, protocol = _camera(args), _protocol(args)
     if args.common_stamps and len(args.estimates) < 2:
         raise UserError("--common-stamps: expected two estimates or more, found one")
+    T_base_estimate = None
+    if args.poses_of is not None:
+        from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
+
+        T_base_estimate = mounting_of(args.poses_of, args.sensors or args.reference)
+    elif args.sensors is not None:
+        raise UserError("--sensors has the mountings of frames: name one with --poses-of")
     return TrajectoryRequest(
         reference=args.reference,
         estimates=tuple(args.estimates),
@@ -193,6 +213,7 @@ def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
         has_common_stamps=args.common_stamps,
         camera=camera,
         has_evo=args.check_with_evo,
+        T_base_estimate=T_base_estimate,
     )
 
 
@@ -218,6 +239,8 @@ def _sources(args: argparse.Namespace) -> dict[str, object]:
         "estimates": list(args.estimates),
         "labels": args.labels,
         "format": args.format,
+        "poses_of": args.poses_of,
+        "sensors": args.sensors,
         "common_stamps": args.common_stamps,
         "t_absolute": args.t_absolute,
         **{name: None if ns is None else ns * 1e-9 for name, ns in window.items()},

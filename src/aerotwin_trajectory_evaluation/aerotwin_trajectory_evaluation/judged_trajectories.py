@@ -22,6 +22,7 @@ from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
 from aerotwin_trajectory_evaluation.files import TrajectoryFile, load_trajectory
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
+from aerotwin_trajectory_evaluation.sensor_frames import file_of_base
 
 if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.evo_check import EvoCheck
@@ -163,7 +164,8 @@ class TrajectoryRequest:
     Reference and estimates are a file, a bag or BAG:TOPIC, estimates also NAME=FILE; `labels` are a
     name for each. `file_format` and `times` are those of `load_trajectory`. `has_common_stamps`
     scores estimates only at the stamps that all of them have; the noise of `camera` bounds the
-    accuracy that can be reached; `has_evo` also scores the same pairs with evo.
+    accuracy that can be reached; `has_evo` also scores the same pairs with evo. The estimates are
+    poses of a frame with the mounting `T_base_estimate`.
     """
 
     reference: str
@@ -176,6 +178,7 @@ class TrajectoryRequest:
     has_common_stamps: bool = False
     camera: StereoCamera | None = None
     has_evo: bool = False
+    T_base_estimate: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,6 +256,10 @@ def read_inputs(request: TrajectoryRequest) -> TrajectoryInputs:
     named = name_estimates(request.estimates, request.labels)
     found = {name: read(spec) for name, spec in named.items()}
     _refuse_mixed(truth, found)
+    if (T := request.T_base_estimate) is not None:
+        found = {
+            name: file_of_base(truth.trajectory, file, T, choices) for name, file in found.items()
+        }
     notes = [*truth.notes, *(note for file in found.values() for note in file.notes)]
     whole = TrajectoryInputs(reference=truth, estimates=found, notes=tuple(notes), own_coverage={})
     part = whole.within(request.window, choices)

@@ -12,6 +12,7 @@ from aerotwin_trajectory_evaluation.declared_metrics import TRAJECTORY_METRICS
 from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
+from aerotwin_trajectory_evaluation.sensor_frames import find_attitude_offset
 from aerotwin_trajectory_evaluation.time_offset_estimates import (
     AGREED,
     DISPLACEMENTS,
@@ -202,6 +203,8 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
             "the scale, as a monocular SLAM needs."
         )
     warnings += _as_large_as_the_step(evaluation)
+    offset = find_attitude_offset(evaluation.reference, evaluation.estimate)
+    warnings += [] if offset is None else [offset.text]
     found = evaluation.calibration
     if found.is_offset_significant and not found.applied_time_offset:
         warnings.append(_offset_text(found))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a bag: from its metadata.yaml if there is one, else from the folder."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -119,3 +120,25 @@ def _natural(path: Path) -> tuple[str, int, str]:
     head = name.rstrip("0123456789")
     digits = name[len(head) :]
     return head, int(digits) if digits else -1, path.name
+
+
+def nested(flat: dict[str, str]) -> dict[str, Any]:
+    """Return the levels of a record whose names join them by dots; JSON texts become values.
+
+    >>> nested({"imu.rate_hz": "250.0", "imu.frame_id": "imu_link"})
+    {'imu': {'rate_hz': 250.0, 'frame_id': 'imu_link'}}
+    """
+    found: dict[str, Any] = {}
+    for name, text in flat.items():
+        *levels, last = name.split(".")
+        at = found
+        for level in levels:
+            below = at.setdefault(level, {})
+            if not isinstance(below, dict):
+                break
+            at = below
+        try:
+            at[last] = json.loads(text)
+        except ValueError:
+            at[last] = text
+    return found
