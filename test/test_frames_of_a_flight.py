@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tf tree of a launched flight: connected, and every frame with one parent and publisher."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 from support.graph_observer import observed_launch
@@ -20,9 +22,11 @@ CAMERAS = "cameras:\n  - {name: down, pitch_deg: 90.0, rate_hz: 5.0}\n"
 
 
 def test_without_a_slam_one_tree_leads_from_map_to_every_sensor(coarse_world, tmp_path):
+    from std_msgs.msg import String
     from tf2_msgs.msg import TFMessage
 
     from aerotwin_core.messages import serialize, transform_message, transform_stamped
+    from aerotwin_core.ros.qos import LATCHED
 
     (tmp_path / "simulator.yaml").write_text(SIMULATOR)
     (tmp_path / "cameras.yaml").write_text(CAMERAS)
@@ -33,10 +37,14 @@ def test_without_a_slam_one_tree_leads_from_map_to_every_sensor(coarse_world, tm
         f"runs_dir:={tmp_path}",
     ]  # fmt: skip
     with observed_launch("sitl_flight.launch.yaml", words, tmp_path) as (observer, process):
-        frames = observer.frames
+        frames, descriptions = observer.frames, []
+        observer.node.create_subscription(String, "robot_description", descriptions.append, LATCHED)
         observer.run(
             process,
-            lambda: frames["/tf"] >= OF_AUTOPILOT and frames["/tf_static"] and frames["/range"],
+            lambda: (
+                frames["/tf"] >= OF_AUTOPILOT
+                and all((frames["/tf_static"], frames["/range"], descriptions))
+            ),
         )
         moving, fixed = set(frames["/tf"]), set(frames["/tf_static"])
         named = {frame for edges in frames.values() for edge in edges for frame in edge}
@@ -52,6 +60,8 @@ def test_without_a_slam_one_tree_leads_from_map_to_every_sensor(coarse_world, tm
 
         observer.run(process, is_left)
         assert is_left(), observer.log.read_text()
+    joints = ElementTree.fromstring(descriptions[0].data).findall("joint")
+    assert fixed == {(j.find("parent").get("link"), j.find("child").get("link")) for j in joints}
     assert moving == OF_AUTOPILOT
     assert publishers == {("/tf", "simulator"), ("/tf_static", "simulator")}
     parents = {child: parent for parent, child in moving | fixed}

@@ -65,8 +65,9 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_without_comman
 def driven(launch, tokens, types, command_type, command):
     """Launch a robot and command it until it ends; return what was heard of the topics."""
     heard = listen_to_launch(
-        launch, tokens, types, latched=["/tf_static"], command=("cmd_vel", command_type, command)
-    )
+        launch, tokens, types, latched=["/tf_static", "robot_description"],
+        command=("cmd_vel", command_type, command),
+    )  # fmt: skip
     assert heard.returncode == 0, heard.output
     return heard.messages
 
@@ -77,11 +78,12 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(coarse_w
     from nav_msgs.msg import Odometry
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import LaserScan, PointCloud2
+    from std_msgs.msg import String
     from tf2_msgs.msg import TFMessage
 
     types = {
         "truth/odom": Odometry, "odom": Odometry, "lidar/points": PointCloud2, "/clock": Clock,
-        "/tf": TFMessage, "/tf_static": TFMessage, "scan": LaserScan,
+        "/tf": TFMessage, "/tf_static": TFMessage, "scan": LaserScan, "robot_description": String,
     }  # fmt: skip
     tokens = [f"world:={coarse_world}", "seed:=3", "duration_s:=2.5"]
     heard = driven("ground_vehicle.launch.yaml", tokens, types, TwistStamped, TURN_LEFT)

@@ -48,6 +48,11 @@ def header(stamp_ns: int, frame_id: str) -> Any:
     return _T["std_msgs/msg/Header"](stamp=stamp(stamp_ns), frame_id=frame_id)
 
 
+def string_message(text: str) -> Any:
+    """Return std_msgs/String."""
+    return _T["std_msgs/msg/String"](data=text)
+
+
 def _vector(values: ArrayLike) -> Any:
     x, y, z = (float(v) for v in np.asarray(values))
     return _T["geometry_msgs/msg/Vector3"](x=x, y=y, z=z)

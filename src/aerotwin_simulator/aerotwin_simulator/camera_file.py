@@ -31,8 +31,9 @@ from aerotwin_simulator.world_follower import Renderer
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
 _TAKEN = (
     *("map", "odom", "earth", "base_link", "base_link_truth", "imu_link", "lidar", "radar"),
-    *("stereo_left", "stereo_right"),
+    *("stereo_left", "stereo_right", "range_finder"),
 )
+_OF_OTHERS = re.compile(r".*_optical|rotor_\d+")
 _KINDS = (RGB, BGR, MONO, DEPTH, IDS)
 _FIRST_INDEX = 2**32
 """Noise streams of these cameras differ from those of stereo pairs, which count from 0."""
@@ -64,7 +65,7 @@ class MountedCamera:
     )
 
     def __post_init__(self) -> None:
-        is_frame = _NAME.fullmatch(self.name) and not self.name.endswith("_optical")
+        is_frame = _NAME.fullmatch(self.name) and not _OF_OTHERS.fullmatch(self.name)
         if not is_frame or self.name in _TAKEN:
             raise ParameterError(
                 "name: expected a letter, then letters, digits and _, no frame of other sensors"
@@ -124,6 +125,12 @@ def make_cameras(
         )
         for mounted, preset in load_cameras(parameters.camera.file)
     ]
+
+
+def eyes_of_file(parameters: SimulatorParameters, vehicle: str = "") -> list[Eye]:
+    """Return the eyes of those cameras."""
+    instance, cameras = parameters.fleet.instance, load_cameras(parameters.camera.file)
+    return [_eye(mounted, preset, vehicle, instance) for mounted, preset in cameras]
 
 
 def _eye(mounted: MountedCamera, preset: CameraParameters, vehicle: str, instance: int) -> Eye:

@@ -52,6 +52,10 @@ PACKAGED: dict[str, Callable[..., Any]] = {
 """Parameter that names a preset -> the sensor that it mounts on the vehicle."""
 
 
+Mountings = list[tuple[str, np.ndarray]]
+"""Frame and T_body_sensor (4, 4) of sensors."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExtraReading:
     """One sample of a sensor, for the autopilot; `fields` are those of its message."""
@@ -95,11 +99,9 @@ class ExtraSensors:
         dues = [Schedule(float(sensor.rate_hz), start_ns) for sensor in sensors]
         self._entries = list(zip(sensors, self.topics, dues, strict=True))
 
-    def mountings(self) -> list[tuple[str, np.ndarray]]:
-        """Return frame and T_body_sensor (4, 4) of the sensors that have a frame of their own."""
-        sensors = [sensor for sensor, _, _ in self._entries]
-        mounted: list[Any] = [sensor for sensor in sensors if hasattr(sensor, "T_body_sensor")]
-        return [(sensor.frame_id, np.asarray(sensor.T_body_sensor)) for sensor in mounted]
+    def mountings(self) -> Mountings:
+        """Return those of the sensors that have a frame of their own."""
+        return mountings_of([sensor for sensor, _, _ in self._entries])
 
     def sample(self, step: TruthStep) -> list[ExtraReading]:
         """Sample all sensors due in a step, publish the readings and return them.
@@ -135,6 +137,12 @@ class ExtraSensors:
             altitude_amsl_m=self._altitude + float(state[layout.POSITION.start + 2]),
             cast=self._cast,
         )
+
+
+def mountings_of(sensors: Sequence[ExtraSensor], vehicle: str = "") -> Mountings:
+    """Return the mountings of the sensors that have a frame of their own."""
+    mounted: list[Any] = [sensor for sensor in sensors if hasattr(sensor, "T_body_sensor")]
+    return [(topics.frame(vehicle, s.frame_id), np.asarray(s.T_body_sensor)) for s in mounted]
 
 
 def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]:

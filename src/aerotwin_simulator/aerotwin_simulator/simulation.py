@@ -180,6 +180,8 @@ class Simulation:
             fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
             cdr = serialize(messages.transform_message(fixed))
             self._sinks.publish_cdr(topics.TF_STATIC, 0, cdr)
+            for vehicle in self.vehicles:
+                vehicle.publish_description()
 
     def _pin(self) -> None:
         """Share one processor with the autopilots."""

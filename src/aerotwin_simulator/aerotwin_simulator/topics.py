@@ -81,6 +81,7 @@ TRUTH_ACCEL = Topic(
     "truth/accel", "geometry_msgs/msg/AccelStamped", 100.0, frame_id="base_link_truth"
 )
 TRUTH_IMU_BIAS = Topic("truth/imu_bias", "sensor_msgs/msg/Imu", 10.0, frame_id="imu_link")
+ROBOT_DESCRIPTION = Topic("robot_description", "std_msgs/msg/String", is_latched=True)
 ROTORS = Topic("rotors", "sensor_msgs/msg/JointState", 100.0, frame_id="base_link")
 BATTERY = Topic(
     "battery",
@@ -160,6 +161,7 @@ OF_A_VEHICLE = (
     TRUTH_ODOM,
     TRUTH_ACCEL,
     TRUTH_IMU_BIAS,
+    ROBOT_DESCRIPTION,
     ROTORS,
     AUTOPILOT_ODOM,
     AUTOPILOT_STATUS,

@@ -11,7 +11,7 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.messages import diagnostics_message, serialize
+from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
@@ -28,11 +28,12 @@ from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
+from aerotwin_simulator.fixed_frames import fixed_transforms
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.inertial_sensors import InertialSensors
-from aerotwin_simulator.mounting import extra_transforms, eye_transforms, imu_transform
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.scanners import make_scanners
 from aerotwin_simulator.sensor_setup import Setup, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
@@ -265,14 +266,15 @@ class SimulatedVehicle:
             scanner.warm_up()
 
     def static_transforms(self) -> list[object]:
-        """Return the mounting of its sensors as TransformStamped messages."""
-        eyes = [eye for camera in self._cameras for eye in camera.eyes]
-        return [
-            imu_transform(self.parameters.sensors.imu, self.name),
-            *eye_transforms(eyes, self.name),
-            *(scanner.transform() for scanner in self._scanners.values()),
-            *extra_transforms(self._extra.mountings(), self.name),
-        ]
+        """Return the frames of its sensors and rotors as TransformStamped messages."""
+        mountings = self._extra.mountings()
+        return fixed_transforms(self.parameters, self._airframe, mountings, self.name)
+
+    def publish_description(self) -> None:
+        """Publish its URDF."""
+        urdf = multirotor_description(self._airframe, self.static_transforms(), self.name)
+        cdr = serialize(string_message(urdf))
+        self._sinks.publish_cdr(self._place(topics.ROBOT_DESCRIPTION), 0, cdr)
 
     def sensor_setup(self) -> Setup:
         """Return the sensor data that an estimator needs, with the true biases of the IMU."""

@@ -6,7 +6,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_sensor_models import CameraParameters, load_preset
 from aerotwin_simulator import topics
 from aerotwin_simulator.body_camera import PICTURES, BodyCamera, CameraTopics, Eye
-from aerotwin_simulator.camera_file import load_cameras, make_cameras
+from aerotwin_simulator.camera_file import eyes_of_file, load_cameras, make_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import NO_FILE, NO_PRESET, CameraSettings, SimulatorParameters
 from aerotwin_simulator.world_follower import Renderer
@@ -21,6 +21,16 @@ def make_vehicle_cameras(
     if parameters.camera.file != NO_FILE:
         cameras += make_cameras(parameters, renderer, vehicle)
     return cameras
+
+
+def vehicle_eyes(parameters: SimulatorParameters, vehicle: str = "") -> list[Eye]:
+    """Return the eyes of these cameras, in the same order."""
+    eyes: list[Eye] = []
+    if parameters.camera.is_rendered:
+        eyes += stereo_eyes(parameters, stereo_preset(parameters.camera), vehicle)
+    if parameters.camera.file != NO_FILE:
+        eyes += eyes_of_file(parameters, vehicle)
+    return eyes
 
 
 def check_vehicle_cameras(camera: CameraSettings) -> None:

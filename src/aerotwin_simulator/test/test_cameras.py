@@ -14,6 +14,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import load_parameters
+from aerotwin_multirotor_dynamics.truth_messages import rotor_names
 from aerotwin_rendering import Rasteriser, RenderedFrame
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import (
@@ -139,7 +140,7 @@ def test_depth_straight_down_is_the_height_and_ids_are_meshes(fly, controllers, 
 def test_tf_says_where_each_camera_stands_and_looks(fly, controllers, three_cameras):
     _, bag = fly(controller=climbing(controllers), duration_s=0.1, **{"camera.file": three_cameras})
     edges = {e.child_frame_id: e for e in last(bag, "/tf_static").transforms}
-    expected = {"imu_link"}
+    expected = {"imu_link", *rotor_names(4)}
     for name in ("depth", "left_eye", "front"):
         expected |= {name, f"{name}_optical"}
     assert set(edges) == expected

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +24,14 @@ from aerotwin_simulator.ground.sensing import (
     TurningSensor,
 )
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
+from aerotwin_simulator.mounting import extra_transforms
 from aerotwin_simulator.parameters import (
     LidarSettings,
     RadarSettings,
     same_parameter,
 )
-from aerotwin_simulator.scanners import mounting_of
+from aerotwin_simulator.robot_description import ground_robot_description
+from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, mounting_of
 from aerotwin_worlds import World
 
 KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
@@ -75,6 +78,22 @@ class GroundRobotParameters:
     def T_base_radar(self) -> np.ndarray:
         """The mounting of the radar (4, 4)."""
         return mounting_of(self.radar)
+
+
+def robot_transforms(parameters: GroundRobotParameters) -> list[Any]:
+    """Return the mountings of its sensors as TransformStamped messages."""
+    mountings = []
+    if parameters.lidar.is_mounted:
+        mountings.append((LIDAR_FRAME, parameters.T_base_lidar))
+    if parameters.radar.is_mounted:
+        mountings.append((RADAR_FRAME, parameters.T_base_radar))
+    return extra_transforms(mountings)
+
+
+def describe_ground_robot(parameters: GroundRobotParameters) -> str:
+    """Return the URDF of a robot; errors as `load_vehicle`."""
+    fixed = robot_transforms(parameters)
+    return ground_robot_description(load_vehicle(parameters.vehicle), fixed)
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:

@@ -17,7 +17,6 @@ from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
 from aerotwin_sensor_models import LidarScan, RadarScan, scan_message
 from aerotwin_simulator.ground.flat_scan import FlatScanParameters, flat_ranges
-from aerotwin_simulator.ground.robot import GroundRobotParameters
 from aerotwin_simulator.ground.sensing import LidarTurn
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, radar_messages
 
@@ -55,19 +54,6 @@ def wheel_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
 def odometry_transform(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
     """Return the edge odom to base_link of the wheels for /tf."""
     return _transform(stamp_ns, ("odom", "base_link"), vehicle.wheel_odometry.T_odom_base)
-
-
-def mounting_transforms(robot: GroundRobotParameters) -> bytes:
-    """Return the edges base_link to lidar and to radar for /tf_static."""
-    mounted = []
-    if robot.lidar.is_mounted:
-        mounted.append((LIDAR_FRAME, robot.T_base_lidar))
-    if robot.radar.is_mounted:
-        mounted.append((RADAR_FRAME, robot.T_base_radar))
-    edges = [
-        transform_stamped(0, "base_link", frame, *pose_from_transform(T)) for frame, T in mounted
-    ]
-    return serialize(transform_message(edges))
 
 
 def cloud(scan: LidarTurn) -> bytes:

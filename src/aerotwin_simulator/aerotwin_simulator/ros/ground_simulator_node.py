@@ -13,9 +13,11 @@ from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, LaserScan, PointCloud2
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.messages import serialize, string_message, transform_message
 from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import run_node
@@ -27,6 +29,7 @@ from aerotwin_sensor_models import RadarScan, load_preset
 from aerotwin_simulator.ground import robot_messages
 from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
+from aerotwin_simulator.ground.robot import describe_ground_robot, robot_transforms
 from aerotwin_simulator.ground.sensing import LidarTurn
 from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
 
@@ -74,7 +77,9 @@ class GroundSimulatorNode(ConfiguredNode):
                 PointCloud2, "radar/points", clouds, **qos
             ).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
-        self._static.publish(robot_messages.mounting_transforms(self._options))
+        self._static.publish(serialize(transform_message(robot_transforms(self._options))))
+        self._description = self.create_publisher(String, "robot_description", LATCHED, **qos)
+        self._description.publish(serialize(string_message(describe_ground_robot(self._options))))
         commands = [
             TopicSource(topic="cmd_vel", kind=TwistStamped, convert=lambda message: message.twist),
             TopicSource(topic="cmd_vel", kind=Twist),
