@@ -23,6 +23,7 @@ COARSE = {name: {"spacing_m": 3.0, "texel_m": 0.5} for name in GENERATORS}
 COARSE["cliff"] = {"spacing_m": 0.5, "texel_m": 0.1}
 CLEAR_M = 1.5
 STEP_M = 0.25
+MISSIONS = [(name, name) for name in sorted(GENERATORS)] + [("vio_init", "cliff")]
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +40,10 @@ def coarse_file(tmp_path_factory):
     return write
 
 
-@pytest.mark.parametrize("name", sorted(GENERATORS))
-def test_the_mission_is_free_in_the_worlds_of_other_seeds(name, coarse_file):
-    mission = read_yaml(ROOT / "config" / "missions" / f"{name}.yaml")
-    file = coarse_file(name)
+@pytest.mark.parametrize(("mission_name", "world_name"), MISSIONS)
+def test_the_mission_is_free_in_the_worlds_of_other_seeds(mission_name, world_name, coarse_file):
+    mission = read_yaml(ROOT / "config" / "missions" / f"{mission_name}.yaml")
+    file = coarse_file(world_name)
     for seed in SEEDS:
         world = load_world(file, seed=seed)
         queries = WorldQueries(world)
