@@ -256,18 +256,19 @@ def laser_scan_message(
     limits_m: tuple[float, float],
     scan_time_s: float,
 ) -> Any:
-    """Return sensor_msgs/LaserScan of a full turn, clockwise from straight behind.
+    """Return sensor_msgs/LaserScan of a full turn, counter-clockwise from straight behind.
 
-    `ranges_m` (n,) are +inf where nothing was met within `limits_m` (REP 117). The beams are in the
-    order of time, so that a reader finds the time of each: the angles fall.
+    `ranges_m` (n,) are +inf where nothing was met within `limits_m` (REP 117). All beams are of the
+    stamp: 2-D SLAMs expect rising angles, and costmaps each beam at its own time, which of a lidar
+    that turns clockwise does not rise with them.
     """
     step = 2.0 * pi / len(ranges_m)
     return _T["sensor_msgs/msg/LaserScan"](
         header=header(stamp_ns, frame_id),
-        angle_min=pi,
-        angle_max=step - pi,
-        angle_increment=-step,
-        time_increment=scan_time_s / len(ranges_m),
+        angle_min=-pi,
+        angle_max=pi - step,
+        angle_increment=step,
+        time_increment=0.0,
         scan_time=scan_time_s,
         range_min=limits_m[0],
         range_max=limits_m[1],

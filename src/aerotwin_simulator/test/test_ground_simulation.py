@@ -12,7 +12,13 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import laser_scan_message
-from aerotwin_ground_dynamics import NO_SLIP, NoGroundError, UnicycleParameters, VelocityCommand
+from aerotwin_ground_dynamics import (
+    NO_SLIP,
+    NoGroundError,
+    Twist,
+    UnicycleParameters,
+    VelocityCommand,
+)
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import LidarParameters, load_preset
@@ -29,7 +35,7 @@ from aerotwin_simulator.ground import (
     faults_of,
     stand_vehicle,
 )
-from aerotwin_simulator.ground.flat_scan import FlatScanParameters, flat_ranges
+from aerotwin_simulator.ground.flat_scan import FlatScanParameters, deskewed, flat_ranges
 from aerotwin_worlds import World
 
 SLOPE = 0.1
@@ -286,13 +292,13 @@ def test_a_flat_scan_has_the_nearest_obstacle_of_each_beam():
     too_low_high_near = [[2, 0, 0.1], [2, 0, 1.8], [0.2, 0, 1]]
     points = np.array(seen + too_low_high_near, dtype=np.float32)
     ranges_m = flat_ranges(points, parameters)
-    # from straight behind, clockwise: behind, left, ahead, right
-    np.testing.assert_allclose(ranges_m[[0, 4, 2]], [6.0, np.hypot(3, 0.1), 4.0], atol=1e-3)
-    assert np.isinf(np.delete(ranges_m, [0, 4, 2])).all()
+    # from straight behind, counter-clockwise: behind, right, ahead, left
+    np.testing.assert_allclose(ranges_m[[0, 4, 6]], [6.0, np.hypot(3, 0.1), 4.0], atol=1e-3)
+    assert np.isinf(np.delete(ranges_m, [0, 4, 6])).all()
 
 
 def test_the_message_of_a_flat_scan_points_its_beams_where_they_were_measured():
-    angles = np.array([np.pi, 0.25 * np.pi, 0.0, -0.5 * np.pi])
+    angles = np.array([-np.pi, -0.5 * np.pi, 0.0, 0.25 * np.pi])
     wall = np.column_stack([7 * np.cos(angles), 7 * np.sin(angles), np.full(4, 0.8)])
     message = laser_scan_message(
         0, "base_link", flat_ranges(wall, FlatScanParameters()), limits_m=(0.4, 100.0),
@@ -301,16 +307,22 @@ def test_the_message_of_a_flat_scan_points_its_beams_where_they_were_measured():
     beams = np.flatnonzero(np.isfinite(message.ranges))
     found = message.angle_min + message.angle_increment * beams
     np.testing.assert_allclose(found, angles, atol=1e-6)
-    assert message.angle_max == pytest.approx(-np.pi - message.angle_increment)
+    assert message.angle_max == pytest.approx(np.pi - message.angle_increment)
+    assert message.time_increment == 0.0
 
 
-def test_the_beams_of_a_flat_scan_have_the_times_of_their_points():
-    turn = LidarParameters(n_columns=360)
-    ahead, left = (np.argmin(np.abs(turn.azimuths - angle)) for angle in (0.0, 0.5 * np.pi))
-    wall = [[5.0, 0.0, 1.0], [0.0, 4.0, 1.0]]
-    message = laser_scan_message(
-        0, "base_link", flat_ranges(np.array(wall), FlatScanParameters()), limits_m=(0.4, 100.0),
-        scan_time_s=0.1,
-    )  # fmt: skip
-    times_s = message.time_increment * np.flatnonzero(np.isfinite(message.ranges))
-    np.testing.assert_allclose(times_s, np.array([left, ahead]) / 360 * 0.1, atol=0.1 / 360)
+@pytest.mark.parametrize("twist", [Twist(2.0, 0.0), Twist(0.0, 1.5), Twist(1.0, -0.8)])
+def test_a_flat_scan_lies_where_the_obstacles_were_at_its_stamp(twist):
+    """Still points, seen from a robot whose path is integrated in small steps."""
+    rng, n, end_s = np.random.default_rng(4), 20_000, 0.1
+    times_s = np.linspace(0.0, end_s, n)
+    points = rng.uniform(-20.0, 20.0, (n, 3))
+    heading = twist.omega_rad_s * times_s
+    middle = heading - 0.5 * twist.omega_rad_s * times_s[1]
+    steps = twist.v_m_s * times_s[1] * np.column_stack([np.cos(middle), np.sin(middle)])
+    path = np.cumsum(np.vstack([[0.0, 0.0], steps[1:]]), axis=0)
+    dx, dy = (points[:, :2] - path).T
+    seen = np.column_stack([np.cos(heading) * dx + np.sin(heading) * dy,
+                            np.cos(heading) * dy - np.sin(heading) * dx, points[:, 2]])  # fmt: skip
+    assert np.abs(seen - points).max() > 0.05
+    np.testing.assert_allclose(deskewed(seen, times_s, twist), points, atol=1e-6)

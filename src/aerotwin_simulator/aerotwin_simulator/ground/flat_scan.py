@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
+from aerotwin_ground_dynamics import Twist
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,15 +26,33 @@ def flat_ranges(points_base: np.ndarray, parameters: FlatScanParameters) -> np.n
     """Return the nearest obstacle of each beam (n_beams,) [m], inf without one.
 
     `points_base` (n, 3) are in base_link [m]. The first beam looks straight behind, the others
-    follow clockwise, as the lidar turns; each covers the angle from half a step before to half a
-    step behind it.
+    follow counter-clockwise; each covers the angle from half a step before to half a step behind
+    it.
     """
     p = parameters
     x, y, z = np.asarray(points_base, dtype=np.float64).T
     across_m = np.hypot(x, y)
     is_obstacle = (z >= p.min_height_m) & (z <= p.max_height_m) & (across_m >= p.min_range_m)
-    angles = np.pi - np.arctan2(y[is_obstacle], x[is_obstacle])
+    angles = np.arctan2(y[is_obstacle], x[is_obstacle]) + np.pi
     beams = np.rint(angles * (p.n_beams / (2.0 * np.pi))).astype(np.intp) % p.n_beams
     ranges_m = np.full(p.n_beams, np.inf)
     np.minimum.at(ranges_m, beams, across_m[is_obstacle])
     return ranges_m
+
+
+def deskewed(points_base: np.ndarray, times_s: np.ndarray, twist: Twist) -> np.ndarray:
+    """Return points (n, 3) in base_link at the stamp, of those measured `times_s` (n,) after it.
+
+    The robot moves on the arc of a constant twist, as in `aerotwin_ground_dynamics.arc`.
+    """
+    x, y, z = np.asarray(points_base, dtype=np.float64).T
+    turn = twist.omega_rad_s * np.asarray(times_s, dtype=np.float64)
+    chord_m = twist.v_m_s * times_s * np.sinc(turn / (2.0 * np.pi))
+    cos, sin = np.cos(turn), np.sin(turn)
+    return np.column_stack(
+        [
+            cos * x - sin * y + chord_m * np.cos(turn / 2.0),
+            sin * x + cos * y + chord_m * np.sin(turn / 2.0),
+            z,
+        ]
+    )

@@ -16,7 +16,7 @@ from aerotwin_core.messages import (
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
 from aerotwin_sensor_models import LidarScan, RadarScan, scan_message
-from aerotwin_simulator.ground.flat_scan import FlatScanParameters, flat_ranges
+from aerotwin_simulator.ground.flat_scan import FlatScanParameters, deskewed, flat_ranges
 from aerotwin_simulator.ground.sensing import LidarTurn
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, radar_messages
 
@@ -68,10 +68,17 @@ def radar_turn(scan: RadarScan) -> tuple[bytes, bytes]:
 
 
 def flat_scan(
-    scan: LidarTurn, T_base_lidar: np.ndarray, parameters: FlatScanParameters, max_range_m: float
+    scan: LidarTurn,
+    T_base_lidar: np.ndarray,
+    twist: Twist,
+    parameters: FlatScanParameters,
+    max_range_m: float,
 ) -> bytes:
-    """Return scan: the obstacles of a turn in the plane of base_link."""
-    points_base = transform_points(T_base_lidar, scan.points_lidar)
+    """Return scan: the obstacles of a turn in the plane of base_link at its stamp.
+
+    `twist` of the wheel odometry takes the robot's motion during the turn out of them.
+    """
+    points_base = deskewed(transform_points(T_base_lidar, scan.points_lidar), scan.times_s, twist)
     message = laser_scan_message(
         scan.stamp_ns,
         "base_link",

@@ -133,8 +133,9 @@ class GroundSimulatorNode(ConfiguredNode):
             return
         p = self._options
         self._publish_cloud(robot_messages.cloud(scan))
+        twist = self._robot.vehicle.wheel_odometry.twist
         self._publish_scan(
-            robot_messages.flat_scan(scan, p.T_base_lidar, p.scan, self._max_range_m)
+            robot_messages.flat_scan(scan, p.T_base_lidar, twist, p.scan, self._max_range_m)
         )
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
