@@ -91,7 +91,7 @@ ONE_PLACE = {
     "end_header": {"ply.py"},
     "# stamp_s x_m": {"tum.py"},
     "Decimal(": {"time.py"},
-    "np.sinc(": {"frames.py"},
+    "np.sinc(": {"frames.py", "ground/flat_scan.py"},
     "np.floor(points / voxel_m)": {"voxels.py"},
     "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "evaluation.py"},
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
     from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
     from aerotwin_voxel_cloud.map_input import MapInput, load_map
-    from aerotwin_voxel_cloud.occupancy_map import occupancy_map, write_occupancy_map
+    from aerotwin_voxel_cloud.nav2_map import occupancy_map, write_occupancy_map
     from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface
     from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
 else:

@@ -210,7 +210,7 @@ def _write(args: argparse.Namespace, content, grid) -> int | None:
 
 
 def _write_map(args: argparse.Namespace, grid) -> None:
-    from aerotwin_voxel_cloud.occupancy_map import BAND_M, occupancy_map, write_occupancy_map
+    from aerotwin_voxel_cloud.nav2_map import BAND_M, occupancy_map, write_occupancy_map
 
     values = occupancy_map(grid, tuple(args.band_m or BAND_M), args.ground_z_m)
     write_occupancy_map(args.output, values, grid)
