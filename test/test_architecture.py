@@ -83,7 +83,8 @@ ROS_NAMES = re.compile(
 # Programs that are only compared with, where they are installed.
 PEERS = {"rotorpy", "small_gicp", "torch"}
 # Calls whose traps are handled once: reflections, small angles, constants. The surface fits
-# planes; two roots of means are along an axis and over single numbers.
+# Calls whose traps are handled once: reflections, small angles, constants. The surface fits
+# planes; a chord of an arc is a sinc; two roots of means are along an axis and over single numbers.
 ONE_PLACE = {
     "linalg.svd(": {"rigid_motion.py", "surface.py"},
     "StereoSGBM_create(": {"stereo_matching.py"},
