@@ -5,6 +5,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,14 @@ class RunFolder:
     def is_flight(self) -> bool:
         """Whether aerotwin's simulator flew it; False for a bag that was only evaluated."""
         return all(name in self.parameters for name in _FLIGHT)
+
+    @property
+    def keyframe_gap_s(self) -> float | None:
+        """As in `TrajectoryProtocol`, for a SLAM that is known to write key-frames only."""
+        slam = self.configuration.get("slam")
+        trajectory = slam.get("trajectory") if isinstance(slam, Mapping) else None
+        found = trajectory.get("keyframe_gap_s") if isinstance(trajectory, Mapping) else None
+        return found if isinstance(found, float) and 0.0 < found < inf else None
 
     @property
     def metrics(self) -> Mapping[str, Any]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aerotwin_worlds import World
 
 BAG = "bag"
-_KEYFRAMES = "{} writes key-frames only: coverage counts them against all frames"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +77,6 @@ def evaluate_described(
     )
     if remark and not is_placed:
         warnings.append(remark)
-    if description.trajectory.has_keyframes_only:
-        warnings.append(_KEYFRAMES.format(description.name))
     frames = (run.roles.frames,) if run.roles.frames else ()
     record = RunRecord(
         truth_bag=run.bag,
@@ -96,6 +93,7 @@ def evaluate_described(
         ),
         placement=Placement(T_reference_estimate=np.eye(4), text=remark) if is_placed else None,
         protocol=run.protocol,
+        keyframe_gap_s=description.trajectory.keyframe_gap_s or None,
         span_ns=recording.span_ns
         and on_header_clock(recording.span_ns, ((run.bag, each) for each in (source, *frames))),
         warnings=tuple(warnings),

@@ -53,6 +53,7 @@ class RunRecord:
     topics: RunTopics = field(default_factory=RunTopics)
     frames: FrameCollector | None = None  # the frames, if already collected; else they are read
     protocol: str | None = None  # protocol file or preset of the evaluations
+    keyframe_gap_s: float | None = None  # instead of the protocol's
     span_ns: Span | None = None  # first and last header stamp of the evaluated part; None = all
     # of the SLAM's frame in that of the truth, if it is known; else found by `place_estimate`
     placement: Placement | None = None
@@ -231,6 +232,7 @@ def _judge_estimate(
         frame_stamps_ns=frames_of_estimate(stamps, poses.trajectory.stamps_ns),
         T_reference_estimate=placement.T_reference_estimate,
         start=JOINED,
+        keyframe_gap_s=record.keyframe_gap_s,
     )
     return JudgedEstimate(source=source, evaluation=evaluation, placement=placement.text)
 

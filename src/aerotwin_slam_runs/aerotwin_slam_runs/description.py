@@ -43,8 +43,12 @@ class TrajectoryOutput:
         choices=POSES_OF,
     )
     is_metric: bool = parameter(True, text="whether its scale is known; else it is fitted")
-    has_keyframes_only: bool = parameter(
-        False, text="poses of key-frames only: coverage does not count against it"
+    keyframe_gap_s: float = parameter(
+        0.0,
+        text="it holds key-frames only: what lies between two of them at most this far apart "
+        "counts as tracked; 0 = it holds every frame",
+        unit="s",
+        minimum=0.0,
     )
 
 

@@ -172,6 +172,24 @@ def test_a_slam_that_fails_is_a_result_that_says_how(evaluate, script, expected)
     assert sections(folder)["resources"]
 
 
+def test_key_frames_cover_what_lies_between_them(evaluate, bag, tmp_path):
+    some = [0, 1, 3, 4]
+    poses = true_base([FRAMES_NS[k] for k in some])
+    script = tum_script([FRAMES_NS[k] for k in some], poses)
+    flight = {"world": "cliff", "mission": {"file": "cliff.yaml"}, "seed": 7}
+    (bag.parent / "config.yaml").write_text(yaml.safe_dump({"parameters": flight}))
+    for gap_s, coverage in ((0.0, 0.8), (1.1, 1.0)):
+        trajectory = {"file": "trajectory.txt", "poses_of": "base", "keyframe_gap_s": gap_s}
+        code, folder, _ = evaluate(script, "--world", "", trajectory=trajectory)
+        assert code == 0
+        assert sections(folder)["trajectory"]["coverage"] == pytest.approx(coverage)
+        result = tmp_path / "study.json"
+        study = ["evaluate", "study", "--runs", str(folder), "-o", str(tmp_path / "study")]
+        assert main([*study, "--json", str(result)]) == 0
+        (row,) = json.loads(result.read_text())["runs"]
+        assert row["coverage_percent"] == pytest.approx(100.0 * coverage)
+
+
 def test_a_slam_that_hangs_is_ended_with_all_that_it_started(evaluate, tmp_path):
     script = (
         "import subprocess, sys, time\n"

@@ -104,40 +104,60 @@ def is_enclosed(trajectory: Trajectory, stamps_ns: np.ndarray, max_gap_s: float)
 
 
 def coverage_of_frames(
-    frame_stamps_ns: np.ndarray, estimate: Trajectory, *, max_gap_s: float = MAX_GAP_S
+    frame_stamps_ns: np.ndarray,
+    estimate: Trajectory,
+    *,
+    max_gap_s: float = MAX_GAP_S,
+    keyframe_gap_s: float = 0.0,
 ) -> float:
-    """Return the share of frames (n,) that have a pose within max_gap_s."""
+    """Return the share of frames (n,) that have a pose within max_gap_s.
+
+    Frames between two poses at most `keyframe_gap_s` apart have one, too.
+    """
     if len(frame_stamps_ns) == 0 or len(estimate) == 0:
         return 0.0
     _, gap_s = _nearest(estimate.stamps_ns, frame_stamps_ns)
-    return float(np.mean(gap_s <= max_gap_s))
+    has_pose = gap_s <= max_gap_s
+    if keyframe_gap_s > 0.0:
+        has_pose |= is_covered(estimate, frame_stamps_ns, keyframe_gap_s)
+    return float(np.mean(has_pose))
 
 
-def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:
+def coverage_of_time(
+    reference: Trajectory, estimate: Trajectory, *, keyframe_gap_s: float = 0.0
+) -> float:
     """Return the share of the reference's duration in which the estimate has poses.
 
-    Gaps of more than three usual periods of the estimate are not covered.
+    Gaps of more than three usual periods of the estimate, or of key-frames those longer than
+    `keyframe_gap_s`, are not covered.
     """
     if len(reference) < 2 or len(estimate) < 2:
         return 0.0
     first, last = int(reference.stamps_ns[0]), int(reference.stamps_ns[-1])
     low = np.clip(estimate.stamps_ns[:-1], first, last)
     high = np.clip(estimate.stamps_ns[1:], first, last)
-    tracked = ~is_pause(estimate.stamps_ns)
+    tracked = ~is_pause(estimate.stamps_ns, keyframe_gap_s)
     return float(np.sum((high - low)[tracked]) / (last - first))
 
 
-def is_pause(stamps_ns: np.ndarray) -> np.ndarray:
-    """Return (n - 1,) whether steps between stamps (n,) are longer than three usual ones."""
+def is_pause(stamps_ns: np.ndarray, keyframe_gap_s: float = 0.0) -> np.ndarray:
+    """Return (n - 1,) whether steps between stamps (n,) are longer than three usual ones.
+
+    Those of key-frames are pauses if they are longer than `keyframe_gap_s` above 0.
+    """
     steps = np.diff(stamps_ns)
+    if keyframe_gap_s > 0.0:
+        return steps > keyframe_gap_s * 1e9
     return steps > LOST_PERIODS * max(float(np.median(steps)), 1.0) if len(steps) else steps > 0
 
 
-def is_covered(estimate: Trajectory, stamps_ns: np.ndarray) -> np.ndarray:
+def is_covered(
+    estimate: Trajectory, stamps_ns: np.ndarray, keyframe_gap_s: float = 0.0
+) -> np.ndarray:
     """Return at which stamps (n,) the estimate has poses, by the rule of `coverage_of_time`."""
     own = estimate.stamps_ns
     if len(own) < 2:
         return np.zeros(len(stamps_ns), dtype=bool)
     after = np.clip(np.searchsorted(own, stamps_ns, side="left"), 1, len(own) - 1)
     inside = (stamps_ns >= own[0]) & (stamps_ns <= own[-1])
-    return inside & ~is_pause(own)[after - 1]
+    return inside & ~is_pause(own, keyframe_gap_s)[after - 1]

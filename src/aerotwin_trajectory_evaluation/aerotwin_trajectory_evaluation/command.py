@@ -54,7 +54,7 @@ EXIT_NOT_DETERMINED = 1
 # Options that override the protocol's choice of the same name.
 _CHOICES = (
     *("align", "n_to_align", "association", "max_gap_s", "duplicates", "rpe_m", "rpe_frames"),
-    *("rpe_all_pairs", "apply_time_offset", "apply_lever_arm"),
+    *("rpe_all_pairs", "apply_time_offset", "apply_lever_arm", "keyframe_gap_s"),
 )
 _CAMERA = ("baseline_m", "focal_px", "distance_m", "pixel_noise_px")
 # Options that are not named as the field they fill.

@@ -62,7 +62,12 @@ def are_alike(evaluations: Evaluations) -> bool:
     if _are_at_one(evaluations):
         return True
     truth = next(iter(evaluations.values())).truth
-    covered = np.array([is_covered(e.estimate, truth.stamps_ns) for e in evaluations.values()])
+    covered = np.array(
+        [
+            is_covered(e.estimate, truth.stamps_ns, e.protocol.choices.keyframe_gap_s)
+            for e in evaluations.values()
+        ]
+    )
     apart = covered.any(axis=0) & ~covered.all(axis=0)
     return float(apart.mean()) <= MAX_APART
 

@@ -96,12 +96,12 @@ def judge_completeness(
     )
     seconds = (paired.stamps_ns - reference.stamps_ns[0]) * 1e-9
     is_lost = errors_m > limit_m
-    found = _silences(reference, estimate, protocol.silence_s)
+    found = _silences(reference, estimate, protocol)
     found += _runs("lost", seconds, is_lost, errors_m)
-    found += _jumps(seconds, step_errors_m, protocol.jump_m)
+    found += _jumps(seconds, step_errors_m, protocol)
     found.sort(key=lambda incident: (incident.from_s, incident.kind))
     return Completeness(
-        tracked_path=_tracked_path(reference, estimate, paired, index, is_lost),
+        tracked_path=_tracked_path(reference, estimate, paired, index, is_lost, protocol),
         not_lost=float(np.mean(~is_lost)),
         n_without_reference=max(len(estimate) - len(paired), 0),
         auc=coverage * float(np.mean(np.clip(1.0 - errors_m / protocol.auc_m, 0.0, 1.0))),
@@ -111,8 +111,11 @@ def judge_completeness(
     )
 
 
-def _silences(reference: Trajectory, estimate: Trajectory, silence_s: float) -> list[Incident]:
+def _silences(
+    reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
+) -> list[Incident]:
     """Return a late start, an early end, and gaps of the estimate within the reference's time."""
+    silence_s = max(protocol.silence_s, protocol.keyframe_gap_s)
     own = (estimate.stamps_ns - reference.stamps_ns[0]) * 1e-9
     end = float(reference.stamps_ns[-1] - reference.stamps_ns[0]) * 1e-9
     found = []
@@ -122,8 +125,8 @@ def _silences(reference: Trajectory, estimate: Trajectory, silence_s: float) -> 
         found.append(Incident(kind="early end", from_s=own[-1], to_s=end, size=end - own[-1]))
     periods = np.diff(own)
     if len(periods):
-        limit = max(silence_s, LOST_PERIODS * float(np.median(periods)))
-        for k in np.flatnonzero(periods > limit):
+        is_gap = (periods > silence_s) & is_pause(estimate.stamps_ns, protocol.keyframe_gap_s)
+        for k in np.flatnonzero(is_gap):
             gap = {"from_s": float(own[k]), "to_s": float(own[k + 1]), "size": float(periods[k])}
             found.append(Incident(kind="gap", **gap))
     return [_floats(incident) for incident in found]
@@ -134,13 +137,15 @@ def _floats(incident: Incident) -> Incident:
     return Incident(kind=incident.kind, **values)
 
 
-def _jumps(seconds: np.ndarray, step_errors_m: np.ndarray, jump_m: float) -> list[Incident]:
+def _jumps(
+    seconds: np.ndarray, step_errors_m: np.ndarray, protocol: TrajectoryProtocol
+) -> list[Incident]:
     if len(step_errors_m) == 0:
         return []
     periods = np.diff(seconds)
     # Motion over a gap of the estimate is not a jump.
-    is_step = periods <= LOST_PERIODS * np.median(periods)
-    limit = max(jump_m, _JUMP_USUAL * float(np.median(step_errors_m)))
+    is_step = periods <= (protocol.keyframe_gap_s or LOST_PERIODS * np.median(periods))
+    limit = max(protocol.jump_m, _JUMP_USUAL * float(np.median(step_errors_m)))
     is_jump = np.concatenate([[False], (step_errors_m > limit) & is_step])
     return _runs("jump", seconds, is_jump, np.concatenate([[0.0], step_errors_m]))
 
@@ -168,6 +173,7 @@ def _tracked_path(
     paired: Trajectory,
     index: np.ndarray,
     is_lost: np.ndarray,
+    protocol: TrajectoryProtocol,
 ) -> float:
     """Return the share of the path between neighbouring pairs that are present and not lost.
 
@@ -184,6 +190,7 @@ def _tracked_path(
         return float(np.mean(~is_lost)) if len(is_lost) else 0.0
     start = reference.stamps_ns[0]
     at = np.interp(paired.stamps_ns - start, reference.stamps_ns - start, path)
-    pauses = np.concatenate([[0], np.cumsum(is_pause(estimate.stamps_ns))])[index]
+    is_apart = is_pause(estimate.stamps_ns, protocol.keyframe_gap_s)
+    pauses = np.concatenate([[0], np.cumsum(is_apart)])[index]
     good = (np.diff(pauses) == 0) & ~is_lost[1:] & ~is_lost[:-1]
     return float(min(np.sum(np.diff(at)[good]) / path[-1], 1.0))

@@ -218,6 +218,7 @@ def evaluate_trajectory(
     T_reference_estimate: np.ndarray | None = None,
     start: str = PLACED,
     max_gap_s: float | None = None,
+    keyframe_gap_s: float | None = None,
     covariances: np.ndarray | None = None,
     coverage: float | None = None,
 ) -> TrajectoryEvaluation:
@@ -227,8 +228,8 @@ def evaluate_trajectory(
     ----------
     reference, estimate : Trajectory
         Poses of the same body.
-    protocol, align, max_gap_s : optional
-        Default: evo's choices; `align` and `max_gap_s` override those of the protocol.
+    protocol, align, max_gap_s, keyframe_gap_s : optional
+        Default: evo's choices; the others override those of the protocol.
     frame_stamps_ns : (n,) array, optional
         Stamps of all input frames of the estimator, for the share it tracked.
     T_reference_estimate : (4, 4) array, optional
@@ -246,7 +247,7 @@ def evaluate_trajectory(
     UserError
         If fewer than two poses can be paired.
     """
-    named = _named(protocol, align=align, max_gap_s=max_gap_s)
+    named = _named(protocol, align=align, max_gap_s=max_gap_s, keyframe_gap_s=keyframe_gap_s)
     choices, reference_hash = named.choices, hash_of(reference)
     initial = TrajectoryAlignment(
         mode="none",
@@ -261,10 +262,8 @@ def evaluate_trajectory(
     alignment = align_trajectories(paired, guess, choices.align, n_to_align=choices.n_to_align)
     aligned = alignment.apply(guess)
     ape = absolute_errors(paired, aligned)
-    if coverage is None and frame_stamps_ns is not None:
-        coverage = coverage_of_frames(frame_stamps_ns, estimate, max_gap_s=choices.max_gap_s)
-    elif coverage is None:
-        coverage = coverage_of_time(reference, estimate)
+    if coverage is None:
+        coverage = _coverage(reference, estimate, frame_stamps_ns, choices)
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
@@ -304,6 +303,21 @@ def evaluate_trajectory(
         ),
         first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
         other_scale=None if alignment.mode == "sim3" else _other_scale(paired, guess),
+    )
+
+
+def _coverage(
+    reference: Trajectory,
+    estimate: Trajectory,
+    frame_stamps_ns: np.ndarray | None,
+    choices: TrajectoryProtocol,
+) -> float:
+    """Return the share of the frames, or without them of the reference's time, with a pose."""
+    gap_s = choices.keyframe_gap_s
+    if frame_stamps_ns is None:
+        return coverage_of_time(reference, estimate, keyframe_gap_s=gap_s)
+    return coverage_of_frames(
+        frame_stamps_ns, estimate, max_gap_s=choices.max_gap_s, keyframe_gap_s=gap_s
     )
 
 

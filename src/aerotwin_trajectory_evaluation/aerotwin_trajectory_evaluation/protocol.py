@@ -116,6 +116,13 @@ class TrajectoryProtocol:
     silence_s: float = parameter(
         1.0, text="a late start, an early end or a gap is longer than this", unit="s", minimum=0.0
     )
+    keyframe_gap_s: float = parameter(
+        0.0,
+        text="the estimate holds key-frames only: what lies between two of them at most this far "
+        "apart counts as tracked; 0 = it holds every frame",
+        unit="s",
+        minimum=0.0,
+    )
     auc_m: float = parameter(
         1.0, text="upper end of the area under the cumulative curve", unit="m", minimum=1e-6
     )

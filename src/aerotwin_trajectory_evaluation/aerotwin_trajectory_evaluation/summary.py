@@ -5,7 +5,7 @@
 from typing import Any
 
 from aerotwin_core.metric import Score
-from aerotwin_trajectory_evaluation.association import interpolation_hint
+from aerotwin_trajectory_evaluation.association import coverage_of_time, interpolation_hint
 from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.declared_metrics import TRAJECTORY_METRICS
@@ -178,6 +178,24 @@ ODD_ATTITUDE_DEG = 30.0
 """No estimate that follows the path turns so far from truth; other axes do."""
 
 
+USUAL_KEYFRAME_GAP_S = 2.0
+"""A SLAM that moves sets a key-frame more often; one that is lost takes longer to come back."""
+
+
+def _keyframe_hint(evaluation: TrajectoryEvaluation) -> str:
+    """Return what to do if the estimate seems to hold key-frames only."""
+    gap_s = USUAL_KEYFRAME_GAP_S
+    if evaluation.protocol.choices.keyframe_gap_s > 0.0:
+        return ""
+    spanned = coverage_of_time(evaluation.truth, evaluation.estimate, keyframe_gap_s=gap_s)
+    if spanned < max(MIN_COVERAGE, evaluation.coverage):
+        return ""
+    return (
+        f" Its poses span {spanned:.0%} of the time with gaps of at most {gap_s:g} s: if they are "
+        f"key-frames only, --keyframe-gap-s {gap_s:g} counts the time between them."
+    )
+
+
 def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     """Return the cautions as text."""
     warnings = []
@@ -186,7 +204,7 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     if evaluation.coverage < MIN_COVERAGE:
         warnings.append(
             f"Only {evaluation.coverage:.0%} of the reference has an estimate; the errors are "
-            "those of the covered part."
+            "those of the covered part." + _keyframe_hint(evaluation)
         )
     n_pairs, n_poses = len(evaluation.reference), evaluation.n_estimate
     if n_pairs < MIN_PAIRED * min(n_poses, evaluation.n_reference):

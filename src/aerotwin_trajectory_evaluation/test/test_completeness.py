@@ -11,6 +11,7 @@ from aerotwin_trajectory_evaluation import (
     evaluate_trajectory,
     read_trajectory,
 )
+from aerotwin_trajectory_evaluation.summary import cautions
 
 RATE_HZ = 20
 CHOICES = TrajectoryProtocol(align="none", max_time_offset_s=0.0)
@@ -138,3 +139,46 @@ def test_a_real_estimate_is_tracked_alike_by_dense_and_by_sparse_truth(shared_da
     thin = evaluate_trajectory(sparse, estimate).completeness.tracked_path
     # At either end a second of 76 m in 83 s is not judged.
     assert thin == pytest.approx(dense, abs=0.03)
+
+
+KEYFRAMES = TrajectoryProtocol(align="none", max_time_offset_s=0.0, keyframe_gap_s=2.0)
+
+
+def keyframes(lost=(0.0, 0.0)):
+    """Return poses 0.1 to 1.9 s apart, many of them close together; none while it is lost."""
+    truth = flight()
+    steps = np.random.default_rng(6).choice([2, 3, 38], size=400, p=[0.6, 0.3, 0.1])
+    chosen = np.cumsum(steps) - steps[0]
+    chosen = chosen[chosen < len(truth)]
+    t = truth.stamps_ns[chosen] * 1e-9
+    return truth.select(chosen[(t <= lost[0]) | (t >= lost[1])])
+
+
+def test_key_frames_of_a_slam_that_tracks_cover_the_time_between_them():
+    estimate, frames = keyframes(), flight().stamps_ns
+    assert np.diff(estimate.stamps_ns).max() == 1_900_000_000
+    span = (estimate.stamps_ns[-1] - estimate.stamps_ns[0]) * 1e-9 / 59.95
+    sparse = evaluate_trajectory(flight(), estimate, protocol=CHOICES, frame_stamps_ns=frames)
+    assert sparse.coverage == pytest.approx(len(estimate) / len(frames))
+    (caution,) = [text for text in cautions(sparse) if text.startswith("Only")]
+    assert "key-frames only, --keyframe-gap-s 2" in caution
+    for stamps_ns in (None, frames):
+        found = evaluate_trajectory(
+            flight(), estimate, protocol=KEYFRAMES, frame_stamps_ns=stamps_ns
+        )
+        assert found.coverage == pytest.approx(span, abs=2.0 / len(frames))
+        assert found.completeness.tracked_path == pytest.approx(span, abs=0.02)
+        assert not any(kind == "gap" for kind, _, _ in kinds(found))
+
+
+def test_key_frames_of_a_lost_slam_do_not_cover_the_time_it_was_lost():
+    estimate = keyframes(lost=(20.0, 29.0))
+    gap_s = np.diff(estimate.stamps_ns).max() * 1e-9
+    found = judged(estimate, KEYFRAMES)
+    span_s = (estimate.stamps_ns[-1] - estimate.stamps_ns[0]) * 1e-9
+    assert found.coverage == pytest.approx((span_s - gap_s) / 59.95)
+    assert [kind for kind, _, _ in kinds(found)].count("gap") == 1
+    sparse = evaluate_trajectory(
+        flight(), estimate, protocol=CHOICES, frame_stamps_ns=flight().stamps_ns
+    )
+    assert "key-frames" not in " ".join(cautions(sparse))

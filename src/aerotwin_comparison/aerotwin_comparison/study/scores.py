@@ -175,7 +175,13 @@ def _trajectory_scores(
     run: StudyRun, folder: RunFolder | None, protocol: Protocol[TrajectoryProtocol]
 ) -> dict[str, float]:
     reference, estimate, frames = _paths(run, folder)
-    found = evaluate_trajectory(reference, estimate, protocol=protocol, frame_stamps_ns=frames)
+    found = evaluate_trajectory(
+        reference,
+        estimate,
+        protocol=protocol,
+        frame_stamps_ns=frames,
+        keyframe_gap_s=None if folder is None else folder.keyframe_gap_s,
+    )
     if not found.alignment.is_determined:
         raise UserError(f"the paths do not determine the alignment: {found.alignment.reason}")
     numbers = found.metrics()
