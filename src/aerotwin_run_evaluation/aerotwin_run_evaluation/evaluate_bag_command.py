@@ -78,6 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "what of the bag is judged; then it may be given several times",
     )
     add(
+        "--poses-of",
+        default="",
+        metavar="FRAME",
+        help="frame that the estimate is poses of, as imu_link (base_link); the bag mounts it",
+    )
+    add(
         "--map",
         default="",
         metavar="TOPIC",
@@ -120,12 +126,15 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_run_evaluation.bag.roles import find_roles, flight_parameters
     from aerotwin_run_evaluation.bag.slam_launch import find_description
     from aerotwin_run_evaluation.declared_metrics import aliases
+    from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
     slam = _slam(arguments, bag, roles)
     description = find_description(slam)
     _check(arguments, slam, bag, is_described=description is not None)
+    if arguments.poses_of:
+        mounting_of(arguments.poses_of, arguments.bag)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
     world = arguments.world
@@ -160,8 +169,7 @@ def _check(
         value = getattr(arguments, name.replace("-", "_"))
         if value is not None and not 0.0 <= value < float("inf"):
             raise UserError(f"--{name}: expected a finite number from 0 on, found {value:g}")
-    output = arguments.output
-    if output is not None and output.exists() and not output.is_dir():
+    if (output := arguments.output) is not None and output.exists() and not output.is_dir():
         raise UserError(f"-o {output}: is no folder; name one, or nothing")
     if arguments.frames and arguments.frames not in bag.topics:
         held = listed(sorted(bag.topics)) or "nothing"
@@ -191,7 +199,7 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str, *, is_described: b
                     "--slam); leave it out, or name a --slam"
                 )
     elif is_described:
-        for name in (*OF_REPLAY, "estimate", "map"):
+        for name in (*OF_REPLAY, "estimate", "poses_of", "map"):
             if getattr(arguments, name) not in (None, "", []):
                 raise UserError(
                     f"--{name.replace('_', '-')} has no effect on a SLAM that reads files; its "
@@ -262,7 +270,7 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, w
         "base_frame": body,
         "world": world,
     }
-    for name in ("frames", "map", "truth", "protocol"):
+    for name in ("frames", "map", "truth", "protocol", "poses_of"):
         words[name] = getattr(arguments, name) or ""
     words["estimate"] = arguments.estimate[0] if arguments.estimate else ""
     if arguments.rate is not None:
@@ -311,6 +319,7 @@ def _evaluate_recorded(
                 "world": world,
                 "truth": topics.truth,
                 "estimates": list(topics.estimates),
+                "poses_of": arguments.poses_of,
                 "map": topics.map,
                 "versions": software_versions(),
             },
@@ -386,6 +395,6 @@ def _record(
         span_ns = on_header_clock((start_ns, end_ns), ((bag, source) for source in sources))
     return RunRecord(
         truth_bag=bag, slam_bag=bag, world=_world(world), topics=topics,
-        protocol=arguments.protocol, span_ns=span_ns,
+        protocol=arguments.protocol, span_ns=span_ns, poses_of=arguments.poses_of,
         duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
     )  # fmt: skip

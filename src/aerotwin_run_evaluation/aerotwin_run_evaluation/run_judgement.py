@@ -21,6 +21,7 @@ from aerotwin_trajectory_evaluation import (
     evaluate_trajectory,
 )
 from aerotwin_trajectory_evaluation.evaluation import JOINED
+from aerotwin_trajectory_evaluation.sensor_frames import mounting_of, poses_of_base
 from aerotwin_trajectory_evaluation.slam_poses import (
     Placement,
     frames_of_estimate,
@@ -54,6 +55,8 @@ class RunRecord:
     frames: FrameCollector | None = None  # the frames, if already collected; else they are read
     protocol: str | None = None  # protocol file or preset of the evaluations
     keyframe_gap_s: float | None = None  # instead of the protocol's
+    # frame that the estimates are poses of, which the truth's bag mounts; empty = the truth's
+    poses_of: str = ""
     span_ns: Span | None = None  # first and last header stamp of the evaluated part; None = all
     # of the SLAM's frame in that of the truth, if it is known; else found by `place_estimate`
     placement: Placement | None = None
@@ -213,6 +216,21 @@ def _read(record: RunRecord, bag: BagReader, source: str) -> PoseTopic:
     return read_poses(bag, source, duplicates=duplicates)
 
 
+def _read_estimate(record: RunRecord, bag: BagReader, source: str, truth: PoseTopic) -> PoseTopic:
+    """Return the poses of an estimate as those of the truth's frame."""
+    poses = _read(record, bag, source)
+    if not record.poses_of:
+        return poses
+    trajectory, covariances = poses_of_base(
+        truth.trajectory,
+        poses.trajectory,
+        poses.covariances,
+        mounting_of(record.poses_of, record.truth_bag.path),
+        trajectory_protocol(record.protocol).choices,
+    )
+    return replace(poses, trajectory=trajectory, covariances=covariances)
+
+
 def _judge_estimate(
     record: RunRecord,
     bag: BagReader,
@@ -221,7 +239,7 @@ def _judge_estimate(
     stamps: tuple[np.ndarray, ...],
     warnings: list[str],
 ) -> JudgedEstimate:
-    poses = within(_read(record, bag, source), record.span_ns)
+    poses = within(_read_estimate(record, bag, source, truth), record.span_ns)
     warnings += poses.problems
     placement = record.placement or place_estimate(truth, poses, source, record.topics.truth)
     evaluation = evaluate_trajectory(
@@ -256,7 +274,8 @@ def _judge_map(
     topics = record.topics
     placement = record.placement
     if placement is None:
-        poses = _read(record, bag, topics.map_poses or topics.estimates[0])
+        source = topics.map_poses or topics.estimates[0]
+        poses = _read_estimate(record, bag, source, truth)
         placement = place_estimate(truth, within(poses, record.span_ns))
     try:
         points = last_map(bag, topics.map)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import main
+from aerotwin_core.frames import make_transform, pose_from_transform
 from aerotwin_run_evaluation.run_judgement import NOTHING_JUDGED
 
 PATIENCE_S = 120.0
@@ -30,6 +32,7 @@ class Refuse:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse())
 from aerotwin_core.cli import main
+from aerotwin_core.frames import make_transform, pose_from_transform
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -56,6 +59,50 @@ def evaluate(tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def bag(tmp_path):
     return write_bag(tmp_path / "bag")
+
+
+def write_optical_bag(path):
+    """A flight round a circle, and the same as poses of a camera's optical frame."""
+    T_base_optical = make_transform([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], [0.3, 0.1, -0.2])
+    edge = messages.transform_stamped(
+        0, "base_link", "left_optical", *pose_from_transform(T_base_optical)
+    )
+    with BagWriter(path) as writer:
+        for topic in ("/truth/odom", "/vio/odom"):
+            writer.add_topic(topic, ODOMETRY)
+        writer.add_topic("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+        writer.write("/tf_static", 0, messages.serialize(messages.transform_message([edge])))
+        for k in range(N_POSES):
+            stamp, angle = k * 50_000_000, 0.1 * k
+            turn = Rotation.from_euler("zy", [angle, 0.2]).as_matrix()
+            T = make_transform(turn, [4 * np.cos(angle), 4 * np.sin(angle), 0.1 * k])
+            for topic, pose in (("/truth/odom", T), ("/vio/odom", T @ T_base_optical)):
+                odometry = messages.odometry_message(
+                    stamp, "map", "base_link", *pose_from_transform(pose), ZERO, ZERO
+                )
+                writer.write(topic, stamp, messages.serialize(odometry))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("tokens", "is_right"), [((), False), (("--poses-of", "left_optical"), True)]
+)
+def test_poses_of_a_camera_are_taken_to_the_base(evaluate, tmp_path, tokens, is_right):
+    path = write_optical_bag(tmp_path / "optical")
+    done = evaluate(path, "--estimate", "/vio/odom", *tokens, "--json", "found.json")
+    assert done.returncode == 0
+    found = json.loads((tmp_path / "found.json").read_text())["sections"]["trajectory"]
+    assert (found["ape_unaligned"]["trans_m"]["rmse"] < ROUNDING) == is_right
+    assert (found["ape_unaligned"]["rot_deg"]["rmse"] < 1e-5) == is_right
+    assert ("--poses-of FRAME" in done.stdout) != is_right
+
+
+def test_a_frame_that_the_bag_does_not_mount_is_refused(evaluate, tmp_path):
+    path = write_optical_bag(tmp_path / "optical")
+    done = evaluate(path, "--estimate", "/vio/odom", "--poses-of", "cam0")
+    assert done.returncode == 2
+    assert "--poses-of cam0: no frame" in done.stderr
+    assert "left_optical" in done.stderr
 
 
 def write_bag(path, recorded_ns=0):

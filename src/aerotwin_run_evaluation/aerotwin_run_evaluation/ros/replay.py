@@ -128,6 +128,7 @@ def _record(
         if is_part
         else None,
         protocol=parameters.protocol or None,
+        poses_of=parameters.poses_of,
         is_partial=node.is_stop_requested,
     )
 

@@ -76,6 +76,9 @@ class ReplayParameters:
     estimate: str = parameter(
         "slam/odom", text="poses that the SLAM publishes: a topic, or /tf:PARENT.CHILD"
     )
+    poses_of: str = parameter(
+        "", text="frame that these are poses of, as imu_link, if not base_link; the bag mounts it"
+    )
     map: str = parameter("slam/map", text="PointCloud2 that the SLAM publishes")
     truth: str = parameter(
         "", text="topic of the bag, /tf:PARENT.CHILD or a trajectory file; empty = found"
