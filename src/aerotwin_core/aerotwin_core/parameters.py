@@ -59,12 +59,13 @@ def group(cls: type, *, old_prefix: str | None = None, **old_names: str) -> Any:
     """Declare a nested dataclass of parameters, which are named `group.parameter`.
 
     Parameters that stood beside the group before have old names as in `parameter`: those of
-    `old_names` (present name = old name), all others `old_prefix` and their present name.
+    `old_names` (present name = old name, "" = there was none), all others `old_prefix` and their
+    present name.
     """
     before = dict(old_names)
     if old_prefix is not None:
         before = {f.name: f"{old_prefix}{f.name}" for f in dataclasses.fields(cls)} | before
-    metadata = {"old_names": {old: f".{name}" for name, old in before.items()}}
+    metadata = {"old_names": {old: f".{name}" for name, old in before.items() if old}}
     return dataclasses.field(default_factory=cls, metadata=metadata, kw_only=True)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_datasets.formats import Exported, export_bag, import_dataset
+    from aerotwin_datasets.formats import Exported, export_bag, export_settings, import_dataset
     from aerotwin_datasets.recording import ImuNoise, Recording
     from aerotwin_datasets.recording_reader import read_recording
 else:

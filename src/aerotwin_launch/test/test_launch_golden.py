@@ -236,8 +236,7 @@ def test_the_real_launch_still_does_what_was_recorded(
 def test_the_launch_files_of_the_workspace_run(path, prefix_of, launch_environment):
     """Through the runner always, and through the real launch where there is one, alike."""
     actions = load_actions(path)
-    nodes = [action for action in every_action(actions) if action.kind == "node"]
-    prefix = prefix_of([(node.get("pkg").literal, node.get("exec").literal) for node in nodes])
+    prefix = prefix_of(sorted(executables_of(path)))
     profiles = get_package_prefix("aerotwin_core")  # network.launch.yaml names them
     environment = launch_environment | {"AMENT_PREFIX_PATH": f"{prefix}{os.pathsep}{profiles}"}
     tokens = [
@@ -252,6 +251,19 @@ def test_the_launch_files_of_the_workspace_run(path, prefix_of, launch_environme
         answer = run_real(path, tokens, environment, normaliser)
         assert answer["outcome"] == "runs"
         assert answer["processes"] == processes
+
+
+def executables_of(path):
+    """Return the (package, executable) pairs of a launch file and those that it includes."""
+    found = set()
+    for action in every_action(load_actions(path)):
+        if action.kind == "node":
+            found.add((action.get("pkg").literal, action.get("exec").literal))
+        elif action.kind == "include":
+            included = path.parent / Path(action.get("file").source).name
+            if included.is_file():
+                found |= executables_of(included)
+    return found
 
 
 def record(name, answer):

@@ -18,10 +18,11 @@ from aerotwin_core.run_folder import software_versions
 from aerotwin_datasets import read_recording
 from aerotwin_run_evaluation.bag.poses import on_header_clock
 from aerotwin_run_evaluation.bag.roles import BagRoles, RunTopics, flight_parameters
+from aerotwin_run_evaluation.bag.slam_launch import write_program_launch
 from aerotwin_run_evaluation.report.run_report import write_run_report
 from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord, judge_run
 from aerotwin_slam_runs import SlamRun, load_description, run_slam
-from aerotwin_slam_runs.run import LOG
+from aerotwin_slam_runs.run import LOG, body_frame, prepare_slam
 from aerotwin_slam_runs.slam_bag import MAP, ODOMETRY, write_slam_bag
 from aerotwin_trajectory_evaluation.slam_poses import Placement, read_poses
 
@@ -118,6 +119,29 @@ def evaluate_described(
     title = f"{description.name} on {run.bag.path.resolve().parent.name}"
     page = write_run_report(folder, evaluation, title=title, configuration=configuration)
     return page, evaluation
+
+
+def words_of_replay(
+    description: Path, bag: Path, folder: Path, paths: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the arguments of launch/evaluate_bag.launch.yaml for a SLAM that hears topics.
+
+    Its settings and launch file are written below the folder. Raises `UserError` if a path is
+    missing, or the recording lacks what it needs.
+    """
+    d, recording = load_description(description), read_recording(bag)
+    ready = prepare_slam(d, recording, folder, paths=paths)
+    launch = write_program_launch(
+        folder, ready.command, ready.environment, working_folder=ready.output
+    )
+    return {
+        "slam_file": str(launch.file),
+        "slam_process": launch.process,
+        "estimate": d.trajectory.topic,
+        "poses_of": body_frame(d, recording),
+        "map": d.map.topic,
+        "topics": " ".join(d.topics),
+    }
 
 
 def _map_points(found: SlamRun, warnings: list[str]) -> np.ndarray | None:

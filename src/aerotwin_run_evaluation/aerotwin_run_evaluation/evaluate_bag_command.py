@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord
     from aerotwin_worlds import World
 
-AUTO, NONE, EXTERNAL = "auto", "none", "external"
+AUTO, NONE, EXTERNAL, DATASET = "auto", "none", "external", "dataset"
 EXIT_NOT_JUDGED = 1
 OF_REPLAY = ("topic", "topics", "rate", "slam_process")  # no effect where nothing is played
 
@@ -122,9 +122,10 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_core.run_folder import make_run_folder
     from aerotwin_report.runs import load_run, summary_lines
     from aerotwin_run_evaluation.bag.camera import body_frame
+    from aerotwin_run_evaluation.bag.playing import first_sensor
     from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
     from aerotwin_run_evaluation.bag.roles import find_roles, flight_parameters
-    from aerotwin_run_evaluation.bag.slam_launch import find_description
+    from aerotwin_run_evaluation.bag.slam_launch import find_description, inputs_of
     from aerotwin_run_evaluation.declared_metrics import aliases
     from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
 
@@ -132,23 +133,23 @@ def run(arguments: argparse.Namespace) -> int:
     roles = find_roles(bag.topics, bag.counts)
     slam = _slam(arguments, bag, roles)
     description = find_description(slam)
-    _check(arguments, slam, bag, is_described=description is not None)
+    reads = inputs_of(description)
+    _check(arguments, slam, bag, reads)
     if arguments.poses_of:
         mounting_of(arguments.poses_of, arguments.bag)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
-    world = arguments.world
-    if world is None:
+    if (world := arguments.world) is None:
         world = str(flight_parameters(arguments.bag).get("world", ""))
     folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
     folder.mkdir(parents=True, exist_ok=True)
     if slam == NONE:
         code = _evaluate_recorded(arguments, bag, roles, folder, world)
-    elif description is not None:
+    elif description is not None and reads == DATASET:
         code = _evaluate_described(arguments, description, bag, roles, folder, world)
     else:
-        body = body_frame(bag, _sensor(arguments, slam, roles))
-        code = _replay(arguments, slam, folder, body, world)
+        body = body_frame(bag, first_sensor(slam, roles, arguments.topic))
+        code = _replay(arguments, slam, folder, body, world, description)
     if code not in (0, EXIT_NOT_JUDGED) or not (folder / "metrics.json").is_file():
         return code
     result = load_run(folder)
@@ -158,9 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code_of_gates(arguments.fail_if, result.document["sections"], aliases()) or code
 
 
-def _check(
-    arguments: argparse.Namespace, slam: str, bag: "BagReader", *, is_described: bool
-) -> None:
+def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader", reads: str) -> None:
     """Check the arguments before anything starts; raises `UserError`, naming the option."""
     from aerotwin_run_evaluation.bag.slam_launch import check_pattern, is_launch_file
     from aerotwin_run_evaluation.declared_metrics import aliases
@@ -174,15 +173,15 @@ def _check(
     if arguments.frames and arguments.frames not in bag.topics:
         held = listed(sorted(bag.topics)) or "nothing"
         raise UserError(f"--frames {arguments.frames}: no topic of the bag; it holds {held}")
-    if arguments.words and not (is_described or is_launch_file(slam)):
+    if arguments.words and not (reads or is_launch_file(slam)):
         word = arguments.words[0]
         raise UserError(f"{word}: arguments are for a launch file or a description, not {slam}")
     check_pattern(arguments.slam_process)
-    _refuse_unheard(arguments, slam, is_described=is_described)
+    _refuse_unheard(arguments, slam, reads)
     check_gate_names(arguments.fail_if, aliases())
 
 
-def _refuse_unheard(arguments: argparse.Namespace, slam: str, *, is_described: bool) -> None:
+def _refuse_unheard(arguments: argparse.Namespace, slam: str, reads: str) -> None:
     """Refuse options without effect, whether a bag is played or read.
 
     Raises `UserError`, naming the option and the way out.
@@ -198,7 +197,7 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str, *, is_described: b
                     "what it holds is judged (--recorded, --slam none, or --estimate without "
                     "--slam); leave it out, or name a --slam"
                 )
-    elif is_described:
+    elif reads == DATASET:
         for name in (*OF_REPLAY, "estimate", "poses_of", "map"):
             if getattr(arguments, name) not in (None, "", []):
                 raise UserError(
@@ -242,21 +241,18 @@ def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") ->
     )
 
 
-def _sensor(arguments: argparse.Namespace, slam: str, roles: "BagRoles") -> str | None:
-    """Return the topic of the bag that a SLAM that ships sees first."""
-    from aerotwin_run_evaluation.bag.playing import KISS_ICP
-    from aerotwin_run_evaluation.bag.roles import parse_renames
-
-    renames = parse_renames(arguments.topic)
-    if slam == KISS_ICP:
-        return renames.get("/lidar/points", roles.lidar)
-    return renames.get("/stereo/left/image_raw", roles.left)
-
-
-def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, world: str) -> int:
+def _replay(
+    arguments: argparse.Namespace,
+    slam: str,
+    folder: Path,
+    body: str,
+    world: str,
+    description: Path | None,
+) -> int:
     from aerotwin_launch.arguments import split_tokens
     from aerotwin_launch.launch_command import launch_scenario
     from aerotwin_run_evaluation.bag.slam_launch import is_launch_file, write_slam_launch
+    from aerotwin_run_evaluation.described_slam import words_of_replay
 
     words = {
         "bag": str(arguments.bag),
@@ -275,8 +271,12 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, w
     words["estimate"] = arguments.estimate[0] if arguments.estimate else ""
     if arguments.rate is not None:
         words["rate"] = repr(arguments.rate)
-    if is_launch_file(slam):
-        of_slam = split_tokens(arguments.words)[1]
+    of_slam = split_tokens(arguments.words)[1]
+    if description is not None:
+        described = words_of_replay(description, arguments.bag, folder, of_slam)
+        words |= {name: words.get(name) or value for name, value in described.items()}
+        words["slam"] = EXTERNAL
+    elif is_launch_file(slam):
         started = write_slam_launch(folder, Path(slam), of_slam, dict(os.environ))
         words |= {"slam": EXTERNAL, "slam_file": str(started.file)}
         words["slam_process"] = arguments.slam_process or started.process

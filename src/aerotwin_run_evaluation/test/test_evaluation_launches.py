@@ -3,6 +3,7 @@
 """The evaluators as a user starts them: a SLAM from its own launch file, and one judged live."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -101,6 +102,41 @@ def test_a_slam_is_started_from_its_launch_file_and_judged(lidar_bag, tmp_path):
     longest_m = 0.5 * (N_SCANS - 1)
     worst_m = trajectory["ape_unaligned"]["trans_m"]["max"]
     assert worst_m == pytest.approx(0.01 * longest_m, abs=ROUNDING)
+    assert sections["resources"]["rss_bytes_max"] > 0
+
+
+DESCRIPTION = """
+name: mine
+paths: [{name: program, environment: MY_PYTHON}]
+command: ["{program}", "{output}/../../slam_1.01.py", "--ros-args", "-p", "use_sim_time:=true"]
+environment: ["FOLDER={output}"]
+inputs: topics
+trajectory: {topic: /my/pose, poses_of: base}
+"""
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_a_described_slam_that_hears_topics_is_started_and_judged(lidar_bag, tmp_path):
+    pytest.importorskip("rclpy")
+    (tmp_path / "mine.yaml").write_text(DESCRIPTION)
+    script = tmp_path / "slam_1.01.py"
+    script.write_text("import os; open(os.environ['FOLDER'] + '/ran', 'w')\n" + script.read_text())
+    done = subprocess.run(
+        [*AEROTWIN, "evaluate", "bag", "bag", "--slam", "mine.yaml", "-o", "out"],
+        cwd=tmp_path,
+        env={**os.environ, "MY_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "out" / "slam" / "ran").is_file()
+    sections = json.loads((tmp_path / "out" / "metrics.json").read_text())["sections"]
+    assert sections["replay"]["n_answered"] == N_SCANS
+    worst_m = sections["trajectory"]["ape_unaligned"]["trans_m"]["max"]
+    assert worst_m == pytest.approx(0.01 * 0.5 * (N_SCANS - 1), abs=ROUNDING)
     assert sections["resources"]["rss_bytes_max"] > 0
 
 

@@ -330,7 +330,7 @@ class SimulatorParameters:
         VisionSettings, source="external_vision", preset="vision", delay_s="vision_delay_s"
     )
     camera: CameraSettings = group(
-        CameraSettings, old_prefix="camera_", is_rendered="camera", file="cameras"
+        CameraSettings, old_prefix="camera_", is_rendered="camera", file="cameras", encoding=""
     )
     lidar: LidarSettings = group(LidarSettings, old_prefix="lidar_", preset="lidar")
     radar: RadarSettings = group(RadarSettings)

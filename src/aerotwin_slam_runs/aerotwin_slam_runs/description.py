@@ -13,7 +13,7 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_datasets.export_command import FORMATS
 
-DATASET, SETTINGS, OUTPUT = "dataset", "settings", "output"
+DATASET, TOPICS, SETTINGS, OUTPUT = "dataset", "topics", "settings", "output"
 _OF_THE_RUN = (DATASET, SETTINGS, OUTPUT)
 _NAME = re.compile(r"\{([a-z_]+)\}")
 POSES_OF = ("imu", "camera", "lidar", "base")
@@ -31,9 +31,10 @@ class ProgramPath:
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryOutput:
-    """The trajectory that the SLAM writes."""
+    """The trajectory that the SLAM writes or publishes."""
 
-    file: str = parameter(text="path of the file; {output} is the folder that it runs in")
+    file: str = parameter("", text="path of the file; {output} is the folder that it runs in")
+    topic: str = parameter("", text="of its poses, of a SLAM that hears topics")
     form: str = parameter(
         "tum", text="format of its lines", choices=("tum", "euroc", "kitti", "csv")
     )
@@ -54,15 +55,16 @@ class TrajectoryOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class MapOutput:
-    """The map that the SLAM writes."""
+    """The map that the SLAM writes or publishes."""
 
+    topic: str = parameter("", text="PointCloud2 of a SLAM that hears topics; empty = none")
     file: str = parameter("", text="path of a PLY or PCD file; empty = it writes none")
     is_optional: bool = parameter(False, text="whether nothing is wrong without the file")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlamDescription:
-    """A SLAM as a program that reads a data set and writes a trajectory."""
+    """A SLAM as a program: it reads a data set and writes a trajectory, or both by topics."""
 
     name: str = parameter(text="name in tables and reports")
     about: str = parameter("", text="one line: kind, authors, year")
@@ -70,6 +72,14 @@ class SlamDescription:
         text="program and arguments, with {dataset}, {settings}, {output} and the names of paths"
     )
     paths: tuple[ProgramPath, ...] = parameter((), text="files that the user has")
+    inputs: str = parameter(
+        "dataset",
+        text="dataset = the bag as files; topics = the bag is replayed, and it publishes",
+        choices=(DATASET, TOPICS),
+    )
+    topics: tuple[str, ...] = parameter(
+        (), text="NAME:=TOPIC_OF_THE_BAG: topics that are replayed under another name"
+    )
     dataset: str = parameter(
         "euroc", text="format of the data set, as in `aerotwin export`", choices=FORMATS
     )
@@ -79,7 +89,7 @@ class SlamDescription:
     timeout_s: float = parameter(
         3600.0, text="longest run; then it is ended", unit="s wall", minimum=1.0
     )
-    trajectory: TrajectoryOutput = field(default_factory=lambda: TrajectoryOutput(file=""))
+    trajectory: TrajectoryOutput = field(default_factory=TrajectoryOutput)
     map: MapOutput = field(default_factory=MapOutput)
 
 
@@ -92,8 +102,12 @@ def load_description(path: Path) -> SlamDescription:
     description = load_parameters(SlamDescription, read_yaml(path), where=str(path))
     if not description.command:
         raise ParameterError(f"{path}: command: expected a program and its arguments, found none")
-    if not description.trajectory.file:
-        raise ParameterError(f"{path}: trajectory.file: expected a path, found none")
+    own = "file" if description.inputs == DATASET else "topic"
+    if not getattr(description.trajectory, own):
+        raise ParameterError(f"{path}: trajectory.{own}: expected one, found none")
+    for word in description.topics:
+        if ":=" not in word:
+            raise ParameterError(f"{path}: topics: expected NAME:=TOPIC, found '{word}'")
     for entry in description.environment:
         if "=" not in entry:
             raise ParameterError(f"{path}: environment: expected NAME=VALUE, found '{entry}'")
@@ -138,7 +152,7 @@ def _found(
         raise UserError(f"{description.name}: needs {path.text or path.name}; {ways}")
     place = Path(value).expanduser()
     if place.exists():
-        return str(place.resolve())
+        return str(place.absolute())  # a link to an interpreter names its virtual environment
     if os.sep not in value and (found := shutil.which(value)):
         return found
     raise UserError(f"{description.name}: {path.name}: no file {value}; {ways}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_datasets import export_bag
+from aerotwin_datasets import export_bag, export_settings
 from aerotwin_datasets.recording import Recording
 from aerotwin_datasets.settings import FOLDER as SETTINGS_FOLDER
 from aerotwin_slam_runs.description import (
@@ -48,6 +48,74 @@ class SlamRun:
     problems: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, kw_only=True)
+class PreparedSlam:
+    """What is started: a command with its environment variables in the empty folder `output`."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    output: Path
+    values: Mapping[str, str]
+
+    def filled(self, text: str) -> str:
+        """Return a text of the description with its names in braces replaced."""
+        return filled(text, self.values)
+
+
+def prepare_slam(
+    description: SlamDescription,
+    recording: Recording,
+    folder: Path,
+    *,
+    paths: Mapping[str, str],
+    on_step: Callable[[str], None] = lambda text: None,
+) -> PreparedSlam:
+    """Write what a SLAM reads below a folder: the data set, or of one that hears topics settings.
+
+    Raises `UserError` if a path is missing, or the recording lacks what the SLAM needs.
+    """
+    d = description
+    values = find_paths(d, paths, os.environ)
+    dataset, output = folder / DATASET_FOLDER, folder / OUTPUT_FOLDER
+    on_step(f"exporting {d.dataset if d.inputs == DATASET else SETTINGS}")
+    problems: tuple[str, ...] = ()
+    if d.inputs == DATASET:
+        problems = export_bag(
+            d.dataset, recording, dataset, cameras=d.cameras, is_lean=True, overwrite=True
+        ).problems
+    elif d.settings:
+        problems = export_settings(recording, dataset, cameras=d.cameras)
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    values |= {
+        DATASET: str(dataset.resolve()),
+        SETTINGS: str((dataset / SETTINGS_FOLDER / d.settings).resolve()),
+        OUTPUT: str(output.resolve()),
+    }
+    if d.settings and not Path(values[SETTINGS]).is_dir():
+        raise UserError("; ".join([f"{d.name}: no settings for this recording", *problems]))
+    variables = dict(entry.split("=", 1) for entry in d.environment)
+    return PreparedSlam(
+        command=tuple(filled(token, values) for token in d.command),
+        environment={name: filled(value, values) for name, value in variables.items()},
+        output=output.resolve(),
+        values=values,
+    )
+
+
+def body_frame(description: SlamDescription, recording: Recording) -> str:
+    """Return the frame that the poses are of; "" for that of the truth.
+
+    Raises `UserError` if the recording has no such sensor.
+    """
+    kind, frame = description.trajectory.poses_of, recording.base_frame
+    if kind == "imu":
+        frame = recording.require_imu()[0].frame_id
+    elif kind == "camera":
+        frame = recording.select(description.cameras)[0].frame_id
+    return "" if frame == recording.base_frame else frame
+
+
 def run_slam(
     description: SlamDescription,
     recording: Recording,
@@ -64,46 +132,29 @@ def run_slam(
     the program does is in the result.
     """
     d = description
-    values = find_paths(d, paths, os.environ)
     T_base_body = _body_pose(d, recording)
-    dataset, output = folder / DATASET_FOLDER, folder / OUTPUT_FOLDER
-    on_step(f"exporting {d.dataset}")
-    exported = export_bag(
-        d.dataset, recording, dataset, cameras=d.cameras, is_lean=True, overwrite=True
-    )
-    shutil.rmtree(output, ignore_errors=True)
-    output.mkdir(parents=True)
-    values |= {
-        DATASET: str(dataset.resolve()),
-        SETTINGS: str((dataset / SETTINGS_FOLDER / d.settings).resolve()),
-        OUTPUT: str(output.resolve()),
-    }
-    if d.settings and not Path(values[SETTINGS]).is_dir():
-        raise UserError(
-            "; ".join([f"{d.name}: no settings for this recording", *exported.problems])
-        )
-    command = tuple(filled(token, values) for token in d.command)
-    variables = dict(entry.split("=", 1) for entry in d.environment)
+    ready = prepare_slam(d, recording, folder, paths=paths, on_step=on_step)
+    output = ready.output
     end = run_program(
-        command,
+        ready.command,
         output,
         folder / LOG,
-        environment={name: filled(value, values) for name, value in variables.items()},
+        environment=ready.environment,
         timeout_s=d.timeout_s,
         on_wait=lambda wall_s: on_step(f"{d.name} {wall_s:.0f} s"),
     )
     problems = []
     if end.problem:
         problems.append(f"{d.name}: {end.problem}; the end of {end.log}:\n{last_lines(end.log)}")
-    trajectory = _trajectory(d, output / filled(d.trajectory.file, values), problems)
-    map_file = output / filled(d.map.file, values) if d.map.file else None
+    trajectory = _trajectory(d, output / ready.filled(d.trajectory.file), problems)
+    map_file = output / ready.filled(d.map.file) if d.map.file else None
     if map_file is not None and not map_file.is_file():
         if not d.map.is_optional:
             problems.append(f"{d.name}: wrote no map {map_file.name}")
         map_file = None
     return SlamRun(
         description=d,
-        command=command,
+        command=ready.command,
         end=end,
         trajectory=trajectory,
         T_base_body=T_base_body,

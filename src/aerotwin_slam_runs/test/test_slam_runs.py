@@ -17,7 +17,7 @@ from aerotwin_core.cli import main
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import deserialize
 from aerotwin_core.point_clouds import point_cloud_arrays
-from aerotwin_datasets import export_bag, read_recording
+from aerotwin_datasets import export_bag, export_settings, read_recording
 from aerotwin_slam_runs import load_description, program
 from support.dataset_samples import N_FRAMES, START_NS, mounting, state, write_recording
 
@@ -239,6 +239,9 @@ def test_only_the_part_asked_for_is_run_and_judged(evaluate):
         ({"command": ["{program}", "{no}"]}, (), "{no} in '{no}' stands for nothing"),
         ({"command": []}, (), "command: expected a program and its arguments, found none"),
         ({"environment": ["X"]}, (), "environment: expected NAME=VALUE, found 'X'"),
+        ({"inputs": "topics"}, (), "trajectory.topic: expected one, found none"),
+        ({"inputs": "topics", "trajectory": {"topic": "/odom"}, "topics": ["/a"]}, (),
+         "topics: expected NAME:=TOPIC, found '/a'"),
         ({"settings": "no_such_slam"}, (), "no settings"),
         ({"cameras": ["front"]}, (), "no camera 'front'; it has stereo_left"),
         ({"dataset": "mp4"}, (), "mp4"),
@@ -283,9 +286,14 @@ DESCRIPTIONS = Path(__file__).resolve().parents[3] / "config" / "slams"
 def test_a_description_that_ships_finds_its_settings_and_cameras(bag, tmp_path, path):
     description = load_description(path)
     recording = read_recording(bag)
-    done = export_bag(description.dataset, recording, tmp_path / "set", cameras=description.cameras)
+    if description.inputs == "topics":
+        problems = export_settings(recording, tmp_path / "set", cameras=description.cameras)
+    else:
+        problems = export_bag(
+            description.dataset, recording, tmp_path / "set", cameras=description.cameras
+        ).problems
     settings = tmp_path / "set" / "settings" / description.settings
-    assert settings.is_dir(), done.problems
+    assert settings.is_dir(), problems
     named = [text for text in description.command if "{settings}/" in text]
     assert bool(named) == bool(description.settings)
     for text in named:

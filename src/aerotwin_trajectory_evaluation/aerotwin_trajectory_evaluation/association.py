@@ -103,6 +103,21 @@ def is_enclosed(trajectory: Trajectory, stamps_ns: np.ndarray, max_gap_s: float)
     return ((stamps_ns >= own[0]) & (stamps_ns <= own[-1]) & bridged) | meets
 
 
+def coverage_of(
+    reference: Trajectory,
+    estimate: Trajectory,
+    frame_stamps_ns: np.ndarray | None,
+    protocol: TrajectoryProtocol,
+) -> float:
+    """Return the share of the frames, or without them of the reference's time, with a pose."""
+    gap_s = protocol.keyframe_gap_s
+    if frame_stamps_ns is None:
+        return coverage_of_time(reference, estimate, keyframe_gap_s=gap_s)
+    return coverage_of_frames(
+        frame_stamps_ns, estimate, max_gap_s=protocol.max_gap_s, keyframe_gap_s=gap_s
+    )
+
+
 def coverage_of_frames(
     frame_stamps_ns: np.ndarray,
     estimate: Trajectory,

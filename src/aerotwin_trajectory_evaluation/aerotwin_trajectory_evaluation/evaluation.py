@@ -21,8 +21,7 @@ from aerotwin_trajectory_evaluation.alignment import (
     align_umeyama,
 )
 from aerotwin_trajectory_evaluation.association import (
-    coverage_of_frames,
-    coverage_of_time,
+    coverage_of,
     interpolation_hint,
     pair,
 )
@@ -263,7 +262,7 @@ def evaluate_trajectory(
     aligned = alignment.apply(guess)
     ape = absolute_errors(paired, aligned)
     if coverage is None:
-        coverage = _coverage(reference, estimate, frame_stamps_ns, choices)
+        coverage = coverage_of(reference, estimate, frame_stamps_ns, choices)
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
@@ -303,21 +302,6 @@ def evaluate_trajectory(
         ),
         first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
         other_scale=None if alignment.mode == "sim3" else _other_scale(paired, guess),
-    )
-
-
-def _coverage(
-    reference: Trajectory,
-    estimate: Trajectory,
-    frame_stamps_ns: np.ndarray | None,
-    choices: TrajectoryProtocol,
-) -> float:
-    """Return the share of the frames, or without them of the reference's time, with a pose."""
-    gap_s = choices.keyframe_gap_s
-    if frame_stamps_ns is None:
-        return coverage_of_time(reference, estimate, keyframe_gap_s=gap_s)
-    return coverage_of_frames(
-        frame_stamps_ns, estimate, max_gap_s=choices.max_gap_s, keyframe_gap_s=gap_s
     )
 
 

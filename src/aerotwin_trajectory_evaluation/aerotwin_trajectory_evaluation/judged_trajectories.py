@@ -8,6 +8,7 @@ left out the hard part.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -224,17 +225,14 @@ class TrajectoryInputs:
         of_each = ", ".join(f"{len(paths[name])} of {name}" for name in paths)
         cut = {k: _taken(file, chosen[k]) for k, file in self.estimates.items()}
         first = next(iter(cut.values())).trajectory
-        n_common, gap_s = len(first), choices.keyframe_gap_s
-        note = f"judged at {n_common} common stamps ({of_each}); what lies between is not there"
+        coverage = partial(coverage_of_time, truth, keyframe_gap_s=choices.keyframe_gap_s)
+        note = f"judged at {len(first)} common stamps ({of_each}); what lies between is not there"
         return replace(
             self,
             estimates=cut,
-            coverage=coverage_of_time(truth, first, keyframe_gap_s=gap_s),
+            coverage=coverage(first),
             notes=(*self.notes, note),
-            own_coverage={
-                name: coverage_of_time(truth, path, keyframe_gap_s=gap_s)
-                for name, path in paths.items()
-            },
+            own_coverage={name: coverage(path) for name, path in paths.items()},
         )
 
 

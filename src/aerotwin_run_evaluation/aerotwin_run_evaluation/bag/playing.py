@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which topics of a bag are played to a SLAM, under which names, and which are withheld and why."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.errors import ReaderError
 
 from aerotwin_core.errors import UserError
-from aerotwin_run_evaluation.bag.roles import BagRoles
+from aerotwin_run_evaluation.bag.roles import BagRoles, parse_renames
 
 _LATCHED = "TRANSIENT_LOCAL"
 LARGEST_DEPTH = 10_000
@@ -26,6 +26,14 @@ _RECORDERS_OWN = {
     "/diagnostics": "of the recording",
     "/events/write_split": "of the recording",
 }
+
+
+def first_sensor(slam: str, roles: BagRoles, renames: Iterable[str]) -> str | None:
+    """Return the topic of the bag that a SLAM that ships sees first; `renames` are NAME:=TOPIC."""
+    topics = parse_renames(renames)
+    if slam == KISS_ICP:
+        return topics.get("/lidar/points", roles.lidar)
+    return topics.get("/stereo/left/image_raw", roles.left)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,11 @@ def find_description(slam: str) -> Path | None:
     content = read_yaml(path)
     is_one = isinstance(content, dict) and "command" in content and "launch" not in content
     return path if is_one else None
+
+
+def inputs_of(description: Path | None) -> str:
+    """Return what a described SLAM reads: dataset or topics; "" without a description."""
+    return "" if description is None else str(read_yaml(description).get("inputs", "dataset"))
 
 
 def described_slams() -> list[str]:
@@ -100,6 +105,27 @@ def write_slam_launch(
     file = folder / "slam.launch.yaml"
     write_text_atomically(file, yaml.safe_dump({"launch": [action]}, sort_keys=False))
     return SlamLaunch(file=file, process=_pattern(file, target, environment))
+
+
+def write_program_launch(
+    folder: Path,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    working_folder: Path,
+) -> SlamLaunch:
+    """Write a launch file that starts a program in a folder with more environment variables."""
+    variables = [{"name": name, "value": value} for name, value in environment.items()]
+    action = {
+        "cmd": shlex.join(command),
+        "cwd": str(working_folder),
+        "output": "screen",
+        **({"env": variables} if variables else {}),
+    }
+    file = folder / "slam.launch.yaml"
+    text = yaml.safe_dump({"launch": [{"executable": action}]}, sort_keys=False)
+    write_text_atomically(file, text)
+    return SlamLaunch(file=file, process=re.escape(" ".join(command[:2])))
 
 
 def _real_command(target: Path, arguments: Mapping[str, str]) -> str:
