@@ -5,6 +5,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import socket
@@ -88,6 +89,19 @@ def _add_group(item: pytest.Item) -> None:
     elif is_of_workspace and item.get_closest_marker("xdist_group") is None:
         # What a module makes once, such as wheels, is not made by both processes.
         item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.hookimpl(trylast=True)  # after the cache has been written
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep what failed by the name that a run without groups knows it by, for `--last-failed`.
+
+    xdist adds the group to the name after the cache has looked for what failed before.
+    """
+    cache = session.config.cache
+    if cache is None or session.config.getoption("dist", "no") != "loadgroup":
+        return
+    failed = cache.get("cache/lastfailed", {})
+    cache.set("cache/lastfailed", {re.sub(r"@[\w.-]+$", "", name): True for name in failed})
 
 
 @pytest.fixture(scope="session")

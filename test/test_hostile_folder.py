@@ -47,7 +47,8 @@ def run(folder: Path, command: list[str], **variables: str) -> subprocess.Comple
     return done
 
 
-def test_the_folder_is_hostile(hostile_folder):
+def test_the_folder_is_hostile(hostile_folder, monkeypatch):
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)  # an earlier test may have spawned
     subprocess.run([sys.executable, "-c", "import json"], cwd=hostile_folder, check=False)
     assert "json ran" in (hostile_folder / MARKER).read_text()
 
