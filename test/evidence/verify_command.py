@@ -26,7 +26,8 @@ virtually in maps of three worlds that are bent by 30 cm, and in the project's o
 of a survey from the air; offsets at marks against their bars. Names of cases choose among them;
 repeats are kept, a second call goes on where the first ended.
 slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol
-of XTDrone; the tables of the study lie in --runs.
+of XTDrone; the tables of the study lie in --runs. Like foreign, it is flown with the camera preset
+as_flown (motion blur, automatic exposure, shading, noise); --camera clean takes the one without.
 
   make verify
   make verify NAMES="consistency lounge"
@@ -45,6 +46,8 @@ NAMES = (
     "coarse", "consistency", "dense", "flights", "foreign", "fuzz", "kitti", "lounge", "repeats",
     "slams",
 )  # fmt: skip
+CAMERAS = {"as_flown": "as_flown", "clean": "none"}
+"""Camera presets of the flights that SLAMs are compared on, the default first."""
 REPEAT_CASES = ("driven", "campus_warp", "route_warp", "grassland_warp", "survey")
 """Those of `verification.repeats.CASES`."""
 FIRST_SEED, N_SEEDS, N_CONSISTENCY_SEEDS, N_LOUNGE_SEEDS = 1000, 5, 50, 20
@@ -71,6 +74,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=Path, default=Path("build/verify"), help="where runs are kept"
     )
+    parser.add_argument(
+        "--camera", choices=tuple(CAMERAS), default=next(iter(CAMERAS)),
+        help="images of foreign and slams: as_flown (default), or clean",
+    )  # fmt: skip
     parser.add_argument("--world", default="cliff@{seed}", help="world; {seed} is the seed")
     parser.add_argument("--files", type=int, default=500, help="damaged files of each format")
     data = os.environ.get("AEROTWIN_SHARED_DATA", "../shared/data")
@@ -239,18 +246,24 @@ def _slams(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, A
     """Fly the study of SLAMs."""
     from evidence.verification.slam_study import study_slams
 
-    folder = arguments.runs / "slams"
+    folder = arguments.runs / "slams" / arguments.camera
     make_folder(folder)
-    return study_slams(arguments.seeds or _first(N_SEEDS), folder, is_quiet=is_quiet)
+    return study_slams(
+        arguments.seeds or _first(N_SEEDS), folder,
+        camera_preset=CAMERAS[arguments.camera], is_quiet=is_quiet,
+    )  # fmt: skip
 
 
 def _foreign(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, Any]]:
     """Run the SLAMs of others that this machine has."""
     from evidence.verification.foreign_slams import study_foreign_slams
 
-    folder = arguments.runs / "foreign"
+    folder = arguments.runs / "foreign" / arguments.camera
     make_folder(folder)
-    return study_foreign_slams(arguments.seeds or _first(N_SEEDS), folder, is_quiet=is_quiet)
+    return study_foreign_slams(
+        arguments.seeds or _first(N_SEEDS), folder,
+        camera_preset=CAMERAS[arguments.camera], is_quiet=is_quiet,
+    )  # fmt: skip
 
 
 def _first(n: int) -> list[int]:

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
         pressure_altitude_m,
         standard_atmosphere,
     )
+    from aerotwin_sensor_models.auto_exposure import AutoExposure, FrameExposure
     from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
     from aerotwin_sensor_models.camera_errors import (
+        AutoExposureParameters,
         CameraNoiseParameters,
         DepthNoiseParameters,
         ExposureParameters,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
         MagnetometerParameters,
         magnetic_field_enu_tesla,
     )
+    from aerotwin_sensor_models.motion_blur import MotionBlur
     from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
     from aerotwin_sensor_models.presets import load_preset, preset_names
     from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan

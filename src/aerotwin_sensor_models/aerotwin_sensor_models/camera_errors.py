@@ -43,19 +43,62 @@ class DepthNoiseParameters:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class AutoExposureParameters:
+    """A controller of exposure time and gain, driven by the image before.
+
+    Exposure time times gain is multiplied by (target / mean)^speed: by a longer exposure first, by
+    gain when that is at its limit, as the AEC and AGC of image sensors do (Aptina MT9V034).
+    """
+
+    target_dn: float = parameter(
+        0.0, unit="DN", minimum=0.0, maximum=250.0, text="mean of the image aimed at; 0 = fixed"
+    )
+    speed: float = parameter(
+        0.3, minimum=0.01, maximum=1.0, text="share of an error, in stops, corrected at a frame"
+    )
+    shortest_s: float = parameter(
+        1e-4, unit="s", minimum=1e-6, maximum=1.0, text="shortest exposure time"
+    )
+    longest_s: float = parameter(
+        0.015, unit="s", minimum=1e-6, maximum=1.0, text="longest exposure time"
+    )
+    largest_gain: float = parameter(
+        4.0, minimum=1.0, maximum=100.0, text="largest gain, beside that of the exposure"
+    )
+
+    def __post_init__(self) -> None:
+        if self.longest_s < self.shortest_s:
+            raise ValueError(
+                f"longest_s must not be below shortest_s ({self.shortest_s}), got {self.longest_s}"
+            )
+
+
+_FIXED = AutoExposureParameters()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ExposureParameters:
     """How much light a camera collects, its response, and how the light changes.
 
-    `light_curve` draws steps and ramps: pairs of time and factor, linear between them, constant
-    before the first and after the last; two pairs of one time make a step. A sinusoid is added.
+    `exposure` is collected in `time_s`; during it the image moves (motion blur). `light_curve`
+    draws steps and ramps: pairs of time and factor, linear between them, constant before the first
+    and after the last; two pairs of one time make a step. A sinusoid is added.
     """
 
     exposure: float = parameter(
         1.0, minimum=0.0, maximum=100.0, text="light collected; 1 shows textures as they are"
     )
+    time_s: float = parameter(
+        0.0,
+        unit="s",
+        minimum=0.0,
+        maximum=1.0,
+        text="exposure time, about the stamp; 0 = an instant, no motion blur",
+    )
     gain: float = parameter(
         1.0, minimum=0.0, maximum=100.0, text="amplification of signal and noise"
     )
+    automatic: AutoExposureParameters = parameter(_FIXED, text="automatic exposure")
     brightness_dn: float = parameter(0.0, unit="DN", text="added to every pixel")
     light_curve: tuple[tuple[float, float], ...] = parameter(
         (), unit="s", text="light over time: pairs of time and factor; empty = constant"
@@ -73,6 +116,19 @@ class ExposureParameters:
             raise ValueError(f"light_curve must not go back in time, got {times}")
         if any(factor < 0.0 for _, factor in self.light_curve):
             raise ValueError(f"light_curve must have factors of at least 0, got {self.light_curve}")
+        automatic = self.automatic
+        if automatic.target_dn > 0.0 and not (
+            automatic.shortest_s <= self.time_s <= automatic.longest_s
+        ):
+            raise ValueError(
+                "time_s, where automatic exposure begins, must be from "
+                f"{automatic.shortest_s} s to {automatic.longest_s} s, got {self.time_s}"
+            )
+
+    @property
+    def longest_s(self) -> float:
+        """The longest exposure time of any image [s]."""
+        return self.automatic.longest_s if self.automatic.target_dn > 0.0 else self.time_s
 
 
 def light_at(parameters: ExposureParameters, time_s: float) -> float:

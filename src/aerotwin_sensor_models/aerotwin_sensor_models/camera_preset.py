@@ -7,6 +7,7 @@ import dataclasses
 from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
+from aerotwin_sensor_models.auto_exposure import AutoExposure
 from aerotwin_sensor_models.camera_errors import (
     CameraNoiseParameters,
     DepthNoiseParameters,
@@ -15,6 +16,7 @@ from aerotwin_sensor_models.camera_errors import (
     check_vignetting,
 )
 from aerotwin_sensor_models.image_sensor import MAX_BLUR_PX, DepthSensor, ImageSensor
+from aerotwin_sensor_models.motion_blur import MotionBlur
 
 _NO_NOISE = CameraNoiseParameters()
 _NO_VIGNETTING = VignettingParameters()
@@ -89,7 +91,7 @@ class CameraParameters:
         check_vignetting(self.vignetting, self.lens())
 
     def check_rate(self, rate_hz: float) -> None:
-        """Refuse a rate [Hz] at which a frame begins before the last one is read.
+        """Refuse a rate [Hz] at which a frame begins before the last one is exposed and read.
 
         It is checked where it is chosen, since it may differ from that of the preset.
 
@@ -98,10 +100,15 @@ class CameraParameters:
         ParameterError
             If it is too high.
         """
-        if self.readout_s * rate_hz >= 1.0:
+        busy_s = self.readout_s + self.exposure.longest_s
+        if busy_s * rate_hz >= 1.0:
+            parts = [f"readout_s is {self.readout_s:g} s"] * (self.readout_s > 0.0)
+            parts += [f"the longest exposure is {self.exposure.longest_s:g} s"] * (
+                self.exposure.longest_s > 0.0
+            )
             raise ParameterError(
-                f"rate_hz: expected less than {1.0 / self.readout_s:.4g} Hz, as readout_s is"
-                f" {self.readout_s:g} s, found {rate_hz:g} Hz; take fewer frames or less of it"
+                f"rate_hz: expected less than {1.0 / busy_s:.4g} Hz, as {' and '.join(parts)},"
+                f" found {rate_hz:g} Hz; take fewer frames or less of it"
             )
 
     def lens(self) -> CameraModel:
@@ -126,6 +133,14 @@ class CameraParameters:
             blur_px=self.blur_px,
             seed=seed,
         )
+
+    def motion_blur(self) -> MotionBlur:
+        """Return what blurs its images by motion."""
+        return MotionBlur(self.lens(), readout_s=self.readout_s)
+
+    def auto_exposure(self) -> AutoExposure:
+        """Return the control of its exposure, which is fixed unless `target_dn` is above 0."""
+        return AutoExposure(self.exposure)
 
     def depth_sensor(self, seed: int) -> DepthSensor:
         """Return the error model of its depth images."""

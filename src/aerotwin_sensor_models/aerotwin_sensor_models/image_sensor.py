@@ -7,6 +7,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.time import to_seconds
+from aerotwin_sensor_models.auto_exposure import FrameExposure
 from aerotwin_sensor_models.camera_errors import (
     CameraNoiseParameters,
     DepthNoiseParameters,
@@ -29,6 +30,7 @@ class ImageSensor:
        diffraction together, rounded to 8 bits as the rendered image is.
     2. The lens passes a share of the light (vignetting) of a world whose light changes over time;
        the sensor collects part of it: signal = exposure * light * share * pixel.
+       Motion during the exposure comes before, see `MotionBlur`.
     3. Electrons and electronics add noise: mean, read noise, and shot noise that grows with the
        signal.
     4. Signal and noise are amplified (gain), brightness is added, and the sum is rounded and
@@ -74,11 +76,18 @@ class ImageSensor:
             and bool(np.all(share == 1.0))
         )
 
-    def expose(self, image: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
+    def expose(
+        self,
+        image: np.ndarray,
+        stamp_ns: int,
+        *,
+        camera_index: int,
+        exposure: FrameExposure | None = None,
+    ) -> np.ndarray:
         """Return a perfect image, linear in light, with the camera's errors.
 
         It is uint8, (h, w) or (h, w, 3). `stamp_ns` (simulated time) and `camera_index` select the
-        noise; neither is negative.
+        noise; neither is negative. `exposure` is that of the frame, by default the parameters'.
         """
         if image.dtype != np.uint8 or image.shape[:2] != self._shape or image.ndim > 3:
             raise ValueError(
@@ -90,7 +99,8 @@ class ImageSensor:
         pixels = self._blurred(np.ascontiguousarray(image)).reshape(self._share.size, -1)
         out = np.empty_like(pixels)
         key = counter_key(PICTURE, self._seed, camera_index, stamp_ns)
-        expose(pixels, self._share, self._response(stamp_ns), normal_table(), key, out)
+        response = self._response(stamp_ns, exposure)
+        expose(pixels, self._share, response, normal_table(), key, out)
         return out.reshape(image.shape)
 
     def _blurred(self, image: np.ndarray) -> np.ndarray:
@@ -102,12 +112,14 @@ class ImageSensor:
             light = gaussian_filter1d(light, self._blur_px, axis=axis, mode="nearest")
         return (light + np.float32(0.5)).astype(np.uint8)
 
-    def _response(self, stamp_ns: int) -> np.ndarray:
+    def _response(self, stamp_ns: int, frame: FrameExposure | None) -> np.ndarray:
         exposure, noise = self._exposure, self._noise
-        light = exposure.exposure * light_at(exposure, to_seconds(stamp_ns))
-        offset = exposure.gain * noise.mean_dn + exposure.brightness_dn
+        light, gain = exposure.exposure * light_at(exposure, to_seconds(stamp_ns)), exposure.gain
+        if frame is not None and exposure.time_s > 0.0:
+            light, gain = light * frame.time_s / exposure.time_s, gain * frame.gain
+        offset = gain * noise.mean_dn + exposure.brightness_dn
         variances = (noise.read_noise_dn**2, noise.gain_dn_per_electron)
-        return np.array([light, exposure.gain, offset, *variances], np.float32)
+        return np.array([light, gain, offset, *variances], np.float32)
 
 
 class DepthSensor:

@@ -4,7 +4,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from aerotwin_core.messages import serialize
 from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_core.time import Schedule, from_seconds
 from aerotwin_rendering import CameraView, RenderedFrame
-from aerotwin_sensor_models import CameraParameters
+from aerotwin_sensor_models import CameraParameters, FrameExposure
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.world_follower import Renderer
 
@@ -62,10 +62,27 @@ class Eye:
 
 @dataclass
 class _Shot:
-    """A frame while its bands of rows are exposed, one after the other."""
+    """A frame while its bands of rows are exposed, one after the other.
+
+    `due_ns` are the instants of which poses are taken: for each band the middle of its exposure,
+    with motion blur begin, middle and end. They are set when the frame before is complete.
+    """
 
     stamp_ns: int
-    T_map_body: list[np.ndarray] = field(default_factory=list)
+    exposure: FrameExposure | None = None
+    due_ns: list[int] = field(default_factory=list)
+    T_map_body: dict[int, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.T_map_body) == len({*self.due_ns})
+
+    def begin(self, exposure: FrameExposure, delays_ns: Sequence[int], *, is_blurred: bool) -> None:
+        """Set the exposure, and with the delays of the bands the instants of poses."""
+        half_ns = from_seconds(0.5 * exposure.time_s)
+        offsets = (-half_ns, 0, half_ns) if is_blurred else (0,)
+        self.exposure = exposure
+        self.due_ns = [self.stamp_ns + delay + offset for delay in delays_ns for offset in offsets]
 
 
 class BodyCamera:
@@ -73,7 +90,8 @@ class BodyCamera:
 
     Frame k is due at k / `rate_hz`; `seed` is that of the noise. `readout_s` is the time from the
     first row to the last of a rolling shutter. `infos` are the CameraInfo
-    messages of the eyes, without a stamp.
+    messages of the eyes, without a stamp. The eyes share an automatic exposure, which follows the
+    images of the first.
     """
 
     def __init__(
@@ -93,6 +111,10 @@ class BodyCamera:
         self.readout_s = parameters.readout_s
         self.rate_hz, self._schedule = rate_hz, Schedule(rate_hz)
         self._bands = _bands(parameters)
+        self._control = parameters.auto_exposure()
+        longest_s = parameters.exposure.longest_s
+        self._blur = parameters.motion_blur() if longest_s > 0.0 else None
+        self._lead_ns = from_seconds(0.5 * longest_s)
         self._shots: deque[_Shot] = deque()
         self._n_threads = default_thread_count()
         self.infos = [
@@ -110,28 +132,35 @@ class BodyCamera:
         self.render([np.eye(4)] * len(self._bands))
 
     def restart(self, after_ns: int) -> None:
-        """Discard incomplete frames; the next one is due after an instant [ns]."""
+        """Discard incomplete frames; the next one is exposed after an instant [ns]."""
         self._shots.clear()
-        self._schedule = Schedule(self.rate_hz, after_ns)
+        self._control.restart()
+        self._schedule = Schedule(self.rate_hz, after_ns + self._lead_ns)
 
     def frames(self, motion: Motion) -> Iterator[tuple[int, list[tuple[Topic, bytes]]]]:
         """Yield (stamp_ns, messages) for each frame that is complete at the end of the motion.
 
-        The stamp is the due time: the exposure of the first row. With a rolling shutter a frame is
-        complete when its last band of rows was exposed.
+        The stamp is the due time: the middle of the exposure of the first row. A frame is complete
+        when its last rows were exposed, which is after the stamp with an exposure time or a rolling
+        shutter. No frame begins before the last one is complete (`check_rate`).
         """
-        self._shots.extend(_Shot(stamp_ns) for stamp_ns in self._schedule.until(motion.end_ns))
-        for shot in self._shots:
+        due = self._schedule.until(motion.end_ns + self._lead_ns)
+        self._shots.extend(_Shot(stamp_ns) for stamp_ns in due)
+        while self._shots:
+            shot = self._shots[0]
             self._expose(shot, motion)
-        while self._shots and len(self._shots[0].T_map_body) == len(self._bands):
-            shot = self._shots.popleft()
+            if not shot.is_complete:
+                return
+            self._shots.popleft()
             yield shot.stamp_ns, self._develop(shot)
 
     def _expose(self, shot: _Shot, motion: Motion) -> None:
-        for _, offset_ns in self._bands[len(shot.T_map_body) :]:
-            if shot.stamp_ns + offset_ns > motion.end_ns:
-                return
-            shot.T_map_body.append(motion.pose(shot.stamp_ns + offset_ns))
+        if shot.exposure is None:
+            delays_ns = [delay_ns for _, delay_ns in self._bands]
+            shot.begin(self._control.exposure, delays_ns, is_blurred=self._blur is not None)
+        for due_ns in shot.due_ns:
+            if due_ns <= motion.end_ns and due_ns not in shot.T_map_body:
+                shot.T_map_body[due_ns] = motion.pose(due_ns)
 
     def render(self, T_map_body: Sequence[np.ndarray]) -> list[RenderedFrame]:
         """Return the ideal image of each eye, from body poses (4, 4), one for each band."""
@@ -144,7 +173,7 @@ class BodyCamera:
                     camera=self._lens,
                     T_map_optical=T @ eye.T_body_optical,
                     encoding=encoding,
-                    depth=DEPTH in eye.sinks,
+                    depth=DEPTH in eye.sinks or (self._blur is not None and encoding != "none"),
                     ids=IDS in eye.sinks,
                     near_m=min(_NEAREST_M, parameters.near_m),
                     rows=rows,
@@ -164,13 +193,18 @@ class BodyCamera:
 
     def _develop(self, shot: _Shot) -> list[tuple[Topic, bytes]]:
         """Return the messages of a frame; its images are measured in parallel."""
-        frames, found = self.render(shot.T_map_body), []
+        frames, found = self._exposed(shot), []
         requested = [
-            (kind, frame, shot.stamp_ns, eye.camera_index)
+            (kind, frame, shot, eye.camera_index)
             for eye, frame in zip(self.eyes, frames, strict=True)
             for kind in eye.sinks
         ]
-        pictures = iter(run_tasks(self._measured, requested, self._n_threads))
+        measured = run_tasks(self._measured, requested, self._n_threads)
+        for (kind, *_), picture in zip(requested, measured, strict=True):
+            if kind in PICTURES:
+                self._control.on_image(picture)
+                break
+        pictures = iter(measured)
         for eye, info in zip(self.eyes, self.infos, strict=True):
             for kind, sinks in eye.sinks.items():
                 message = image_message(
@@ -180,9 +214,32 @@ class BodyCamera:
                 found += [(sinks.info, serialize(info)), (sinks.image, serialize(message))]
         return found
 
+    def _exposed(self, shot: _Shot) -> list[RenderedFrame]:
+        """Return the image of each eye as the light of its exposure, before errors and noise."""
+        poses = [shot.T_map_body[due_ns] for due_ns in shot.due_ns]
+        if self._blur is None or shot.exposure is None:
+            return self.render(poses)
+        frames = self.render(poses[1::3])
+        for k, (eye, frame) in enumerate(zip(self.eyes, frames, strict=True)):
+            if frame.image is not None and frame.depth is not None:
+                ends = [
+                    (begin @ eye.T_body_optical, end @ eye.T_body_optical)
+                    for begin, end in zip(poses[::3], poses[2::3], strict=True)
+                ]
+                image = self._blur.blurred(
+                    frame.image,
+                    frame.depth,
+                    ends,
+                    band_rows=_BAND_ROWS if len(ends) > 1 else self._parameters.height,
+                    time_s=shot.exposure.time_s,
+                )
+                frames[k] = replace(frame, image=image)
+        return frames
+
     def _measured(
-        self, kind: str, frame: RenderedFrame, stamp_ns: int, camera_index: int
+        self, kind: str, frame: RenderedFrame, shot: _Shot, camera_index: int
     ) -> np.ndarray:
+        stamp_ns = shot.stamp_ns
         if kind == IDS:
             assert frame.ids is not None
             return frame.ids
@@ -190,7 +247,9 @@ class BodyCamera:
             assert frame.depth is not None
             return self._depth_sensor.measure(frame.depth, stamp_ns, camera_index=camera_index)
         assert frame.image is not None
-        return self._image_sensor.expose(frame.image, stamp_ns, camera_index=camera_index)
+        return self._image_sensor.expose(
+            frame.image, stamp_ns, camera_index=camera_index, exposure=shot.exposure
+        )
 
 
 def _bands(parameters: CameraParameters) -> list[tuple[tuple[int, int] | None, int]]:

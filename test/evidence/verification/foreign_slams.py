@@ -36,7 +36,7 @@ PROTOCOL = "xtdrone2020"
 
 
 def study_foreign_slams(
-    seeds: Sequence[int], runs: Path, *, is_quiet: bool
+    seeds: Sequence[int], runs: Path, *, camera_preset: str, is_quiet: bool
 ) -> list[dict[str, Any]]:
     """Fly and run what is missing, write one study per place; return a row per place and SLAM.
 
@@ -51,7 +51,7 @@ def study_foreign_slams(
     for place in PLACES:
         folders: dict[str, list[Path | None]] = {name: [] for name in found}
         for seed in seeds:  # seed by seed: a campaign that is cut short compares like with like
-            flight = _flight(place, seed, runs)
+            flight = _flight(place, seed, runs, camera_preset)
             for name in found:
                 run = runs / f"{place}-{seed}-{name}"
                 found_run = None if flight is None else _run(name, flight, run)
@@ -81,7 +81,7 @@ def available_slams(environment: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _flight(place: str, seed: int, runs: Path) -> Path | None:
+def _flight(place: str, seed: int, runs: Path, camera_preset: str) -> Path | None:
     """Return the folder of a recorded flight that reached its end, flying it if it is missing."""
     from ament_index_python.packages import get_package_share_directory
 
@@ -91,6 +91,7 @@ def _flight(place: str, seed: int, runs: Path) -> Path | None:
         "mission": str(config / PLACES[place]["mission"]),
         "seed": str(seed),
         "slam": "none",
+        "camera_preset": camera_preset,
         "record": "all",
     }
     folder = flown(f"{place}-{seed}", arguments, runs)

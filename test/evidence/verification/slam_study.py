@@ -31,7 +31,9 @@ PROTOCOL = "xtdrone2020"
 _FILES = ("slam_parameters",)
 
 
-def study_slams(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
+def study_slams(
+    seeds: Sequence[int], runs: Path, *, camera_preset: str, is_quiet: bool
+) -> list[dict[str, Any]]:
     """Fly what is missing, write the study into `runs`/study, and return a row per method.
 
     A row is met when all of its runs were flown and judged: which SLAM is better is no bar.
@@ -44,7 +46,7 @@ def study_slams(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dic
         for method, own in METHODS.items():
             files = {key: str(config / value) for key, value in own.items() if key in _FILES}
             arguments = {"world": WORLD, "mission": str(config / MISSION), "seed": str(seed)}
-            arguments |= {"slam_name": method, **own, **files}
+            arguments |= {"camera_preset": camera_preset, "slam_name": method, **own, **files}
             found.setdefault(method, []).append(flown(f"{method}-{seed}", arguments, runs))
     folders = [path for paths in found.values() for path in paths]
     overall = _study(folders, runs, is_quiet)["overall"]
