@@ -89,6 +89,9 @@ class SlamDescription:
     timeout_s: float = parameter(
         3600.0, text="longest run; then it is ended", unit="s wall", minimum=1.0
     )
+    output_limit_gb: float = parameter(
+        10.0, text="what its files may take; then it is ended", unit="GB", minimum=0.001
+    )
     trajectory: TrajectoryOutput = field(default_factory=TrajectoryOutput)
     map: MapOutput = field(default_factory=MapOutput)
 

@@ -6,17 +6,18 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
-from aerotwin_trajectory_evaluation.process_tree import end_tree
+from aerotwin_trajectory_evaluation.measured_program import MeasuredProgram
 from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
 
 PATIENCE_S = 5.0
 """From SIGTERM to SIGKILL."""
-_LOOK_S = 0.1
+_LOOK_S, _FOLDER_LOOK_S = 0.1, 1.0
+_MARK = "AEROTWIN_SLAM_RUN"
 _LAST_LINES, _LAST_BYTES = 12, 4096
 LARGEST_LOG_BYTES = 64 * 2**20
 
@@ -39,49 +40,65 @@ def run_program(
     *,
     environment: Mapping[str, str],
     timeout_s: float,
+    largest_output_bytes: float,
     on_wait: Callable[[float], None],
 ) -> ProgramEnd:
-    """Run a program in a folder until it ends or its time is over.
+    """Run a program in a folder until it ends, or its time or the space of the folder is used up.
 
     It has no input, and its output goes into `log`. `on_wait` is called with the wall time so far
-    [s]. Whatever ends the caller ends the program and what it started.
+    [s]. Nothing that it started outlives the call, or a caller that is killed.
 
     Raises `UserError` if it cannot be started.
     """
     begin = time.monotonic()
+    problem, next_look_s = "", 0.0
     with log.open("wb") as output:
-        try:
-            child = subprocess.Popen(
-                command, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            raise UserError(f"{command[0]}: cannot be started ({error.strerror})") from error
-    problem = ""
-    recorder = ResourceRecorder(pid=child.pid)
-    try:
-        with recorder:
-            while child.poll() is None and not problem:
+        program = MeasuredProgram(
+            command, mark=_MARK, patience_s=PATIENCE_S, cwd=folder,
+            env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=output,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        with program, ResourceRecorder(pid=program.popen.pid) as recorder:
+            while program.popen.poll() is None and not problem:
                 time.sleep(_LOOK_S)
                 wall_s = time.monotonic() - begin
                 on_wait(wall_s)
                 if wall_s > timeout_s:
                     problem = f"it had not ended after {timeout_s:g} s and was ended"
                 elif log.stat().st_size > LARGEST_LOG_BYTES:
-                    problem = f"it was ended: its output is above {LARGEST_LOG_BYTES >> 20} MB"
-    finally:
-        if child.poll() is None:
-            end_tree(child.pid, patience_s=PATIENCE_S)
-        child.wait()
-    if not problem and child.returncode != 0:
-        problem = f"it ended with {_words(child.returncode)}"
+                    problem = f"it was ended: its log is above {LARGEST_LOG_BYTES >> 20} MB"
+                elif wall_s > next_look_s:
+                    used = _bytes_below(folder)
+                    next_look_s = wall_s + _FOLDER_LOOK_S
+                    if used > largest_output_bytes:
+                        limit = largest_output_bytes / 1e9
+                        problem = (
+                            f"it was ended: its files are above {limit:g} GB (output_limit_gb)"
+                        )
+    if log.stat().st_size > LARGEST_LOG_BYTES:  # what came between two looks
+        os.truncate(log, LARGEST_LOG_BYTES)
+    code = program.popen.returncode
+    if not problem and code != 0:
+        problem = f"it ended with {_words(code)}"
+    if not problem and program.n_left:
+        problem = "it left processes running, which were ended"
     return ProgramEnd(
-        code=child.returncode,
+        code=code,
         wall_s=time.monotonic() - begin,
         usage=recorder.usage,
         problem=problem,
         log=log,
     )
+
+
+def _bytes_below(folder: Path) -> int:
+    """Return what the files below a folder take on the disk; links are not followed."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # it was removed meanwhile
+                total += os.lstat(os.path.join(path, name)).st_blocks * 512
+    return total
 
 
 def last_lines(log: Path) -> str:

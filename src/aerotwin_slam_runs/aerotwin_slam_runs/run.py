@@ -141,6 +141,7 @@ def run_slam(
         folder / LOG,
         environment=ready.environment,
         timeout_s=d.timeout_s,
+        largest_output_bytes=d.output_limit_gb * 1e9,
         on_wait=lambda wall_s: on_step(f"{d.name} {wall_s:.0f} s"),
     )
     problems = []

@@ -5,7 +5,6 @@
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -190,21 +189,28 @@ def test_key_frames_cover_what_lies_between_them(evaluate, bag, tmp_path):
         assert row["coverage_percent"] == pytest.approx(100.0 * coverage)
 
 
-def test_a_slam_that_hangs_is_ended_with_all_that_it_started(evaluate, tmp_path):
-    script = (
-        "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        "open('pid', 'w').write(str(child.pid))\nprint('waiting', flush=True)\ntime.sleep(600)"
-    )
-    code, folder, errors = evaluate(script, timeout_s=3.0)
-    assert code == 1
-    assert "had not ended after 3 s" in errors
-    assert "waiting" in errors
-    pid = int((folder / "slam" / "pid").read_text())
-    until = time.monotonic() + 10.0
-    while is_alive(pid) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not is_alive(pid)
+STARTS_A_SLEEPER = """
+import subprocess, sys, time
+code = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+sleeper = subprocess.Popen([sys.executable, "-c", code], start_new_session={is_daemon})
+while not (os.path.exists("pid") and open("pid").read()):
+    time.sleep(0.01)
+print("waiting", flush=True)
+"""
+
+
+@pytest.mark.parametrize("is_daemon", [False, True])
+@pytest.mark.parametrize("is_hung", [False, True])
+def test_nothing_that_a_slam_started_outlives_it(evaluate, is_daemon, is_hung):
+    script = "import os" + STARTS_A_SLEEPER.format(is_daemon=is_daemon)
+    script += "time.sleep(600)" if is_hung else IMU_TRUTH
+    code, folder, errors = evaluate(script, timeout_s=3.0 if is_hung else 60.0)
+    assert code == int(is_hung)
+    assert ("had not ended after 3 s" in errors) == is_hung
+    page = (folder / "report.html").read_text()
+    assert ("it left processes running, which were ended" in page) != is_hung
+    assert "waiting" in page
+    assert not is_alive(int((folder / "slam" / "pid").read_text()))
 
 
 def is_alive(pid: int) -> bool:
@@ -216,9 +222,20 @@ def is_alive(pid: int) -> bool:
 
 def test_a_slam_that_floods_its_log_is_ended(evaluate, monkeypatch):
     monkeypatch.setattr(program, "LARGEST_LOG_BYTES", 2**20)
-    code, _, errors = evaluate("while True: print('x' * 1000)")
+    code, folder, errors = evaluate("while True: print('x' * 1000)")
     assert code == 1
-    assert "its output is above 1 MB" in errors
+    assert "its log is above 1 MB" in errors
+    assert (folder / "slam.log").stat().st_size <= 2**20
+
+
+def test_a_slam_that_fills_the_disk_is_ended(evaluate):
+    code, _, errors = evaluate(
+        "import time\nopen('map', 'wb').write(bytes(8_000_000))\n"
+        "open('hole', 'wb').truncate(10**12)\ntime.sleep(600)",
+        output_limit_gb=0.004,
+    )
+    assert code == 1
+    assert "its files are above 0.004 GB (output_limit_gb)" in errors
 
 
 def test_only_the_part_asked_for_is_run_and_judged(evaluate):

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -143,13 +143,14 @@ def ancestors(pid: int) -> set[int]:
     return found
 
 
-def end_tree(root: int, *, patience_s: float) -> None:
-    """End a process and its descendants: SIGTERM, after `patience_s` SIGKILL.
+def end_tree(root: int, *, patience_s: float, mark: Mapping[str, str] = {}) -> int:
+    """End a process, its descendants and what `mark` is in the environment of.
 
-    Their parents must reap them. A program started by another one (`ros2 run`, a shell) would
-    survive if only its parent ended.
+    SIGTERM, after `patience_s` SIGKILL; returns how many processes there were. Their parents must
+    reap them. A program started by another one (`ros2 run`, a shell) would survive if only its
+    parent ended.
     """
-    tree = _with_descendants([root])
+    tree = _with_descendants([root, *_marked(mark)])
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in tree:
             if _is_alive(process):
@@ -159,6 +160,14 @@ def end_tree(root: int, *, patience_s: float) -> None:
         while any(map(_is_alive, tree)) and time.monotonic() < end_s:
             time.sleep(_LOOK_S)
             tree |= _with_descendants([process.pid for process in tree if _is_alive(process)])
+    return len(tree)
+
+
+def _marked(mark: Mapping[str, str]) -> list[int]:
+    """Return the PIDs of the processes with a variable in their environment, but for this one."""
+    entries = {f"{name}={value}" for name, value in mark.items()}
+    found = [pid for pid in _numbers() if entries & set(_read(pid, "environ").split("\0"))]
+    return [pid for pid in found if pid != os.getpid()]
 
 
 def _is_alive(process: _Process) -> bool:

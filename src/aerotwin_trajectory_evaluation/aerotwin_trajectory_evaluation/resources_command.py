@@ -13,22 +13,21 @@ Examples
 """
 
 import argparse
-import os
 import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from aerotwin_core.cli import progress, write_json
+from aerotwin_core.cli import progress, say, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import EXIT_GATE, add_gate_argument, exit_code_of_gates
-from aerotwin_core.process_guard import ProcessGuard
-from aerotwin_trajectory_evaluation.process_tree import PROC, end_tree
+from aerotwin_trajectory_evaluation.measured_program import MeasuredProgram
+from aerotwin_trajectory_evaluation.process_tree import PROC
 
 _MARK = "AEROTWIN_MEASURED"
 _LOOK_S = 0.1
@@ -111,15 +110,20 @@ def _requested_process(args: argparse.Namespace) -> str:
 def _record(args: argparse.Namespace) -> tuple[Any, int]:
     """Return the usage, and the exit code of the program when it was started here."""
     if not args.command:
-        return _measured(args, None)
-    guard = ProcessGuard(_MARK)  # ends the program if this process is killed
-    try:
-        return _measured(args, _start(args.command, guard.mark))
-    finally:
-        guard.dismiss()
+        return _measured(args, None), 0
+    program = MeasuredProgram(args.command, mark=_MARK, patience_s=_PATIENCE_S)
+    with program:
+        usage = _measured(args, program.popen)
+        has_ended = program.popen.poll() is not None
+    if program.n_left:
+        say(f"note: {args.command[0]} left processes running ({program.n_left}); they were ended")
+    code = program.popen.returncode
+    if not has_ended:  # its time was over
+        return usage, 0
+    return usage, code if code >= 0 else 128 - code  # as shells say that a signal ended it
 
 
-def _measured(args: argparse.Namespace, child: subprocess.Popen | None) -> tuple[Any, int]:
+def _measured(args: argparse.Namespace, child: subprocess.Popen | None) -> Any:
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder
 
     recorder = ResourceRecorder(
@@ -128,14 +132,11 @@ def _measured(args: argparse.Namespace, child: subprocess.Popen | None) -> tuple
         node=args.node,
         interval_s=1.0 / args.rate_hz,
     )
-    try:
-        with recorder, progress(args.duration_s or 0.0, "recording", unit="s") as bar:
-            _wait(recorder, child, args.duration_s, bar)
-    except KeyboardInterrupt:
-        pass  # the samples so far are the result
-    finally:
-        code = _end(child) if child is not None else 0
-    return recorder.usage, code
+    # After Ctrl-C the samples so far are the result.
+    bar = progress(args.duration_s or 0.0, "recording", unit="s")
+    with suppress(KeyboardInterrupt), recorder, bar as shown:
+        _wait(recorder, child, args.duration_s, shown)
+    return recorder.usage
 
 
 @contextmanager
@@ -154,13 +155,6 @@ def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _start(command: list[str], mark: Mapping[str, str]) -> subprocess.Popen:
-    try:
-        return subprocess.Popen(command, env=os.environ | mark)
-    except OSError as error:
-        raise UserError(f"{command[0]} cannot be started ({error.strerror})") from error
-
-
 def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, bar) -> None:
     """Return when the program has ended, was never found, or the time is over."""
     start = time.monotonic()
@@ -171,16 +165,6 @@ def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, ba
             return
         bar.update(since - bar.n)
         time.sleep(_LOOK_S)
-
-
-def _end(child: subprocess.Popen) -> int:
-    """Return the exit code; a program that exceeds its time is terminated, then killed."""
-    if child.poll() is None:
-        end_tree(child.pid, patience_s=_PATIENCE_S)
-        child.wait()
-        return 0
-    # As shells say that a signal ended it.
-    return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
 def _write_report(args: argparse.Namespace, section) -> None:

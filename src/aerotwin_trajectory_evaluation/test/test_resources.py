@@ -20,6 +20,7 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
     resources_command,
 )
+from aerotwin_trajectory_evaluation.measured_program import MeasuredProgram
 from aerotwin_trajectory_evaluation.resources import next_due
 
 # Pages that other processes share may come and go between the two readings.
@@ -290,6 +291,16 @@ def test_the_measured_program_ends_when_the_recorder_is_killed(tmp_path):
             os.kill(pid, signal.SIGKILL)
 
 
+def test_what_a_program_leaves_running_at_its_end_is_ended_and_said(tmp_path, capfd):
+    daemon = "sleep 600 & echo $! > PID; sleep 600 & echo $! >> PID; sleep 0.3"
+    script = "setsid sh -c 'DAEMON'".replace("DAEMON", daemon).replace("PID", str(tmp_path / "pid"))
+    assert run_verb("--", "sh", "-c", script) == 0
+    pids = (tmp_path / "pid").read_text().split()
+    assert len(pids) == 2
+    assert not any(is_alive(int(pid)) for pid in pids)
+    assert "sh left processes running (2); they were ended" in "".join(capfd.readouterr())
+
+
 def test_the_code_of_a_program_that_a_signal_ended_is_as_shells_say_it():
     assert run_verb("--", "sh", "-c", "sleep 0.5; kill -SEGV $$") == 139
 
@@ -307,7 +318,7 @@ def test_what_is_sought_in_vain_is_named():
 def test_the_verb_says_what_it_cannot_do():
     with pytest.raises(UserError, match="say which program"):
         run_verb()
-    with pytest.raises(UserError, match="no-such-program-x cannot be started"):
+    with pytest.raises(UserError, match="no-such-program-x: cannot be started"):
         run_verb("no-such-program-x")
     with pytest.raises(UserError, match="--rate-hz must be positive"):
         run_verb("--pid", "1", "--rate-hz", "0")
@@ -320,14 +331,13 @@ def test_the_verb_says_what_it_cannot_do():
 @pytest.mark.parametrize("code", [0, 7])
 def test_a_program_that_ends_before_a_sample_keeps_its_code(monkeypatch, capsys, code):
     """It is waited for here, so that the first sample is surely too late."""
-    start = resources_command._start
+    enter = MeasuredProgram.__enter__
 
-    def ended(command, mark):
-        child = start(command, mark)
-        child.wait()
-        return child
+    def ended(program):
+        enter(program).popen.wait()
+        return program
 
-    monkeypatch.setattr(resources_command, "_start", ended)
+    monkeypatch.setattr(MeasuredProgram, "__enter__", ended)
     assert run_verb("--", "sh", "-c", f"exit {code}") == code
     assert f"sh ended with code {code} before it could be sampled" in capsys.readouterr().out
     gated = run_verb("--fail-if", "cpu_s > 1", "--", "sh", "-c", f"exit {code}")

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A program that is started to be measured, and leaves no process behind."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.process_guard import ProcessGuard
+from aerotwin_trajectory_evaluation.process_tree import end_tree
+
+
+class MeasuredProgram:
+    """A program that runs while the context is entered.
+
+    On leaving, all that it started is ended, be it in a session of its own or without its parent;
+    so it is if the caller is killed. Everything is known by `mark`, the name of a variable in its
+    environment, which differs among callers that start each other.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and arguments.
+    mark : str
+        Name of the variable.
+    patience_s : float
+        From SIGTERM to SIGKILL.
+    **options
+        Of `subprocess.Popen`; `env` is extended.
+
+    Attributes
+    ----------
+    popen : subprocess.Popen
+        The program; it has ended after the context.
+    n_left : int
+        Processes that a program that had ended by itself left running; known after the context.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        On entering, if it cannot be started.
+    """
+
+    popen: subprocess.Popen
+
+    def __init__(
+        self, command: Sequence[str], *, mark: str, patience_s: float, **options: Any
+    ) -> None:
+        self._command, self._options = command, options
+        self._mark, self._patience_s = mark, patience_s
+        self.n_left = 0
+
+    def __enter__(self) -> "MeasuredProgram":
+        self._guard = ProcessGuard(self._mark)
+        environment = {**self._options.get("env", os.environ), **self._guard.mark}
+        try:
+            self.popen = subprocess.Popen(self._command, **self._options | {"env": environment})
+        except OSError as error:
+            self._guard.dismiss()
+            found = f"{self._command[0]}: cannot be started ({error.strerror})"
+            raise UserError(found) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        has_ended = self.popen.poll() is not None
+        n = end_tree(self.popen.pid, patience_s=self._patience_s, mark=self._guard.mark)
+        self.n_left = n if has_ended else 0
+        self.popen.wait()
+        self._guard.dismiss()
