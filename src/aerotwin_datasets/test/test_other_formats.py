@@ -137,7 +137,7 @@ def test_tum_rgbd_has_depth_in_steps_and_truth_of_the_camera(recording_path, tmp
     assert pairs[0] == f"{at} rgb/{at}.png {at} depth/{at}.png"
     assert len(pairs) == N_FRAMES
     settings = yaml.safe_load((folder / "settings" / "stella_vslam" / "rgbd.yaml").read_text())
-    assert settings["Preprocessing"]["depthmap_factor"] == 5000.0
+    assert settings["Preprocessing"] == {"min_size": 800, "depthmap_factor": 5000.0}
 
 
 def test_ros_1_reads_the_bag_with_its_own_types(recording_path, tmp_path):

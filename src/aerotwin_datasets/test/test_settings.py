@@ -118,6 +118,7 @@ def test_stella_vslam_has_the_same_rectification(place):
     np.testing.assert_allclose(R, storage.getNode("RIGHT.R").mat(), atol=1e-15)
     assert found["Camera"]["focal_x_baseline"] == real(storage, "Camera.bf")[0]
     assert found["Camera"]["k1"] == 0.0
+    assert found["Initializer"] == {"min_num_triangulated_pts": 100}  # module/initializer.cc
     assert found["StereoRectifier"]["D_left"] == [-0.05, 0.01, 1e-3, 0.0, 0.0]
     alone = yaml.safe_load((place / "stella_vslam" / "mono.yaml").read_text())["Camera"]
     assert (alone["setup"], alone["k1"], alone["cols"]) == ("monocular", -0.05, 32)

@@ -16,7 +16,7 @@ from aerotwin_datasets.export_command import FORMATS
 DATASET, TOPICS, SETTINGS, OUTPUT = "dataset", "topics", "settings", "output"
 _OF_THE_RUN = (DATASET, SETTINGS, OUTPUT)
 _NAME = re.compile(r"\{([a-z_]+)\}")
-POSES_OF = ("imu", "camera", "lidar", "base")
+POSES_OF = ("imu", "camera", "rectified_camera", "base")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,8 @@ class TrajectoryOutput:
     )
     poses_of: str = parameter(
         "imu",
-        text="whose poses: camera = optical frame of the first one",
+        text="whose poses: camera = optical frame of the first one; rectified_camera = the same, "
+        "turned by the rectification of the first two",
         choices=POSES_OF,
     )
     is_metric: bool = parameter(True, text="whether its scale is known; else it is fitted")
@@ -108,6 +109,10 @@ def load_description(path: Path) -> SlamDescription:
     own = "file" if description.inputs == DATASET else "topic"
     if not getattr(description.trajectory, own):
         raise ParameterError(f"{path}: trajectory.{own}: expected one, found none")
+    if description.inputs == TOPICS and description.trajectory.poses_of == "rectified_camera":
+        raise ParameterError(
+            f"{path}: trajectory.poses_of: a topic is of a frame of the bag, found rectified_camera"
+        )
     for word in description.topics:
         if ":=" not in word:
             raise ParameterError(f"{path}: topics: expected NAME:=TOPIC, found '{word}'")

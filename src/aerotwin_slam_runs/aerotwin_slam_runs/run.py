@@ -4,7 +4,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,8 +13,10 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_datasets import export_bag, export_settings
-from aerotwin_datasets.recording import Recording
+from aerotwin_datasets.calibration import calibrated
+from aerotwin_datasets.recording import CameraStream, Recording
 from aerotwin_datasets.settings import FOLDER as SETTINGS_FOLDER
+from aerotwin_datasets.stereo_rectification import rectified_pair
 from aerotwin_slam_runs.description import (
     DATASET,
     OUTPUT,
@@ -111,7 +113,7 @@ def body_frame(description: SlamDescription, recording: Recording) -> str:
     kind, frame = description.trajectory.poses_of, recording.base_frame
     if kind == "imu":
         frame = recording.require_imu()[0].frame_id
-    elif kind == "camera":
+    elif kind != "base":
         frame = recording.select(description.cameras)[0].frame_id
     return "" if frame == recording.base_frame else frame
 
@@ -169,9 +171,27 @@ def _body_pose(description: SlamDescription, recording: Recording) -> np.ndarray
     kind = description.trajectory.poses_of
     if kind == "imu":
         return recording.require_imu()[0].T_base_imu
-    if kind == "camera":
-        return recording.select(description.cameras)[0].T_base_optical
-    return np.eye(4)
+    if kind == "base":
+        return np.eye(4)
+    cameras = recording.select(description.cameras)
+    T_base_optical = cameras[0].T_base_optical.copy()
+    if kind == "rectified_camera":
+        pair = _rectified(cameras[:2])
+        if pair is None:
+            raise UserError(
+                f"{recording.bag.path}: rectified_camera needs two cameras side by side, found "
+                f"{', '.join(camera.name for camera in cameras)}"
+            )
+        T_base_optical[:3, :3] @= pair[0][0].T
+    return T_base_optical
+
+
+def _rectified(cameras: Sequence[CameraStream]) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """Return R and P of two cameras, None if they are no pair."""
+    if len(cameras) < 2:
+        return None
+    left, right = (calibrated(camera, camera.name, np.eye(4), 0.0) for camera in cameras)
+    return rectified_pair(left, right)
 
 
 def _trajectory(description: SlamDescription, file: Path, problems: list[str]) -> Trajectory | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from scipy.spatial.distance import pdist
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import main
@@ -17,6 +18,8 @@ from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import deserialize
 from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_datasets import export_bag, export_settings, read_recording
+from aerotwin_datasets.calibration import calibrated
+from aerotwin_datasets.stereo_rectification import rectified_pair
 from aerotwin_slam_runs import load_description, program
 from support.dataset_samples import N_FRAMES, START_NS, mounting, state, write_recording
 
@@ -135,6 +138,30 @@ def test_a_camera_without_scale_is_laid_onto_the_truth_with_its_map(evaluate):
     placed = np.column_stack([arrays[axis] for axis in "xyz"])
     assert placed == pytest.approx(points, abs=1e-4)
     assert "Sim(3), scale 4" in (folder / "report.html").read_text()
+
+
+def test_poses_of_the_rectified_camera_are_turned_back(evaluate, bag):
+    pair = [calibrated(c, c.name, np.eye(4), 0.0) for c in read_recording(bag).cameras]
+    (R_left, _), _ = rectified_pair(*pair)
+    turn = make_transform(R_left.T, np.zeros(3))
+    assert np.trace(R_left) < 3.0 - 5e-5  # half a degree
+    poses = [T @ mounting(0) @ turn for T in true_base(FRAMES_NS)]
+    code, folder, _ = evaluate(
+        tum_script(FRAMES_NS, poses),
+        cameras=["stereo_left", "stereo_right"],
+        trajectory={"file": "trajectory.txt", "poses_of": "rectified_camera"},
+    )
+    assert code == 0
+    true = np.array([T[:3, 3] for T in true_base(FRAMES_NS)])
+    # The frame of the SLAM is its own: distances are compared.
+    np.testing.assert_allclose(pdist(poses_in(folder)), pdist(true), atol=1e-6)
+    code, _, errors = evaluate(
+        "pass",
+        cameras=["stereo_left"],
+        trajectory={"file": "trajectory.txt", "poses_of": "rectified_camera"},
+    )
+    assert code == 2
+    assert "rectified_camera needs two cameras side by side, found stereo_left" in errors
 
 
 def test_the_scale_of_a_metric_slam_is_its_error(evaluate):
@@ -259,6 +286,8 @@ def test_only_the_part_asked_for_is_run_and_judged(evaluate):
         ({"inputs": "topics"}, (), "trajectory.topic: expected one, found none"),
         ({"inputs": "topics", "trajectory": {"topic": "/odom"}, "topics": ["/a"]}, (),
          "topics: expected NAME:=TOPIC, found '/a'"),
+        ({"inputs": "topics", "trajectory": {"topic": "/odom", "poses_of": "rectified_camera"}}, (),
+         "trajectory.poses_of: a topic is of a frame of the bag, found rectified_camera"),
         ({"settings": "no_such_slam"}, (), "no settings"),
         ({"cameras": ["front"]}, (), "no camera 'front'; it has stereo_left"),
         ({"dataset": "mp4"}, (), "mp4"),

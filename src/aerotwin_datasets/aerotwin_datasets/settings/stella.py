@@ -16,7 +16,7 @@ _COMMON: dict[str, Any] = {
         "name": "ORB", "scale_factor": 1.2, "num_levels": 8, "ini_fast_threshold": 20,
         "min_fast_threshold": 7,
     },
-    "Initializer": {"num_min_triangulated_pts": 100},
+    "Initializer": {"min_num_triangulated_pts": 100},
 }  # fmt: skip
 _FAR = 40.0
 
@@ -31,8 +31,8 @@ def write_stella(place: Path, calibration: DatasetCalibration) -> None:
             "focal_x_baseline": first.intrinsics[0] * 0.08,
             "depth_threshold": _FAR,
         }
-        depth = {"Camera": with_depth, "depthmap_factor": DEPTH_FACTOR}
-        _write(place / "rgbd.yaml", depth | {"Preprocessing": {"depthmap_factor": DEPTH_FACTOR}})
+        steps = {**_COMMON["Preprocessing"], "depthmap_factor": DEPTH_FACTOR}
+        _write(place / "rgbd.yaml", {"Camera": with_depth, "Preprocessing": steps})
     pair = calibration.cameras[:2]
     rectified = rectified_pair(*pair) if len(pair) > 1 else None
     if rectified is not None:
