@@ -34,7 +34,9 @@ from aerotwin_datasets.image_pass import pixels_in
 from aerotwin_datasets.images import PictureWriter
 from aerotwin_datasets.manifest import write_manifest, yaml_text
 from aerotwin_datasets.recording import CameraStream, ImuNoise, ImuStream, InOrder, Recording
+from aerotwin_datasets.settings import FOLDER as SETTINGS
 from aerotwin_datasets.settings import write_settings
+from aerotwin_datasets.settings.stella import link_images
 from aerotwin_datasets.truth import BodyTruth, truth_of
 
 IMU_COLUMNS = (
@@ -112,6 +114,7 @@ def write_euroc(
     if cameras:
         stamps = in_order.stamps[cameras[0].topic]
         problems += write_settings(folder, calibration, "mav0/cam0/data", stamps)
+        link_images(folder / SETTINGS / "stella_vslam", folder)
     return calibration, problems
 
 

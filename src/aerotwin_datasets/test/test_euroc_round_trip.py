@@ -175,6 +175,17 @@ def test_names_of_images_are_in_order_of_time_whatever_the_clock(tmp_path):
     assert times == names
 
 
+def test_stella_vslam_finds_images_by_the_number_in_the_table(tmp_path):
+    bag = write_bag(tmp_path / "bag", start_ns=50_000_000)
+    export_bag("euroc", read_recording(bag), tmp_path / "set")
+    for name in ("cam0", "cam1"):
+        camera = tmp_path / "set" / "settings" / "stella_vslam" / "mav0" / name
+        for line in (camera / "data.csv").read_text().splitlines()[1:]:
+            stamp, listed = line.split(",")
+            image = camera / "data" / f"{int(stamp)}.png"  # run_euroc_slam.cc, euroc_util.cc
+            assert image.samefile(tmp_path / "set" / "mav0" / name / "data" / listed)
+
+
 def test_cameras_are_chosen_and_ordered_by_name(recording_path, tmp_path):
     recording = read_recording(recording_path)
     export_bag("euroc", recording, tmp_path / "set", cameras=["stereo_right"])

@@ -57,6 +57,21 @@ def write_stella(place: Path, calibration: DatasetCalibration) -> None:
         _write(place / "stereo.yaml", stereo | baseline)
 
 
+def link_images(place: Path, dataset: Path) -> None:
+    """Link the images of an EuRoC data set to names that are stamps without leading zeros.
+
+    Its `run_euroc_slam` makes a name from the number in data.csv and does not read the name there.
+    """
+    up = Path(*[".."] * (len(place.relative_to(dataset).parts) + 2))
+    for camera in sorted((dataset / "mav0").glob("cam[0-9]")):
+        data = place / "mav0" / camera.name / "data"
+        data.mkdir(parents=True)
+        data.with_name("data.csv").symlink_to(up / "mav0" / camera.name / "data.csv")
+        for image in camera.joinpath("data").iterdir():
+            name = f"{int(image.stem)}{image.suffix}"
+            data.joinpath(name).symlink_to(up / ".." / "mav0" / camera.name / "data" / image.name)
+
+
 def _camera(camera: CalibratedCamera, setup: str) -> dict[str, Any]:
     names = ("k1", "k2", "k3", "k4") if camera.is_fisheye else ("k1", "k2", "p1", "p2", "k3")
     coefficients = [*camera.coefficients, 0.0][: len(names)]
