@@ -16,6 +16,8 @@ from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 
+from support.services import answer_of
+
 OK = Result.RESULT_OK
 UNSUPPORTED = Result.RESULT_FEATURE_UNSUPPORTED
 FEATURES = {
@@ -24,19 +26,31 @@ FEATURES = {
 }
 
 
+KINDS = [kind for name, kind in sorted(vars(srv).items()) if hasattr(kind, "Request")]
+LAST = srv.GetSimulatorFeatures
+POLL_S = 0.005
+
+
 class Unanswered(Exception):
     """A service is not there, or gave no answer in time."""
 
 
 class SimulatorClient:
-    """Services of the simulator in a namespace; `limit_s` is the longest wait for an answer."""
+    """Services of the simulator in a namespace; `limit_s` is the longest wait for an answer.
+
+    A server discovers the readers of answers in the order in which they were made: once the last
+    client has an answer, no answer to the others is lost, and each request is sent once.
+    """
 
     def __init__(self, namespace: str, limit_s: float) -> None:
         self.namespace, self.limit_s = namespace.rstrip("/"), limit_s
         self.node = Node("simulator_conformance")
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
-        self._clients: dict[Any, Any] = {}
+        kinds = [*(kind for kind in KINDS if kind is not LAST), LAST]
+        self._steps = ActionClient(self.node, SimulateSteps, f"{self.namespace}/simulate_steps")
+        self._clients = {k: self.node.create_client(k, self.name_of(k)) for k in kinds}
+        self._is_discovered = False
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
 
@@ -55,20 +69,32 @@ class SimulatorClient:
 
     def is_offered(self, kind: Any, within_s: float = 0.0) -> bool:
         """Return whether a service is there, at the latest after some wall time."""
-        if kind not in self._clients:
-            self._clients[kind] = self.node.create_client(kind, self.name_of(kind))
         return self._clients[kind].wait_for_service(timeout_sec=within_s)
 
     def call(self, kind: Any, **fields: Any) -> Any:
         """Return the response to a request with these fields."""
-        if not self.is_offered(kind, self.limit_s):
-            raise Unanswered(f"no service {self.name_of(kind)}")
-        return self.wait_for(self._clients[kind].call_async(kind.Request(**fields)), kind.__name__)
+        return self.wait_for(self.start(kind, **fields), kind.__name__)
 
     def start(self, kind: Any, **fields: Any) -> Any:
         """Send a request and return its future."""
-        self.is_offered(kind, self.limit_s)
+        self._discover()
+        if not self.is_offered(kind, self.limit_s):
+            raise Unanswered(f"no service {self.name_of(kind)}")
         return self._clients[kind].call_async(kind.Request(**fields))
+
+    def _discover(self) -> None:
+        """Wait until the simulator answers every client."""
+        if not self._is_discovered:
+            try:
+                answer_of(
+                    self._clients[LAST],
+                    LAST.Request(),
+                    lambda: time.sleep(POLL_S),  # the thread spins
+                    patience_s=self.limit_s,
+                )
+            except TimeoutError as error:
+                raise Unanswered(str(error)) from None
+            self._is_discovered = True
 
     def wait_for(self, future: Any, what: str) -> Any:
         """Return the result of a future."""
@@ -82,8 +108,8 @@ class SimulatorClient:
         self, steps: int, *, cancel_when: Callable[[Any], bool] | None = None
     ) -> tuple[int, Any, list[Any]]:
         """Return status, result and feedback of a goal; it is cancelled at a feedback."""
-        client = ActionClient(self.node, SimulateSteps, f"{self.namespace}/simulate_steps")
-        if not client.wait_for_server(timeout_sec=self.limit_s):
+        self._discover()
+        if not self._steps.wait_for_server(timeout_sec=self.limit_s):
             raise Unanswered(f"no action {self.namespace}/simulate_steps")
         feedback: list[Any] = []
         handles: list[Any] = []
@@ -94,11 +120,10 @@ class SimulatorClient:
                 handles[0].cancel_goal_async()
 
         goal = SimulateSteps.Goal(steps=steps)
-        handles.append(self.wait_for(client.send_goal_async(goal, receive), "SimulateSteps"))
+        handles.append(self.wait_for(self._steps.send_goal_async(goal, receive), "SimulateSteps"))
         if not handles[0].accepted:
             raise Unanswered("SimulateSteps: the goal was not accepted")
         answer = self.wait_for(handles[0].get_result_async(), "SimulateSteps")
-        client.destroy()
         return answer.status, answer.result.result, feedback
 
     # -- state ------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from support.services import answer_of
+
 LAUNCH = Path(__file__).resolve().parents[2] / "launch"
 LIMIT_S = 180.0  # of a loaded machine; no test waits for it to pass
 LOOK_PERIOD_S = 0.3
@@ -125,11 +127,14 @@ class GraphObserver:
         from rcl_interfaces.srv import ListParameters
 
         client = self.node.create_client(ListParameters, f"/{node}/list_parameters")
-        assert client.wait_for_service(LIMIT_S)
-        future = client.call_async(ListParameters.Request())
-        self._executor.spin_until_future_complete(future, LIMIT_S)
+        answer = answer_of(
+            client,
+            ListParameters.Request(),
+            lambda: self._executor.spin_once(timeout_sec=0.05),
+            patience_s=LIMIT_S,
+        )
         common = ("qos_overrides.", "use_sim_time", "start_type_description_service")
-        return {n for n in future.result().result.names if not n.startswith(common)}
+        return {n for n in answer.result.names if not n.startswith(common)}
 
     def close(self) -> None:
         """End the node."""

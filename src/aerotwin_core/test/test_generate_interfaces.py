@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from support.services import answer_of
+
 CI = Path(__file__).parents[3] / ".ci"
 SCRIPT, DEFINITIONS = CI / "generate_interfaces.py", CI / "interfaces"
 TFMESSAGE = "tf2_msgs/msg/TFMessage"
@@ -93,13 +95,10 @@ def test_a_service_answers_with_the_generated_types(node):
 
     service = node.create_service(GetEntities, "get_entities", lambda request, reply: reply)
     client = node.create_client(GetEntities, "get_entities")
-    deadline = time.monotonic() + PATIENCE_S
-    while not client.service_is_ready() and time.monotonic() < deadline:
-        node.executor.spin_once(timeout_sec=0.05)
-    future = client.call_async(GetEntities.Request())
-    while not future.done() and time.monotonic() < deadline:
-        node.executor.spin_once(timeout_sec=0.05)
-    assert future.result() == GetEntities.Response()
+    answer = answer_of(
+        client, GetEntities.Request(), lambda: node.executor.spin_once(timeout_sec=0.05)
+    )
+    assert answer == GetEntities.Response()
     node.destroy_service(service)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.painted_wall import Wall, pose
+from support.services import ONCE, answer_of
 
 pytestmark = pytest.mark.ros
 rclpy = pytest.importorskip("rclpy")
@@ -105,10 +106,12 @@ def fly(partner, n):
 
 def finish(partner):
     client = partner.peer.create_client(Trigger, "mapper/finish")
-    partner.spin(client.service_is_ready)
-    answer = client.call_async(Trigger.Request())
-    partner.spin(answer.done)
-    return answer.result()
+    return answer_of(
+        client,
+        Trigger.Request(),
+        lambda: partner.executor.spin_once(timeout_sec=0.05),
+        ask_again_s=ONCE,
+    )
 
 
 def test_a_flight_past_the_wall_leaves_its_map(start, tmp_path):

@@ -7,6 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from support.services import ONCE, answer_of
+
 rclpy = pytest.importorskip("rclpy")
 pytestmark = pytest.mark.ros
 
@@ -56,15 +58,14 @@ def test_a_drive_becomes_a_route_graph_on_request_to_finish(tmp_path):
 
     try:
         static.publish(TFMessage(transforms=[edge]))
-        spin(lambda: scans.get_subscription_count() > 0 and finish.service_is_ready())
+        spin(lambda: scans.get_subscription_count() > 0)
         for k in range(N_SCANS):
             scans.publish(cloud_from_points(room(STEP_M * k), (k + 1) * 400_000_000, "lidar"))
             spin(lambda k=k: node._intake.counters["n_scans"] == k + 1)
-        answers = []
-        for _ in range(2):
-            future = finish.call_async(Trigger.Request())
-            spin(future.done)
-            answers.append(future.result())
+        answers = [
+            answer_of(finish, Trigger.Request(), lambda: executor.spin_once(0.1), ask_again_s=ONCE)
+            for _ in range(2)
+        ]
     finally:
         executor.shutdown()
         node.destroy_node()
