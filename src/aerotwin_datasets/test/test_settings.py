@@ -33,6 +33,20 @@ FLOAT = 1e-6
 FISHEYE = FisheyeCamera(
     width=64, height=48, fx=20.0, fy=20.0, cx=31.5, cy=23.5, k1=0.01, k2=-0.002, k3=0.0, k4=1e-4
 )
+KEYS_OF_STELLA = {
+    "Camera": {
+        "name", "setup", "model", "fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3", "fps",
+        "cols", "rows", "color_order", "focal_x_baseline", "depth_threshold",
+    },
+    "StereoRectifier": {"model", "K_left", "D_left", "R_left", "K_right", "D_right", "R_right"},
+    "Preprocessing": {"min_size", "depthmap_factor", "mask_rectangles"},
+    "Feature": {"name", "scale_factor", "num_levels", "ini_fast_threshold", "min_fast_threshold"},
+    "Initializer": {"min_num_triangulated_pts", "num_ransac_iterations", "min_num_valid_pts"},
+    "Mapping": {"baseline_dist_thr", "redundant_obs_ratio_thr", "num_temporal_keyframes"},
+}  # fmt: skip
+"""Keys that stella_vslam (b0e60d67) asks for, in the sections written here: camera/base.cc,
+camera/perspective.cc, util/stereo_rectifier.cc, system.cc, feature/orb_params.cc,
+module/initializer.cc, mapping_module.cc."""
 PINHOLE = PinholeCamera(width=64, height=48, fx=60.0, fy=60.0, cx=31.5, cy=23.5)
 
 
@@ -122,6 +136,16 @@ def test_stella_vslam_has_the_same_rectification(place):
     assert found["StereoRectifier"]["D_left"] == [-0.05, 0.01, 1e-3, 0.0, 0.0]
     alone = yaml.safe_load((place / "stella_vslam" / "mono.yaml").read_text())["Camera"]
     assert (alone["setup"], alone["k1"], alone["cols"]) == ("monocular", -0.05, 32)
+
+
+def test_stella_vslam_asks_for_every_key(place):
+    """It takes a default for what it does not find: a misspelt name goes unnoticed."""
+    for name in ("mono", "stereo"):
+        found = yaml.safe_load((place / "stella_vslam" / f"{name}.yaml").read_text())
+        assert found.keys() <= KEYS_OF_STELLA.keys(), name
+        for section, values in found.items():
+            assert values.keys() <= KEYS_OF_STELLA[section], section
+    assert found.keys() == KEYS_OF_STELLA.keys()
 
 
 def test_kalibr_and_openvins_have_the_extrinsics_in_opposite_directions(place):
