@@ -140,6 +140,14 @@ def test_motion_blur_and_rolling_shutter_together_are_the_mean_of_each_row(flat_
     assert error < 0.3 * np.sqrt(np.mean((still - expected)[inside] ** 2))
 
 
+@pytest.mark.parametrize("blur", [{}, {"exposure": ExposureParameters(time_s=0.02)}])
+def test_a_frame_is_delivered_if_the_flight_lasts_until_its_shutter_closes(flat_world, blur):
+    closes_ns = STAMP_NS + (10_000_000 if blur else 0)
+    for end_ns, expected in ((closes_ns - 1, []), (closes_ns, [STAMP_NS])):
+        taken = frames_of(body_camera(flat_world, **blur), moving([0] * 3, [0] * 3), end_ns, end_ns)
+        assert [stamp_ns for _, stamp_ns, _ in taken] == expected
+
+
 def test_a_camera_at_rest_is_as_sharp_with_an_exposure_time(flat_world):
     world = dataclasses.replace(flat_world, meshes=(walls(),))
     pose = moving((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
