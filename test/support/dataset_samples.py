@@ -81,6 +81,7 @@ def write_recording(
     start_ns=START_NS,
     frame_ns=FRAME_NS,
     compression="",
+    T_base_lidar=None,
 ):
     n_imu = N_FRAMES * frame_ns // IMU_NS
     entries = []
@@ -111,6 +112,13 @@ def write_recording(
                 ("/stereo/left/depth/camera_info", at, info),
                 ("/stereo/left/depth/image_raw", at, image),
             ]
+    if T_base_lidar is not None:
+        pose = pose_from_transform(T_base_lidar)
+        static.append(messages.transform_stamped(start_ns, "base_link", "lidar", *pose))
+        for k in range(N_FRAMES):
+            at = start_ns + k * frame_ns
+            scan = messages.point_cloud_message(at, "lidar", np.ones((3, 3)))
+            entries.append(("/lidar/points", at, scan))
     rng = np.random.default_rng(3)
     for k in range(n_imu + 1):
         at = start_ns + k * IMU_NS

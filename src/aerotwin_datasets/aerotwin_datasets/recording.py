@@ -103,7 +103,8 @@ class Recording:
 
     `cameras` are in the order of their topics. `truth_topic` has the true odometry of `base_frame`,
     `bias_topic` the true biases of the IMU; None without. `clouds` tells of topics whether
-    their points have times. `problems` names what is left out. `span_ns` is the first and last
+    their points have times, `T_base_lidar` where the first lidar is, None if nothing says so.
+    `problems` names what is left out. `span_ns` is the first and last
     stamp of the part that is taken, on the clock of the recorder; None = all of it.
     """
 
@@ -115,6 +116,7 @@ class Recording:
     bias_topic: str | None = None
     gravity_m_s2: float = GRAVITY_M_S2
     clouds: dict[str, bool] = field(default_factory=dict)
+    T_base_lidar: np.ndarray | None = None
     problems: tuple[str, ...] = ()
     span_ns: tuple[int, int] | None = None
 

@@ -84,6 +84,7 @@ def read_recording(
         bias_topic=bias if bag.topics.get(bias) == IMU else None,
         gravity_m_s2=_gravity(setup),
         clouds=finder.clouds(),
+        T_base_lidar=finder.lidar_pose(),
         problems=tuple(finder.problems),
         span_ns=span_ns,
     )
@@ -170,6 +171,12 @@ class _Finder:
             if "/slam/" not in topic
         }
         return {topic: bool(names & _TIMES) for topic, names in fields.items()}
+
+    def lidar_pose(self) -> np.ndarray | None:
+        """Return T_base_lidar of the first scans whose frame static transforms place."""
+        frames = [str(self._first(topic).header.frame_id).lstrip("/") for topic in self.clouds()]
+        poses = (self._tree.fixed_transform(self.base, frame) for frame in frames)
+        return next((pose for pose in poses if pose is not None), None)
 
     def imu_topic(self, requested: str) -> tuple[str, str]:
         """Return topic and frame of the only IMU that is not truth, or of the requested one."""

@@ -16,7 +16,7 @@ from aerotwin_datasets.export_command import FORMATS
 DATASET, TOPICS, SETTINGS, OUTPUT = "dataset", "topics", "settings", "output"
 _OF_THE_RUN = (DATASET, SETTINGS, OUTPUT)
 _NAME = re.compile(r"\{([a-z_]+)\}")
-POSES_OF = ("imu", "camera", "rectified_camera", "base")
+POSES_OF = ("imu", "camera", "rectified_camera", "lidar", "base")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +109,13 @@ def load_description(path: Path) -> SlamDescription:
     own = "file" if description.inputs == DATASET else "topic"
     if not getattr(description.trajectory, own):
         raise ParameterError(f"{path}: trajectory.{own}: expected one, found none")
-    if description.inputs == TOPICS and description.trajectory.poses_of == "rectified_camera":
+    if description.inputs == TOPICS and description.trajectory.poses_of in (
+        "rectified_camera",
+        "lidar",
+    ):
         raise ParameterError(
-            f"{path}: trajectory.poses_of: a topic is of a frame of the bag, found rectified_camera"
+            f"{path}: trajectory.poses_of: a topic is of a frame of the bag: imu, camera or base; "
+            f"found {description.trajectory.poses_of}"
         )
     for word in description.topics:
         if ":=" not in word:

@@ -173,6 +173,13 @@ def _body_pose(description: SlamDescription, recording: Recording) -> np.ndarray
         return recording.require_imu()[0].T_base_imu
     if kind == "base":
         return np.eye(4)
+    if kind == "lidar":
+        if recording.T_base_lidar is None:
+            raise UserError(
+                f"{recording.bag.path}: no scans of a lidar whose frame static transforms connect "
+                f"to {recording.base_frame}; record both"
+            )
+        return recording.T_base_lidar
     cameras = recording.select(description.cameras)
     T_base_optical = cameras[0].T_base_optical.copy()
     if kind == "rectified_camera":

@@ -52,7 +52,7 @@ def bag(tmp_path):
 def evaluate(tmp_path, bag, capsys):
     """Return a function that runs a script as a SLAM: exit code, report folder, errors."""
 
-    def run(script, *tokens, **changes):
+    def run(script, *tokens, bag=bag, **changes):
         (tmp_path / "slam.py").write_text(script)
         described = tmp_path / "slam.yaml"
         described.write_text(yaml.safe_dump(DESCRIPTION | changes))
@@ -162,6 +162,19 @@ def test_poses_of_the_rectified_camera_are_turned_back(evaluate, bag):
     )
     assert code == 2
     assert "rectified_camera needs two cameras side by side, found stereo_left" in errors
+
+
+def test_poses_of_a_lidar_become_those_of_the_body(tmp_path, evaluate):
+    lever = make_transform(mounting(1)[:3, :3], [0.3, 0.2, 0.5])
+    scans = write_recording(tmp_path / "scans" / "bag", frame_ns=FRAME_NS, T_base_lidar=lever)
+    code, folder, _ = evaluate(
+        tum_script(FRAMES_NS, [T @ lever for T in true_base(FRAMES_NS)]),
+        bag=scans,
+        trajectory={"file": "trajectory.txt", "poses_of": "lidar"},
+    )
+    assert code == 0
+    true = np.array([T[:3, 3] for T in true_base(FRAMES_NS)])
+    np.testing.assert_allclose(pdist(poses_in(folder)), pdist(true), atol=1e-6)
 
 
 def test_the_scale_of_a_metric_slam_is_its_error(evaluate):
@@ -287,7 +300,8 @@ def test_only_the_part_asked_for_is_run_and_judged(evaluate):
         ({"inputs": "topics", "trajectory": {"topic": "/odom"}, "topics": ["/a"]}, (),
          "topics: expected NAME:=TOPIC, found '/a'"),
         ({"inputs": "topics", "trajectory": {"topic": "/odom", "poses_of": "rectified_camera"}}, (),
-         "trajectory.poses_of: a topic is of a frame of the bag, found rectified_camera"),
+         "trajectory.poses_of: a topic is of a frame of the bag: imu, camera or base; found"),
+        ({"trajectory": {"file": "poses.txt", "poses_of": "lidar"}}, (), "no scans of a lidar"),
         ({"settings": "no_such_slam"}, (), "no settings"),
         ({"cameras": ["front"]}, (), "no camera 'front'; it has stereo_left"),
         ({"dataset": "mp4"}, (), "mp4"),
