@@ -15,7 +15,7 @@ licence: Apache-2.0
 
 @pytest.fixture(scope="session")
 def coarse_world(tmp_path_factory):
-    """A world that is made in a moment: its start is at the foot of a cliff, looking north."""
-    path = tmp_path_factory.mktemp("world") / "coarse.yaml"
+    """A cliff made in a moment: the start is at its foot, looking north."""
+    path = tmp_path_factory.mktemp("world") / "cliff.yaml"
     path.write_text(COARSE_WORLD)
     return path

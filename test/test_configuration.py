@@ -311,3 +311,9 @@ def _parameters_of(executable):
         "voxel_cloud": VoxelCloudParameters,
         "xrce_agent": AgentParameters,
     }[executable]
+
+
+def test_every_world_that_ships_has_a_mission():
+    worlds = {path.stem for path in (CONFIG.parent / "worlds").glob("*.yaml")}
+    assert "cliff" in worlds
+    assert worlds <= {path.stem for path in MISSIONS}

@@ -7,8 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from aerotwin_core.errors import ParameterError
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.foreign_text import listed
 from aerotwin_core.parameters import load_parameters_file, parameter, replaced
 from aerotwin_px4_bridge import MissionPlan
 from aerotwin_simulator.loop_cpu import cpu_of_instance
@@ -18,6 +20,7 @@ from aerotwin_simulator.parameters import (
     SimulatorParameters,
     same_parameter,
 )
+from aerotwin_worlds.loading import WORLD_FILE
 
 SPACING_M = 3.0
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
@@ -111,12 +114,37 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
 
 
 def mission_of(plan: VehiclePlan) -> MissionPlan | None:
-    """Return the mission of a vehicle's autopilot, None for none; errors as `side_by_side`."""
-    parameters = plan.parameters
-    file = parameters.mission.file
-    if file == "none" or not parameters.controller.is_mavlink:
+    """Return the mission of a vehicle's autopilot, None for none.
+
+    Errors as those of `mission_file` and `side_by_side`.
+    """
+    if not plan.parameters.controller.is_mavlink:
+        return None
+    file = mission_file(plan.parameters)
+    if file is None:
         return None
     return side_by_side(load_parameters_file(MissionPlan, file), plan)
+
+
+def mission_file(parameters: SimulatorParameters) -> Path | None:
+    """Return the file that `mission.file` names: itself, or the one of the world in a folder.
+
+    Raises UserError if the folder has none for the world.
+    """
+    if parameters.mission.file == "none":
+        return None
+    file = Path(parameters.mission.file)
+    if not file.is_dir():
+        return file
+    world = Path(parameters.world.partition("@")[0])
+    found = file / f"{world.parent.name if world.name == WORLD_FILE else world.stem}.yaml"
+    if not found.is_file():
+        known = listed(path.name for path in sorted(file.glob("*.yaml"))) or "none"
+        raise UserError(
+            f"mission.file: no mission {found.name} for the world {parameters.world} in {file}, "
+            f"found {known}; name a file (mission:=FILE), or none to fly by a ground station"
+        )
+    return found
 
 
 def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:

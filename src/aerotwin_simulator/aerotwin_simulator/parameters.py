@@ -105,8 +105,8 @@ class MissionSettings:
 
     file: str = parameter(
         "none",
-        text="path of a mission file; none = wait for an outside client; controllers ros2 and "
-        "python take none",
+        text="path of a mission file, or of a folder with one named as the world; none = wait for "
+        "an outside client; controllers ros2 and python take none",
     )
     is_anchored: bool = parameter(
         True, text="the mission starts at a surveyed mark: GNSS error at arming is taken out of it"

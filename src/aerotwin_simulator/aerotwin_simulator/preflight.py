@@ -56,7 +56,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
 def _check_unused_mission(parameters: SimulatorParameters) -> None:
     """Reject an unused mission that does not exist; an existing one is in the result."""
     controller, file = parameters.controller, parameters.mission.file
-    if file != "none" and not controller.is_mavlink and not Path(file).is_file():
+    if file != "none" and not controller.is_mavlink and not Path(file).exists():
         raise ParameterError(
             f"mission.file: expected none with controller {controller.kind}, which takes none, "
             f"found {file}, which does not exist; set mission.file to none"

@@ -10,8 +10,10 @@ import yaml
 
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml, to_mapping
 from aerotwin_core.run_folder import software_versions
+from aerotwin_simulator.fleet import mission_file
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.sensor_setup import Setup, flat
 from aerotwin_simulator.topics import Topic, resolve
@@ -77,7 +79,12 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
 
 def write_configuration(folder: Path, parameters: SimulatorParameters, world: World) -> None:
     """Write what repeats a run into its folder."""
-    text = run_configuration(to_mapping(parameters), world)
+    values = to_mapping(parameters)
+    try:
+        values["mission"]["file"] = str(mission_file(parameters) or "none")
+    except UserError:  # no vehicle flies it: one that did was refused before
+        values["mission"]["file"] = "none"
+    text = run_configuration(values, world)
     write_text_atomically(folder / "config.yaml", text)
 
 

@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from aerotwin_core.errors import ParameterError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
+from aerotwin_core.parameters import replaced
 from aerotwin_px4_bridge import MissionPlan, Waypoint
 from aerotwin_simulator import (
     CameraSettings,
@@ -17,7 +18,7 @@ from aerotwin_simulator import (
     Simulation,
     SimulatorParameters,
 )
-from aerotwin_simulator.fleet import plan_vehicles, side_by_side
+from aerotwin_simulator.fleet import mission_file, mission_of, plan_vehicles, side_by_side
 
 INSTANCE = 60
 PLACING_M = 1e-6
@@ -79,6 +80,27 @@ def test_a_fleet_file_and_instances_exclude_each_other(tmp_path):
     path = _fleet(tmp_path, "vehicles: [{name: a}]")
     with pytest.raises(ParameterError, match="expected 1 beside a fleet file"):
         plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=path, instances=2)))
+
+
+@pytest.mark.parametrize(
+    "world", ["place", "place@1003", "my/place.yaml", "my/place/world.yaml", "my/place"]
+)
+def test_a_folder_of_missions_has_one_for_the_world(tmp_path, world):
+    for name in ("place", "other"):
+        (tmp_path / f"{name}.yaml").write_text("waypoints: []")
+    (tmp_path / "world.yaml").write_text("waypoints: []")
+    values = {"world": world, "mission.file": str(tmp_path)}
+    assert mission_file(replaced(SimulatorParameters(), values)) == tmp_path / "place.yaml"
+
+
+def test_a_world_without_a_mission_is_reported(tmp_path):
+    (tmp_path / "other.yaml").write_text("waypoints: []")
+    parameters = replaced(SimulatorParameters(), {"world": "pit", "mission.file": str(tmp_path)})
+    with pytest.raises(UserError, match=r"no mission pit.yaml for the world pit .*other.yaml"):
+        mission_file(parameters)
+    parameters = replaced(parameters, {"controller.kind": "ros2"})
+    (plan,) = plan_vehicles(parameters)
+    assert mission_of(plan) is None  # it takes none
 
 
 def test_a_start_beside_the_world_is_reported(tmp_path, flat_world):

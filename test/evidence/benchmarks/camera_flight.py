@@ -26,7 +26,7 @@ DURATION_S = 45.0
 def stereo_flight() -> list[Benchmark]:
     """Launch the cliff mission with every picture recorded, beside its loop without ROS."""
     with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
-        world = Path(folder) / "world.yaml"
+        world = Path(folder) / "cliff.yaml"
         world.write_text(yaml.safe_dump(WORLD), encoding="utf-8")
         arguments = {"world": world, "instances": 1, "camera": "true", "record": "all"}
         return [flight_row("stereo 20 Hz, half a million triangles", arguments, DURATION_S)]

@@ -259,7 +259,8 @@ def _result(
                 f"{vehicle.title}: its flight controller has a clock of its own: this run is not "
                 "repeatable to the byte"
             )
-        if mission != "none" and not controller.is_mavlink:
+        is_requested = mission != "none" and not Path(mission).is_dir()
+        if is_requested and not controller.is_mavlink:
             warnings.append(
                 f"{vehicle.title}: mission {mission} was not used: controller {controller.kind} "
                 "takes none"
