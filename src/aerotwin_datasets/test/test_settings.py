@@ -214,6 +214,18 @@ def test_dso_has_the_lens_in_pixels(tmp_path, lens, first, mode):
     ).read_text() == f"{50_000_000:019d}\n{100_000_001:019d}\n"
 
 
+def test_dso_gets_the_middle_of_a_pinhole_image_that_has_no_pyramid(tmp_path):
+    lens = dataclasses.replace(PINHOLE, width=70, height=51)
+    write_settings(tmp_path, calibration(lens))
+    lines = (tmp_path / "settings" / "dso" / "camera.txt").read_text().splitlines()
+    fx, fy, cx, cy, _ = map(float, lines[2].split())
+    width, height = map(int, lines[3].split())
+    assert (width, height) == (64, 48)
+    # as Undistort::readFromFile of DSO takes them; the first pixel is (3, 1) of the whole image
+    assert (fx * width, fy * height) == pytest.approx((60.0, 60.0))
+    assert (cx * width - 0.5, cy * height - 0.5) == pytest.approx((31.5 - 3, 23.5 - 1))
+
+
 def test_a_fisheye_pair_is_one_everywhere_it_is_known(tmp_path):
     (problem,) = write_settings(tmp_path, calibration(FISHEYE))
     assert problem == "no settings of orb_slam2: it knows no fisheye lens"
