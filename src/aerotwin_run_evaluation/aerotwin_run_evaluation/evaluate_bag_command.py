@@ -332,7 +332,7 @@ def _evaluate_recorded(
 def _exit_code(evaluation: "RunEvaluation") -> int:
     if evaluation.is_judged:
         return 0
-    say_fatal(UserError("; ".join(["nothing was judged", *evaluation.warnings])))
+    say_fatal(evaluation.not_judged())
     return EXIT_NOT_JUDGED
 
 

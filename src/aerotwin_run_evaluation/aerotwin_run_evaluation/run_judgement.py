@@ -111,6 +111,11 @@ class RunEvaluation:
         """Whether a trajectory (and with it a map) was evaluated."""
         return bool(self.slam.estimates)
 
+    def not_judged(self) -> UserError:
+        """Return the error that ends a command when nothing was judged: why, without the report."""
+        reasons = [text for text in self.warnings if text != NOTHING_JUDGED]
+        return UserError("; ".join(["nothing was judged", *reasons]))
+
 
 def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluation:
     """Evaluate a run; what cannot be evaluated becomes a warning.

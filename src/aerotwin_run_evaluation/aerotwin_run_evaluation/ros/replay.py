@@ -96,7 +96,7 @@ def _replay_and_report(node: ReplayNode, world: World | None) -> int:
         return EXIT_INTERRUPTED
     if evaluation.is_judged:
         return 0
-    say_fatal(UserError("; ".join(["nothing was judged", *evaluation.warnings])))
+    say_fatal(evaluation.not_judged())
     return EXIT_FAILURE
 
 
