@@ -21,6 +21,7 @@ from aerotwin_core.cli import main
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import deserialize
 from aerotwin_core.point_clouds import point_cloud_arrays
+from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_reconstruction.reconstruction import write_world
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import CameraSettings, SimulatorParameters
@@ -40,6 +41,7 @@ HEIGHT_M = 2.5  # of the mission
 LOWEST_TOP_M = HEIGHT_M - 1.0  # a take-off ends up to 0.8 m below, and GNSS is off by 0.5 m
 SHAKEN_M_S2 = 0.5  # from sample to sample: the noise alone 0.09, with the iris' vibration 1.5 or so
 HALF_M = 30.0  # of a level place, so that cameras and lidar see ground
+BEGUN_NS = 2_000_000_000  # of a flight of 15 s; the nodes take longer to start than the flight
 N_FRAMES = 10  # of a flight of 15 s at 5 Hz and 10 Hz, however much a loaded machine loses
 LANDED_WITHIN_M = 1.5  # GNSS wanders by 0.3 m per axis, 1 sigma
 
@@ -77,7 +79,7 @@ def level_place(folder: Path) -> Path:
 
 
 def compile_kernels(place: Path) -> None:
-    """Fill the kernel caches of cameras and lidar: the flight waits for no node."""
+    """Fill the kernel caches of cameras and lidar: the flight waits for them two minutes."""
     world = load_world(place)
     parameters = SimulatorParameters(
         camera=CameraSettings(width=96, height=64, focal_px=60.0, encoding="bgr8"),
@@ -94,9 +96,14 @@ def check_bag(folder: Path) -> None:
     assert {"/truth/odom", "/imu/data_raw", "/gnss/fix", "/command/rotors", "/autopilot/odom"} < {
         name for name, n in bag.counts.items() if n > 0
     }
-    last = {name: message for name, _, message in bag.messages()}
+    first, last = {}, {}
+    for name, _, message in bag.messages():
+        first.setdefault(name, message)
+        last[name] = message
     for side in ("left", "right"):
         assert bag.counts[f"/stereo/{side}/image_raw"] >= N_FRAMES
+        begin = ns_from_stamp(first[f"/stereo/{side}/image_raw"].header.stamp)
+        assert begin <= BEGUN_NS, "the flight waits for its cameras"
         image = last[f"/stereo/{side}/image_raw"]
         assert image.header.frame_id == f"stereo_{side}_optical"
         assert image.encoding == "bgr8"
@@ -197,15 +204,25 @@ def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_no_process(tm
     assert len(gone) == len(found)
 
 
-def test_a_standstill_is_asked_again_and_then_reported_in_one_line(tmp_path):
-    """The bridge alone: no autopilot answers its command."""
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"input_timeout_s": 2.0, "ask_again_s": 0.2},
+         "nothing came on /imu/data_raw for 2 s of wall time"),
+        ({"wait_for": "cameras lidar", "wait_for_s": 1.0, "ask_again_s": 0.2},
+         "/truth/odom is not read by cameras, lidar after 1 s of wall time"),
+    ],
+    ids=["no answer", "no reader"],
+)  # fmt: skip
+def test_a_standstill_is_asked_again_and_then_reported_in_one_line(tmp_path, values, reason):
+    """The bridge alone: no sensors answer its command, no node reads the truth."""
     node = [sys.executable, "-m", "aerotwin_px4_bridge.ros.bridge_node", "--ros-args"]
-    values = {"instance": INSTANCE, "input_timeout_s": 2.0, "ask_again_s": 0.2}
-    tokens = [w for name, value in values.items() for w in ("-p", f"{name}:={value}")]
+    pairs = {"instance": INSTANCE, **values}.items()
+    tokens = [word for name, value in pairs for word in ("-p", f"{name}:={value}")]
     done = subprocess.run(
         [*node, *tokens], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
     )
     assert done.returncode == 1
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("fatal:")]
-    assert "nothing came on /imu/data_raw for 2 s of wall time" in line
+    assert reason in line
     assert "Traceback" not in done.stderr

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Shared parts of nodes that run in lockstep: an input watchdog, and published counters.
+"""Shared parts of nodes that run in lockstep: input watchdog, wait for readers, counters.
 
 Time here is wall time on a steady clock: a node that waits for the source of simulated time must
 notice when that time stands still.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
@@ -54,6 +54,31 @@ class InputWatch:
                 f"nothing came on {self._topic} for {self._limit_s:g} s of wall time; "
                 f"{self._way_out}"
             )
+
+
+class ReaderWait:
+    """Waits for the nodes that a run must not begin without: until each of them reads a topic.
+
+    `names` are names of nodes without namespace; `limit_s` is the longest wait in wall time [s].
+    """
+
+    def __init__(self, node: Node, topic: str, names: Iterable[str], limit_s: float) -> None:
+        self._node, self._topic = node, node.resolve_topic_name(topic)
+        self._absent = sorted(set(names))
+        self._limit_s, self._start_s = limit_s, time.monotonic()
+
+    def is_over(self) -> bool:
+        """Return whether all of them read it; raises UserError that names the rest, too late."""
+        if not self._absent:
+            return True
+        readers = {i.node_name for i in self._node.get_subscriptions_info_by_topic(self._topic)}
+        self._absent = [name for name in self._absent if name not in readers]
+        if self._absent and time.monotonic() - self._start_s > self._limit_s:
+            raise UserError(
+                f"{self._topic} is not read by {', '.join(self._absent)} after {self._limit_s:g} s "
+                "of wall time; are these nodes running? See above, or wait longer"
+            )
+        return not self._absent
 
 
 def create_wall_timer(node: Node, period_s: float, callback: Callable[[], None]) -> Timer:

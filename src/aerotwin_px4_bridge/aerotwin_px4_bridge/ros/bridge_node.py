@@ -20,6 +20,7 @@ from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import (
     OVERRIDABLE,
     InputWatch,
+    ReaderWait,
     create_wall_timer,
     publish_diagnostics,
 )
@@ -64,11 +65,14 @@ class BridgeNode(ConfiguredNode):
         self._listen(Imu, "imu/data_raw", self._on_imu)
         way_out = "are the nodes alive that answer command/rotors with it?"
         self._watch = InputWatch(self, "imu/data_raw", parameters.input_timeout_s, way_out)
-        self._watch.mark_received()
-        self._has_input = False
+        self._has_input = self._is_begun = False
+        names = parameters.wait_for.split()
+        self._readers = ReaderWait(self, "truth/odom", names, parameters.wait_for_s)
         create_wall_timer(self, parameters.ask_again_s, self._ask_again)
         publish_diagnostics(self, self._flight.report)
-        self._send_command()
+        self._begin()
+        if not self._is_begun:
+            self.get_logger().info(f"waiting for {', '.join(names)} to read truth/odom")
 
     def _start(self) -> None:
         try:
@@ -132,10 +136,19 @@ class BridgeNode(ConfiguredNode):
 
     def _ask_again(self) -> None:
         """Send the last command again when the loop has stopped: a message was lost."""
-        if not self._has_input:
+        if not self._is_begun:
+            self._begin()
+        elif not self._has_input:
             self._flight.count_asked_again()
             self._send_command()
         self._has_input = False
+
+    def _begin(self) -> None:
+        """Send the first command as soon as every node reads the truth that must not miss any."""
+        if self._readers.is_over():
+            self._is_begun = True
+            self._watch.mark_received()
+            self._send_command()
 
     def _send_command(self) -> None:
         """Publish the autopilot's rotor command, stamped with the sample it answers."""

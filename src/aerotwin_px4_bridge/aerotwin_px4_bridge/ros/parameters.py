@@ -60,6 +60,11 @@ class BridgeParameters:
     autopilot_wait_s: float = parameter(
         120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
     )
+    wait_for: str = parameter(
+        "",
+        text="names of nodes, separated by spaces, that read truth/odom before the flight begins",
+    )
+    wait_for_s: float = parameter(120.0, text="longest wait for them", unit="s wall", minimum=0.1)
     ask_again_s: float = parameter(
         0.5,
         text="send the last rotor command again when no imu/data_raw came for this long",
