@@ -66,7 +66,7 @@ class DatasetCalibration:
 
     `imu_rate_hz` and `noise` are 0 and None without an IMU; `depth` is the camera of depth images.
     `topics` are those of a bag by the names of the data set (cam0, imu0); `clouds` those of lidars,
-    and whether their points have times.
+    with the field that has the times of their points or "".
     """
 
     cameras: tuple[CalibratedCamera, ...]
@@ -75,7 +75,7 @@ class DatasetCalibration:
     gravity_m_s2: float
     depth: CalibratedCamera | None = None
     topics: dict[str, str] = field(default_factory=dict)
-    clouds: dict[str, bool] = field(default_factory=dict)
+    clouds: dict[str, str] = field(default_factory=dict)
 
     @property
     def baseline_m(self) -> float:

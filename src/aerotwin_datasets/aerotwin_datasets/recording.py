@@ -102,10 +102,10 @@ class Recording:
     """A bag as the input of a SLAM: what it holds, without the messages.
 
     `cameras` are in the order of their topics. `truth_topic` has the true odometry of `base_frame`,
-    `bias_topic` the true biases of the IMU; None without. `clouds` tells of topics whether
-    their points have times, `T_base_lidar` where the first lidar is, None if nothing says so.
-    `problems` names what is left out. `span_ns` is the first and last
-    stamp of the part that is taken, on the clock of the recorder; None = all of it.
+    `bias_topic` the true biases of the IMU; None without. `clouds` are topics of scans with
+    the field of their points' times or "", `T_base_lidar` where the first lidar is, None if nothing
+    says so. `problems` names what is left out. `span_ns` is the first and last stamp of the part
+    that is taken, on the clock of the recorder; None = all of it.
     """
 
     bag: BagReader
@@ -115,7 +115,7 @@ class Recording:
     truth_topic: str | None = None
     bias_topic: str | None = None
     gravity_m_s2: float = GRAVITY_M_S2
-    clouds: dict[str, bool] = field(default_factory=dict)
+    clouds: dict[str, str] = field(default_factory=dict)
     T_base_lidar: np.ndarray | None = None
     problems: tuple[str, ...] = ()
     span_ns: tuple[int, int] | None = None

@@ -19,6 +19,7 @@ from aerotwin_core.camera import CameraModel
 from aerotwin_core.camera_messages import picture_from_compressed, raw_camera_from_info
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
+from aerotwin_core.point_clouds import TIME_FIELDS
 from aerotwin_datasets.recording import (
     BASE,
     CAMERA_INFO,
@@ -40,8 +41,6 @@ from aerotwin_datasets.recording import (
     Recording,
     noise_of,
 )
-
-_TIMES = {"time", "t", "timestamp", "offset_time"}
 
 
 def read_recording(
@@ -163,14 +162,17 @@ class _Finder:
         except ValueError as error:
             raise UserError(f"{self._bag.path}: topic {topic}: {error}") from None
 
-    def clouds(self) -> dict[str, bool]:
-        """Return the topics of scans, and whether their points have times."""
+    def clouds(self) -> dict[str, str]:
+        """Return the topics of scans, and the field with the times of their points, or ""."""
         fields = {
             topic: {field.name for field in self._first(topic).fields}
             for topic in self._topics(CLOUD)
             if "/slam/" not in topic
         }
-        return {topic: bool(names & _TIMES) for topic, names in fields.items()}
+        return {
+            topic: next((name for name in TIME_FIELDS if name in names), "")
+            for topic, names in fields.items()
+        }
 
     def lidar_pose(self) -> np.ndarray | None:
         """Return T_base_lidar of the first scans whose frame static transforms place."""

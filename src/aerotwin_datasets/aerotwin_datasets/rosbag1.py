@@ -70,7 +70,7 @@ def write_rosbag1(recording: Recording, folder: Path) -> tuple[list[str], list[s
                     bag.write(connections[topic], stamp, converters[topic](cdr))
                     bar.update(1)
     cameras = [camera for camera in recording.cameras if not camera.is_depth]
-    if cameras:
+    if cameras or recording.clouds:
         calibration = calibration_of(recording, cameras, recording.rate_hz)
         problems += write_settings(folder, calibration)
     write_manifest(folder, FORM, recording, {f"cam{k}": c for k, c in enumerate(cameras)})

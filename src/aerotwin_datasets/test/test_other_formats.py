@@ -175,6 +175,26 @@ def test_what_ros_1_states_otherwise_is_also_kept_as_it_is(tmp_path):
     assert entry == ("/battery", 5, messages.serialize(battery))
 
 
+@pytest.mark.parametrize(
+    ("field", "is_deskewed", "is_relative"),
+    [("time", True, True), ("t", True, True), ("timestamp", True, False), ("", False, False)],
+)
+def test_settings_of_rko_lio_say_how_point_times_count(tmp_path, field, is_deskewed, is_relative):
+    cloud = messages.point_cloud_message(5, "lidar", np.ones((3, 3)), intensity=np.zeros(3))
+    cloud.fields[3].name = field or "intensity"
+    with BagWriter(tmp_path / "bag") as bag:
+        bag.add_topic("/lidar/points", cloud.__msgtype__)
+        bag.write("/lidar/points", 5, messages.serialize(cloud))
+    export_bag("rosbag1", read_recording(tmp_path / "bag"), tmp_path / "set")
+    settings = tmp_path / "set" / "settings"
+    assert sorted(path.name for path in settings.iterdir() if path.is_dir()) == [
+        "kiss_slam", "rko_lio",
+    ]  # fmt: skip
+    assert yaml.safe_load((settings / "rko_lio" / "config.yaml").read_text()) == {
+        "deskew": is_deskewed, "lidar_timestamps": {"force_relative": is_relative},
+    }  # fmt: skip
+
+
 def test_a_bag_of_ros_1_alone_is_imported_and_a_damaged_one_named(recording_path, tmp_path):
     export_bag("rosbag1", read_recording(recording_path), tmp_path / "set")
     path = tmp_path / "set" / "recording.bag"

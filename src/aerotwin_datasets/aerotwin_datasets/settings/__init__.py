@@ -15,7 +15,7 @@ from aerotwin_datasets.calibration import DatasetCalibration
 from aerotwin_datasets.settings.basalt import write_basalt
 from aerotwin_datasets.settings.dso import write_dso
 from aerotwin_datasets.settings.kalibr import write_kalibr, write_openvins
-from aerotwin_datasets.settings.kiss_slam import write_kiss_slam
+from aerotwin_datasets.settings.lidar import write_kiss_slam, write_rko_lio
 from aerotwin_datasets.settings.orb_slam import write_orb_slam2, write_orb_slam3
 from aerotwin_datasets.settings.stella import write_stella
 from aerotwin_datasets.settings.text import write_lines
@@ -50,6 +50,8 @@ stella_vslam   run_euroc_slam --vocab VOCABULARY -d DIR/mav0 -c stella_vslam/ste
                (or --without-vocab)
 KISS-SLAM      kiss_slam_pipeline --dataloader rosbag --topic TOPIC
                --config DIR/settings/kiss_slam/config.yaml DIR/other_topics
+RKO-LIO        rko_lio --imu TOPIC --lidar TOPIC --config DIR/settings/rko_lio/config.yaml
+               DIR/other_topics
 Kalibr         kalibr/camchain.yaml and imu.yaml, for whatever reads them
 
 Noise: an IMU whose bias changes when it is switched on has an error that these files cannot state;
@@ -69,7 +71,7 @@ def write_settings(
     `images` is the folder of the first camera's images, below that of the data set.
     """
     problems = []
-    for name, write in _WRITERS.items():
+    for name, write in _WRITERS.items() if calibration.cameras else ():
         place = folder / FOLDER / name
         place.mkdir(parents=True)
         try:
@@ -80,6 +82,7 @@ def write_settings(
     place = folder / FOLDER
     if calibration.clouds:
         write_kiss_slam(place / "kiss_slam", calibration)
+        write_rko_lio(place / "rko_lio", calibration)
     if stamps_ns:
         write_lines(place / "times.txt", (f"{stamp:019d}" for stamp in stamps_ns))
     if stamps_ns and (place / "dso").is_dir():
