@@ -150,6 +150,12 @@ def _images(camera: DatasetCamera, bag: BagWriter) -> Stream:
 def _pictures(camera: DatasetCamera) -> Stream:
     for stamp, path, pixels in read_pictures(camera.pictures, (camera.width, camera.height)):
         if camera.per_metre:
+            if pixels.dtype != np.uint16 or pixels.ndim != 2:
+                n_channels = pixels.size // (camera.width * camera.height)
+                raise UserError(
+                    f"{path}: expected depth as a PNG of one channel of 16 bits, found "
+                    f"{n_channels} x {pixels.dtype} per pixel"
+                )
             pixels = depth_of_steps(pixels, camera.per_metre, camera.encoding)
         try:
             cdr = image_cdr(stamp, camera.frame_id, pixels, camera.encoding)
@@ -194,6 +200,8 @@ def _others(source: BagReader, bag: BagWriter) -> Stream:
             bag.add_topic(topic, kind, latched=topic.endswith("static"))
         except KeyError:
             raise UserError(f"{source.path}: topic {topic}: {kind} is no standard type") from None
+        except ValueError as error:
+            raise UserError(f"{source.path}: {error}; export the recording again") from None
     return ((stamp, topic, cdr) for topic, stamp, cdr in source.raw())
 
 

@@ -31,7 +31,7 @@ from aerotwin_datasets.manifest import (
 )
 from aerotwin_datasets.recording import IMU_RAW, ImuNoise
 from aerotwin_datasets.stereo_rectification import rectification
-from aerotwin_datasets.tables import numbers, read_sheet, rows, stamp_of, transform, vector
+from aerotwin_datasets.tables import numbers, once, read_sheet, rows, stamp_of, transform, vector
 
 _SAME = 1e-9
 """Between a mounting in a sheet and the one in aerotwin.yaml: rounding of a product."""
@@ -213,12 +213,14 @@ def _pictures(place: Path, skip_missing: bool, problems: list[str]) -> list[tupl
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
     found: list[tuple[int, Path]] = []
+    names: set[str] = set()
     n_missing = 0
     for number, cells in rows(table, ","):
         stamp = stamp_of(table, number, cells[0], 0)
         name = cells[1] if len(cells) > 1 else ""
         if not name or "/" in name or "\0" in name or name in (".", ".."):
             raise UserError(f"{table}:{number}: expected a stamp and the name of an image")
+        once(names, name, table, number)
         if name not in present:
             if not skip_missing:
                 raise UserError(

@@ -122,12 +122,16 @@ def open_kitti(folder: Path, manifest: DatasetManifest | None) -> Dataset:
         if stamps and stamp <= stamps[-1]:
             raise UserError(f"{times}:{number}: stamps must increase, found {stamp} ns")
         stamps.append(stamp)
-    n = len(files[0])
-    if len(stamps) < n:
-        raise UserError(f"{times}: expected {n} stamps at least, found {len(stamps)}")
+    lines = _lines(files[0], times, len(stamps))
     projections = _projections(folder / "calib.txt", names)
     height, width = read_picture(files[0][0]).shape[:2]
     baseline_m = (projections[0][0, 3] - projections[1][0, 3]) / projections[0][0, 0]
+    if baseline_m <= 0.0:
+        first, second = (_PROJECTIONS[name] for name in names)
+        raise UserError(
+            f"{folder / 'calib.txt'}: expected the camera of {second} right of that of {first}, "
+            f"found a baseline of {baseline_m:g} m; is the fourth number of {second} missing?"
+        )
     T_base_optical = make_transform(R_CAM_OPTICAL, [0.0, 0.0, 0.0])
     dataset = Dataset()
     for k, (name, P) in enumerate(zip(names, projections, strict=True)):
@@ -140,7 +144,7 @@ def open_kitti(folder: Path, manifest: DatasetManifest | None) -> Dataset:
             info_topic=f"/stereo/{side}/camera_info",
             frame_id=f"stereo_{side}_optical",
             encoding="",
-            pictures=list(zip(stamps, files[k], strict=False)),
+            pictures=[(stamps[line], file) for line, file in zip(lines, files[k], strict=True)],
             width=width,
             height=height,
             model="plumb_bob",
@@ -155,9 +159,27 @@ def open_kitti(folder: Path, manifest: DatasetManifest | None) -> Dataset:
     poses = folder / "poses.txt"
     if poses.is_file():
         dataset.truth = DatasetTruth(
-            states=partial(_states, poses, stamps[:n]), T_base_sensor=dataset.mountings[0][1]
+            states=partial(_states, poses, stamps[: lines[-1] + 1]),
+            T_base_sensor=dataset.mountings[0][1],
         )
     return dataset
+
+
+def _lines(files: list[Path], times: Path, n_stamps: int) -> list[int]:
+    """Return the line of `times.txt` of each image: by its number where images are missing."""
+    n = len(files)
+    if n_stamps < n:
+        raise UserError(f"{times}: expected {n} stamps at least, found {n_stamps}")
+    if n_stamps == n:
+        return list(range(n))
+    numbers = [int(file.stem) if file.stem.isdecimal() else n_stamps for file in files]
+    for before, number, file in zip([-1, *numbers], numbers, files, strict=False):
+        if not before < number < n_stamps:
+            raise UserError(
+                f"{file}: expected a number of 0 to {n_stamps - 1}, the line of its stamp in "
+                f"{times}, as there are more stamps than images ({n}); rename it"
+            )
+    return numbers
 
 
 def _projections(path: Path, names: tuple[str, str]) -> list[np.ndarray]:

@@ -14,8 +14,17 @@ import numpy as np
 import yaml
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import shown
 from aerotwin_core.frames import pose_from_transform, transform_from_pose
-from aerotwin_datasets.recording import BASE, CameraStream, ImuStream, Recording
+from aerotwin_datasets.recording import (
+    BASE,
+    STATIC,
+    TRUE_BIAS,
+    TRUTH,
+    CameraStream,
+    ImuStream,
+    Recording,
+)
 from aerotwin_datasets.tables import read_sheet, vector
 
 NAME, OTHER_TOPICS = "aerotwin.yaml", "other_topics"
@@ -65,10 +74,11 @@ def read_manifest(folder: Path) -> DatasetManifest | None:
     sheet = read_sheet(path)
     if sheet.get("version") != VERSION:
         raise UserError(f"{path}: expected version {VERSION}; export the recording again")
+    key = "gravity_m_s2"
     manifest = DatasetManifest(
         format=str(sheet.get("format", "")),
         base_frame=str(sheet.get("base_frame", BASE)),
-        gravity_m_s2=vector({"g": [sheet.get("gravity_m_s2")]}, "g", path, 1)[0],
+        gravity_m_s2=vector({key: [sheet.get(key)]}, key, path, 1)[0],
         cameras=_mappings(sheet, "cameras", path),
         imu=_mapping(sheet, "imu", path),
     )
@@ -76,7 +86,21 @@ def read_manifest(folder: Path) -> DatasetManifest | None:
         for key in ("topic", "frame_id"):
             if not isinstance(entry.get(key), str):
                 raise UserError(f"{path}: {name}: {key} is missing; export the recording again")
+    _check_topics(manifest, path)
     return manifest
+
+
+def _check_topics(manifest: DatasetManifest, path: Path) -> None:
+    """Raise `UserError` if two streams of the bag to be made would have one topic."""
+    cameras = manifest.cameras.values()
+    topics = [entry["topic"] for entry in (*cameras, *([manifest.imu] * bool(manifest.imu)))]
+    topics += {str(entry["info_topic"]) for entry in cameras if "info_topic" in entry}
+    for k, topic in enumerate(topics):
+        if topic in (*topics[:k], "", STATIC, TRUTH, TRUE_BIAS):
+            raise UserError(
+                f"{path}: expected a topic of its own for each sensor, found {shown(topic)} for "
+                "more than one; export the recording again"
+            )
 
 
 def is_ours(folder: Path) -> bool:

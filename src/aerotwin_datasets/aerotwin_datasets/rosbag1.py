@@ -28,6 +28,7 @@ from aerotwin_core.bag.compression import (
 )
 from aerotwin_core.cli import progress
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import shown
 from aerotwin_core.limits import check_is_file, check_memory, file_size
 from aerotwin_core.messages import TYPESTORE
 from aerotwin_datasets.calibration import calibration_of
@@ -99,6 +100,13 @@ def read_rosbag1(path: Path, bag: BagWriter, skip: set[str]) -> tuple[dict[str, 
                     continue
                 if kind not in TYPESTORE.types or kind not in _ROS1.types:
                     problems.append(f"topic {topic}: {kind} is no standard type; left out")
+                    continue
+                digest = _ROS1.generate_msgdef(kind, ros_version=1)[1]
+                if connection.digest not in (digest, "*"):
+                    problems.append(
+                        f"topic {topic}: its {kind} has other fields than the standard one "
+                        f"({shown(connection.digest)}, not {digest}); left out"
+                    )
                     continue
                 bag.add_topic(topic, kind, latched=topic.endswith("static"))
                 converters[connection.id] = generate_message_converter(

@@ -78,6 +78,16 @@ def numbers(
         yield number, stamp, values
 
 
+def once(names: set[str], name: str, path: Path, number: int) -> None:
+    """Note the name of a file that a table lists.
+
+    Raises `UserError` if it was listed before: a small table would become a huge recording.
+    """
+    if name in names:
+        raise UserError(f"{path}:{number}: {shown(name)} is listed twice; remove this line")
+    names.add(name)
+
+
 def read_sheet(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file; OpenCV's first line `%YAML:1.0` is accepted.
 

@@ -28,7 +28,7 @@ from aerotwin_datasets.images import read_picture
 from aerotwin_datasets.manifest import NAME, DatasetManifest, pose_of_entry, write_manifest
 from aerotwin_datasets.recording import CameraStream, InOrder, Recording
 from aerotwin_datasets.settings import write_settings
-from aerotwin_datasets.tables import numbers, rows, stamp_of, vector
+from aerotwin_datasets.tables import numbers, once, rows, stamp_of, vector
 from aerotwin_datasets.truth import truth_of
 
 FORM = "tum-rgbd"
@@ -224,12 +224,14 @@ def _associated(colour: list[int], depth: list[int]) -> list[str]:
 
 def _pictures(folder: Path, table: Path) -> list[tuple[int, Path]]:
     found: list[tuple[int, Path]] = []
+    names: set[str] = set()
     for number, cells in rows(table, None):
         stamp = stamp_of(table, number, cells[0], 9)
         if len(cells) < 2:
             raise UserError(f"{table}:{number}: expected a stamp and the name of an image")
         if found and stamp <= found[-1][0]:
             raise UserError(f"{table}:{number}: stamps must increase, found {stamp} ns")
+        once(names, cells[1], table, number)
         found.append(
             (stamp, file_inside(folder, cells[1], where=f"{table}:{number}", kinds="*.txt"))
         )

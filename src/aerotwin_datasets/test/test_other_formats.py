@@ -231,6 +231,32 @@ def test_compressed_chunks_are_read_and_bombs_are_not(recording_path, tmp_path, 
         import_dataset("rosbag1", packed, tmp_path / "bomb")
 
 
+def test_a_type_of_ros_1_with_other_fields_than_the_standard_one_is_left_out(tmp_path):
+    store = get_typestore(Stores.ROS1_NOETIC)
+    with Writer(tmp_path / "other.bag") as bag:
+        for topic, digest in (
+            ("/same", {}),
+            ("/other", {"msgdef": "int8 data\n", "md5sum": "0" * 32}),
+        ):
+            connection = bag.add_connection(topic, "std_msgs/msg/Int32", typestore=store, **digest)
+            bag.write(connection, 5, b"\1\0\0\0")
+    done = import_dataset("rosbag1", tmp_path / "other.bag", tmp_path / "out")
+    assert done.counts == {"/same": 1}
+    (problem,) = done.problems
+    assert "topic /other: its std_msgs/msg/Int32 has other fields than the standard" in problem
+
+
+@pytest.mark.parametrize("topic", ["", "/stereo/right/image_raw", "/stereo/left/camera_info"])
+def test_two_streams_of_one_topic_are_refused(recording_path, tmp_path, topic):
+    export_bag("kitti", read_recording(recording_path), tmp_path / "set", is_lean=True)
+    sheet = tmp_path / "set" / "aerotwin.yaml"
+    content = yaml.safe_load(sheet.read_text())
+    content["cameras"]["image_0"]["topic"] = topic
+    sheet.write_text(yaml.safe_dump(content))
+    with pytest.raises(UserError, match=r"aerotwin\.yaml: expected a topic of its own"):
+        import_dataset("kitti", tmp_path / "set", tmp_path / "out")
+
+
 @pytest.fixture
 def kitti(tmp_path):
     folder = tmp_path / "06"
@@ -271,6 +297,12 @@ def test_a_kitti_sequence_of_others_is_turned_upright(kitti, tmp_path):
         ("poses.txt", "1 0 0\n", "poses.txt:1: expected 12 numbers"),
         ("poses.txt", "1 0 0 0 0 1 0 0 0 0 1 0\n", "poses.txt: expected 2 poses, found 1"),
         ("poses.txt", "9 0 0 0 0 1 0 0 0 0 1 0\n" * 2, "poses.txt:1: expected a rotation"),
+        ("times.txt", "0\n1\n2\n", "names.png: expected a number of 0 to 2"),
+        (
+            "calib.txt",
+            "P0: 50 0 9 0 0 50 9 0 0 0 1 0\nP1: 50 0 9 0 0 50 9 0 0 0 1 0\n",
+            "calib.txt: expected the camera of P1 right of that of P0, found a baseline of 0 m",
+        ),
         ("calib.txt", "P0: 1 2 3", "calib.txt:1: expected 12 numbers of P0"),
         ("calib.txt", "P0: 50 0 15.5 0 0 50 11.5 0 0 0 1 0", "P1 are missing"),
         ("image_1/000001.png", "no image", "000001.png: not a picture that can be read"),
@@ -278,9 +310,27 @@ def test_a_kitti_sequence_of_others_is_turned_upright(kitti, tmp_path):
 )
 def test_an_invalid_kitti_sequence_is_named(kitti, tmp_path, file, content, message):
     (kitti / file).write_text(content)
+    if "names" in message:
+        for side in (0, 1):
+            (kitti / f"image_{side}" / "000001.png").rename(kitti / f"image_{side}" / "names.png")
     with pytest.raises(UserError, match=message):
         import_dataset("kitti", kitti, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_kitti_sequence_with_a_gap_keeps_the_stamps_and_poses_of_its_images(kitti, tmp_path):
+    for side in (0, 1):
+        folder = kitti / f"image_{side}"
+        (folder / "000001.png").rename(folder / "000002.png")
+    (kitti / "times.txt").write_text("0.0\n0.1\n0.2\n0.3\n")
+    (kitti / "poses.txt").write_text("".join(f"1 0 0 0 0 1 0 0 0 0 1 {k}\n" for k in range(4)))
+    import_dataset("kitti", kitti, tmp_path / "out")
+    bag = BagReader(tmp_path / "out")
+    for side in ("left", "right"):
+        stamps = [stamp for _, stamp, _ in bag.raw([f"/stereo/{side}/image_raw"])]
+        assert stamps == [0, 200_000_000]
+    truth = bag.trajectory("/truth/odom")
+    assert truth.p_ref_body[truth.stamps_ns.tolist().index(200_000_000), 0] == pytest.approx(2.0)
 
 
 def test_a_tum_rgbd_sequence_of_others_needs_its_lens(tmp_path, capsys):
@@ -305,9 +355,18 @@ def test_a_tum_rgbd_sequence_of_others_needs_its_lens(tmp_path, capsys):
     np.testing.assert_allclose(T[:3, 3], [1, 2, 3], atol=1e-12)
     R = Rotation.from_quat([0.5, -0.5, 0.5, 0.5]).as_matrix()
     np.testing.assert_allclose(T[:3, :3], R, atol=1e-12)
-    (folder / "rgb.txt").write_text("1.0 ../../secret.png\n")
-    with pytest.raises(UserError, match=r"rgb\.txt:1: .* must lie in"):
+    for lines, message in (
+        ("1.0 ../../secret.png\n", r"rgb\.txt:1: .* must lie in"),
+        ("1.0 rgb/a.png\n2.0 rgb/a.png\n", r"rgb\.txt:2: 'rgb/a.png'.* is listed twice"),
+    ):
+        (folder / "rgb.txt").write_text(lines)
+        with pytest.raises(UserError, match=message):
+            import_dataset("tum-rgbd", folder, tmp_path / "o2", intrinsics=[525, 525, 15.5, 11.5])
+    (folder / "rgb.txt").write_text("1.0 rgb/a.png\n")
+    cv2.imwrite(str(folder / "depth" / "a.png"), np.full((24, 32), 50, np.uint8))
+    with pytest.raises(UserError, match=r"a\.png: expected depth .* 16 bits, found 1 x uint8"):
         import_dataset("tum-rgbd", folder, tmp_path / "o2", intrinsics=[525, 525, 15.5, 11.5])
+    assert not (tmp_path / "o2").exists()
 
 
 def test_a_real_kitti_sequence_is_read(shared_data, tmp_path):
