@@ -148,7 +148,15 @@ def _images(camera: DatasetCamera, bag: BagWriter) -> Stream:
 
 
 def _pictures(camera: DatasetCamera) -> Stream:
+    first: tuple[str, Path] | None = None
     for stamp, path, pixels in read_pictures(camera.pictures, (camera.width, camera.height)):
+        kind = f"{1 if pixels.ndim == 2 else pixels.shape[2]} x {pixels.dtype} per pixel"
+        first = first or (kind, path)
+        if kind != first[0]:
+            raise UserError(
+                f"{path}: expected {first[0]} as in {first[1].name}, found {kind}; all images of a "
+                "camera must be of one kind: convert those that differ"
+            )
         if camera.per_metre:
             if pixels.dtype != np.uint16 or pixels.ndim != 2:
                 n_channels = pixels.size // (camera.width * camera.height)

@@ -180,6 +180,23 @@ def test_what_is_invalid_is_named_and_no_bag_is_written(mav, tmp_path, file, con
     assert [path.name for path in tmp_path.iterdir()] == ["set"]
 
 
+@pytest.mark.parametrize(
+    ("odd", "kind"),
+    [
+        (np.zeros((6, 8, 3), np.uint8), "3 x uint8 per pixel"),
+        (np.zeros((6, 8), np.uint16), "1 x uint16 per pixel"),
+    ],
+)
+def test_an_image_of_another_kind_than_the_first_is_named(mav, tmp_path, odd, kind):
+    cv2.imwrite(str(mav / "cam1" / "data" / f"{STAMPS[1]}.png"), odd)
+    expected = (
+        rf"{STAMPS[1]}\.png: expected 1 x uint8 per pixel as in {STAMPS[0]}\.png, found {kind}"
+    )
+    with pytest.raises(UserError, match=expected):
+        import_dataset("euroc", mav.parent, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+
+
 def test_images_that_are_missing_may_be_left_out(mav, tmp_path, capsys):
     (mav / "cam0" / "data" / f"{STAMPS[1]}.png").unlink()
     words = ["import", "euroc", str(mav.parent), "-o", str(tmp_path / "out")]
