@@ -20,6 +20,7 @@ _LOOK_S, _FOLDER_LOOK_S = 0.1, 1.0
 _MARK = "AEROTWIN_SLAM_RUN"
 _LAST_LINES, _LAST_BYTES = 12, 4096
 LARGEST_LOG_BYTES = 64 * 2**20
+"""Of a log; of a longer one as much is kept, half from its begin and half from its end."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,8 +76,7 @@ def run_program(
                         problem = (
                             f"it was ended: its files are above {limit:g} GB (output_limit_gb)"
                         )
-    if log.stat().st_size > LARGEST_LOG_BYTES:  # what came between two looks
-        os.truncate(log, LARGEST_LOG_BYTES)
+    shorten(log)
     code = program.popen.returncode
     if not problem and code != 0:
         problem = f"it ended with {_words(code)}"
@@ -99,6 +99,20 @@ def _bytes_below(folder: Path) -> int:
             with suppress(OSError):  # it was removed meanwhile
                 total += os.lstat(os.path.join(path, name)).st_blocks * 512
     return total
+
+
+def shorten(log: Path) -> None:
+    """Leave out the middle of a log that grew too long between two looks."""
+    half = LARGEST_LOG_BYTES // 2
+    with log.open("rb+") as file:
+        n_left_out = os.fstat(file.fileno()).st_size - 2 * half
+        if n_left_out <= 0:
+            return
+        file.seek(-half, os.SEEK_END)
+        end = file.read(half)
+        file.seek(half)
+        file.write(f"\n[{n_left_out / 2**20:.1f} MB were left out here]\n".encode() + end)
+        file.truncate()
 
 
 def last_lines(log: Path) -> str:

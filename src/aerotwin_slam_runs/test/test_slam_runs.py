@@ -26,6 +26,7 @@ from support.dataset_samples import N_FRAMES, START_NS, mounting, state, write_r
 FILE_DIGITS = 1e-6  # of the scripts below, relative
 FRAME_NS = 500_000_000  # a path that bends
 SCALE, YAW = 0.25, 0.7
+NOTICE_BYTES = 64
 IMU_TRUTH = """
 import csv, sys
 with open(sys.argv[1] + "/mav0/state_groundtruth_estimate0/data.csv") as file:
@@ -232,17 +233,25 @@ def test_key_frames_cover_what_lies_between_them(evaluate, bag, tmp_path):
 STARTS_A_SLEEPER = """
 import subprocess, sys, time
 code = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
-sleeper = subprocess.Popen([sys.executable, "-c", code], start_new_session={is_daemon})
+sleeper = subprocess.Popen({command})
 while not (os.path.exists("pid") and open("pid").read()):
     time.sleep(0.01)
 print("waiting", flush=True)
 """
 
 
-@pytest.mark.parametrize("is_daemon", [False, True])
+@pytest.mark.parametrize(
+    "command",
+    [
+        '[sys.executable, "-c", code]',
+        '[sys.executable, "-c", code], start_new_session=True',
+        """["sh", "-c", 'env -i setsid "$0" -c "$1" &', sys.executable, code]""",
+    ],
+    ids=["child", "session", "daemon"],
+)
 @pytest.mark.parametrize("is_hung", [False, True])
-def test_nothing_that_a_slam_started_outlives_it(evaluate, is_daemon, is_hung):
-    script = "import os" + STARTS_A_SLEEPER.format(is_daemon=is_daemon)
+def test_nothing_that_a_slam_started_outlives_it(evaluate, command, is_hung):
+    script = "import os" + STARTS_A_SLEEPER.format(command=command)
     script += "time.sleep(600)" if is_hung else IMU_TRUTH
     code, folder, errors = evaluate(script, timeout_s=3.0 if is_hung else 60.0)
     assert code == int(is_hung)
@@ -265,7 +274,20 @@ def test_a_slam_that_floods_its_log_is_ended(evaluate, monkeypatch):
     code, folder, errors = evaluate("while True: print('x' * 1000)")
     assert code == 1
     assert "its log is above 1 MB" in errors
-    assert (folder / "slam.log").stat().st_size <= 2**20
+    assert (folder / "slam.log").stat().st_size <= 2**20 + NOTICE_BYTES
+
+
+def test_a_log_that_grew_too_long_keeps_its_begin_and_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "LARGEST_LOG_BYTES", 2**20)
+    log = tmp_path / "slam.log"
+    log.write_text("begin\n" + "x" * 3 * 2**20 + "\nthe reason\n")
+    program.shorten(log)
+    text = log.read_text()
+    assert text.startswith("begin\nxxx")
+    assert "x\n[2.0 MB were left out here]\nx" in text
+    assert text.endswith("xxx\nthe reason\n")
+    assert len(text) <= 2**20 + NOTICE_BYTES
+    assert program.last_lines(log).endswith("\nthe reason")
 
 
 def test_a_slam_that_fills_the_disk_is_ended(evaluate):

@@ -10,15 +10,17 @@ from typing import Any
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.process_guard import ProcessGuard
+from aerotwin_trajectory_evaluation.orphans import Orphans
 from aerotwin_trajectory_evaluation.process_tree import end_tree
 
 
 class MeasuredProgram:
     """A program that runs while the context is entered.
 
-    On leaving, all that it started is ended, be it in a session of its own or without its parent;
-    so it is if the caller is killed. Everything is known by `mark`, the name of a variable in its
-    environment, which differs among callers that start each other.
+    On leaving, all that it started is ended, be it in a session of its own, without its parent or
+    with an empty environment. If the caller is killed, what has `mark` in its environment is ended:
+    the name of a variable, which differs among callers that start each other. The caller starts
+    nothing else meanwhile (`Orphans`).
 
     Parameters
     ----------
@@ -55,10 +57,13 @@ class MeasuredProgram:
 
     def __enter__(self) -> "MeasuredProgram":
         self._guard = ProcessGuard(self._mark)
+        self._orphans = Orphans()
+        self._orphans.__enter__()
         environment = {**self._options.get("env", os.environ), **self._guard.mark}
         try:
             self.popen = subprocess.Popen(self._command, **self._options | {"env": environment})
         except OSError as error:
+            self._orphans.__exit__(None, None, None)
             self._guard.dismiss()
             found = f"{self._command[0]}: cannot be started ({error.strerror})"
             raise UserError(found) from error
@@ -71,7 +76,13 @@ class MeasuredProgram:
         traceback: TracebackType | None,
     ) -> None:
         has_ended = self.popen.poll() is not None
-        n = end_tree(self.popen.pid, patience_s=self._patience_s, mark=self._guard.mark)
+        n = end_tree(
+            self.popen.pid,
+            patience_s=self._patience_s,
+            mark=self._guard.mark,
+            orphans=self._orphans.pids,
+        )
         self.n_left = n if has_ended else 0
         self.popen.wait()
+        self._orphans.__exit__(kind, error, traceback)
         self._guard.dismiss()

@@ -143,24 +143,44 @@ def ancestors(pid: int) -> set[int]:
     return found
 
 
-def end_tree(root: int, *, patience_s: float, mark: Mapping[str, str] = {}) -> int:
-    """End a process, its descendants and what `mark` is in the environment of.
+def end_tree(
+    root: int,
+    *,
+    patience_s: float,
+    mark: Mapping[str, str] = {},
+    orphans: Callable[[], list[int]] = list,
+) -> int:
+    """End a process, its descendants, what `mark` is in the environment of, and `orphans`.
 
     SIGTERM, after `patience_s` SIGKILL; returns how many processes there were. Their parents must
     reap them. A program started by another one (`ros2 run`, a shell) would survive if only its
     parent ended.
     """
-    tree = _with_descendants([root, *_marked(mark)])
+    tree = _with_descendants([root, *_marked(mark), *orphans()])
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in tree:
             if _is_alive(process):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(process.pid, number)
         end_s = time.monotonic() + patience_s
-        while any(map(_is_alive, tree)) and time.monotonic() < end_s:
+        while True:
+            alive = [process.pid for process in tree if _is_alive(process)]
+            late = _with_descendants([*alive, *orphans()]) - tree
+            tree |= late
+            if not (alive or late) or time.monotonic() >= end_s:
+                break
             time.sleep(_LOOK_S)
-            tree |= _with_descendants([process.pid for process in tree if _is_alive(process)])
     return len(tree)
+
+
+def children(pid: int) -> list[int]:
+    """Return the PIDs of the children of a process, also of those that have ended."""
+    return [child for child in _numbers() if _parent(child) == pid]
+
+
+def _parent(pid: int) -> int:
+    fields = _read(pid, "stat").rpartition(")")[2].split()
+    return int(fields[1]) if fields else 0
 
 
 def _marked(mark: Mapping[str, str]) -> list[int]:
