@@ -167,7 +167,7 @@ def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
     assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
     done = evaluate(bag, *tokens[:4], "-o", "out")
     assert "The estimate is" in done.stdout
-    assert "APE unaligned, RMSE" in done.stdout
+    assert "APE as given, RMSE" in done.stdout
 
 
 @pytest.mark.parametrize("recorded_ns", [0, 1_700_000_000 * 10**9])

@@ -111,7 +111,7 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
     aligned = (
         f"Nothing was aligned; the estimate stands {evaluation.start}."
         if mode == "none"
-        else f"Aligned scores ({mode}): {MODE_TEXT[mode]}. The unaligned score is the one to trust "
+        else f"Aligned scores ({mode}): {MODE_TEXT[mode]}. The score before it is the one to trust "
         "where both are in one frame, as when the start pose is known; the aligned one shows the "
         "shape of the path only."
     )
@@ -131,7 +131,7 @@ def _headline(
     is_aligned, mode = evaluation.alignment.mode != "none", evaluation.alignment.mode
     unaligned = TRAJECTORY_METRICS["ape_unaligned.trans_m.rmse"].tile(
         context,
-        label="APE unaligned, RMSE" if is_aligned else "APE, RMSE",
+        label=f"{context['placement']}, RMSE" if is_aligned else "APE, RMSE",
         show=_short,
         meaning=f"RMS distance to truth over {path:.0f} m, {before_text(evaluation)}",
         computed="root of the mean square over all pairs of poses",

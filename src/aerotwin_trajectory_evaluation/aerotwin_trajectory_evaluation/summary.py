@@ -65,6 +65,7 @@ def context_of(evaluation: TrajectoryEvaluation, numbers: dict[str, Any]) -> dic
         "is_aligned": is_aligned,
         "is_placed": evaluation.start != AS_GIVEN,
         "absolute": "APE aligned" if is_aligned else "APE",
+        "placement": "APE as given" if evaluation.start == AS_GIVEN else "APE placed",
         "attitude": "attitude error aligned" if is_aligned else "attitude error",
         "before": before,
         "after": " after the alignment" if is_aligned else "",

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.charts import thinned
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import make_transform
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_report import faults, measures, schema, write_report
 from aerotwin_trajectory_evaluation import (
@@ -269,6 +270,21 @@ def test_without_an_alignment_nothing_is_called_aligned():
     found = {measure.label for measure in measures(chapter.metrics, rooted)}
     assert "APE without alignment, position, RMSE" in found
     assert not any("aligned" in label for label in found)
+
+
+def test_the_label_of_the_score_before_the_alignment_says_how_the_estimate_was_placed():
+    placed = judged(T_reference_estimate=make_transform(np.eye(3), [1.0, 0.0, 0.0]))
+    before = {
+        name: [row for row in score_rows(found) if row.label.startswith(f"APE {name}, RMSE")]
+        for name, found in (("as given", judged()), ("placed", placed))
+    }
+    for (row,), found in zip(before.values(), (judged(), placed)):
+        assert row.value == found.ape_unaligned.plain()["trans_m"]["rmse"]
+    labels = [row.label for row in score_rows(placed) if "as given" in row.label]
+    assert labels == ["APE as given, RMSE"]
+    assert not [row for row in score_rows(judged()) if "placed" in row.label]
+    tiles = [section(found).headline[0].label for found in (judged(), placed)]
+    assert tiles == ["APE as given, RMSE", "APE placed, RMSE"]
 
 
 def test_a_relative_error_as_large_as_its_step_is_flagged_with_its_cause():
