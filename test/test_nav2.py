@@ -3,7 +3,8 @@
 """Nav2's part, played beside a launched ground robot: its subscriptions, map, tf and commands.
 
 QoS as in its code: scans best effort (AMCL, costmaps), odometry and tf reliable, `/clock` best
-effort, `cmd_vel` reliable with depth 1, Twist (Jazzy) or TwistStamped (Kilted).
+effort, `cmd_vel` reliable with depth 1, Twist (Jazzy) or TwistStamped (Kilted). All of it flows
+within 5 s of simulated time, with no parameter set.
 """
 
 import time
@@ -45,6 +46,8 @@ NEAR_CELLS, MOST_M = 2, 25.0
 """A hit counts where the map has an obstacle within 0.2 m: two cells."""
 LEAST_SHARE = 0.97  # 1.0 was seen; of a map mirrored at the road 0.48
 GROUND_M = (0.15, 1.0)
+PROMPT_S = 5.0
+MOVES_M_S = 0.05
 
 
 @dataclass
@@ -59,6 +62,7 @@ class Nav2Part:
     edges: dict = field(default_factory=dict)
     stamps_s: list = field(default_factory=list)
     poses: list = field(default_factory=list)  # x, y, yaw of base_link in odom
+    met_s: float | None = None  # when the first command had a reader
 
     def subscribe(self):
         from nav_msgs.msg import Odometry
@@ -95,6 +99,16 @@ class Nav2Part:
         times = [seconds(m.header.stamp) for m in self.truth]
         poses = [planar(m.pose.pose.position, m.pose.pose.orientation) for m in self.truth]
         return interpolated(stamps_s, times, poses)
+
+    def assert_prompt(self):
+        """Check that what Nav2 needs came soon after the clock, and that a command was obeyed."""
+        begin_s = seconds(self.clock[0].clock)
+        first = [self.odom[0], self.scans[0], self.truth[0]]
+        came_s = [*(seconds(message.header.stamp) for message in first), self.stamps_s[0]]
+        assert max(came_s) - begin_s <= PROMPT_S, f"from {begin_s}: {came_s}"
+        moving = [m for m in self.odom if m.twist.twist.linear.x > MOVES_M_S]
+        obeyed_s = seconds(moving[0].header.stamp)
+        assert obeyed_s - self.met_s <= PROMPT_S, f"met at {self.met_s}, moved at {obeyed_s}"
 
     def odom_in_map(self):
         """Return the edge map -> odom that AMCL would publish now."""
@@ -219,6 +233,8 @@ def drive(world, folder, is_stamped, path):
                 message = kind()
                 twist = message.twist if is_stamped else message
                 twist.linear.x, twist.angular.z = map(float, command)
+                if part.met_s is None and publisher.get_subscription_count() and part.clock:
+                    part.met_s = seconds(part.clock[-1].clock)
                 publisher.publish(message)
         finally:
             executor.shutdown()
@@ -237,6 +253,7 @@ def curve():
 def test_nav2_follows_a_path_and_its_scans_meet_the_obstacles_of_its_map(campus, tmp_path):
     world, served = campus
     part = drive(world, tmp_path, is_stamped=False, path=curve())
+    part.assert_prompt()
     assert part.edges["base_link"] == "odom"  # Nav2 adds map -> odom
     assert part.edges["lidar"] == "base_link"
     odom, scan = part.odom[-1], part.scans[-1]
@@ -259,6 +276,7 @@ def test_nav2_follows_a_path_and_its_scans_meet_the_obstacles_of_its_map(campus,
 def test_nav2_drives_by_stamped_commands_too(campus, tmp_path):
     path = np.column_stack([np.linspace(0.0, 1.5, 31), np.zeros(31)])
     part = drive(campus[0], tmp_path, is_stamped=True, path=path)
+    part.assert_prompt()
     assert part.odom[-1].pose.pose.position.x > 1.0
 
 
