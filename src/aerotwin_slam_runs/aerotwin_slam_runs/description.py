@@ -36,7 +36,7 @@ class TrajectoryOutput:
     file: str = parameter("", text="path of the file; {output} is the folder that it runs in")
     topic: str = parameter("", text="of its poses, of a SLAM that hears topics")
     form: str = parameter(
-        "tum", text="format of its lines", choices=("tum", "euroc", "kitti", "csv")
+        "tum", text="format of its lines", choices=("tum", "tum-ns", "euroc", "kitti", "csv")
     )
     poses_of: str = parameter(
         "imu",

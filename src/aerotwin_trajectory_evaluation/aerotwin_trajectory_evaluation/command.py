@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", metavar="NAME", nargs="+", help="one for each estimate")
     parser.add_argument(
         "--format",
-        choices=("auto", "tum", "kitti", "euroc", "csv", "bag"),
+        choices=("auto", "tum", "tum-ns", "kitti", "euroc", "csv", "bag"),
         default="auto",
         help="of all files",
     )

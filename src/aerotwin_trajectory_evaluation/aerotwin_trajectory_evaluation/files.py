@@ -15,7 +15,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.rows import Rows, read_rows, stamps_of
 
-FORMATS = ("auto", "tum", "kitti", "euroc", "csv", "bag")
+FORMATS = ("auto", "tum", "tum-ns", "kitti", "euroc", "csv", "bag")
+_LONGEST_STEP_S = 1e4
+"""Between two poses, on average; in nanoseconds it is a hundredth of a millisecond."""
 DUPLICATES = ("keep", "first", "refuse")
 BAG_SUFFIXES = (".mcap", ".db3")
 # KITTI's laser turns at 10 Hz; only the order matters when both files lack stamps.
@@ -68,7 +70,8 @@ def load_trajectory(
     Parameters
     ----------
     path : path
-        `tum`: stamp[s] x y z qx qy qz qw; `kitti`: 12 numbers, row-major 3x4; `euroc`: CSV,
+        `tum`: stamp[s] x y z qx qy qz qw; `tum-ns`: the same with stamp[ns], as ORB-SLAM3 writes
+        it (`SaveTrajectoryEuRoC`); `kitti`: 12 numbers, row-major 3x4; `euroc`: CSV,
         stamp[ns] x y z qw qx qy qz; `csv`: columns known by their names and units; `bag`: a
         rosbag2 folder or file.
     file_format : str
@@ -117,6 +120,9 @@ def _detected_format(rows: Rows) -> str:
     width, stamp = len(rows.cells(0)), rows.cells(0)[0]
     if width == 12:
         return "kitti"
+    is_tum = width == 8 and not rows.is_comma_separated
+    if is_tum and rows.header is None and _has_nanoseconds(rows):
+        return "tum-ns"
     if stamp.isdigit() and len(stamp) >= 16 and width >= 8:
         return "euroc"
     if rows.header is not None and (rows.is_comma_separated or width > 8):
@@ -129,10 +135,24 @@ def _detected_format(rows: Rows) -> str:
     return "tum"
 
 
-def _from_tum(rows: Rows, duplicates: str) -> TrajectoryFile:
+def _has_nanoseconds(rows: Rows) -> bool:
+    """Return whether stamps differ by more than seconds can."""
+    try:
+        first, last = (float(rows.cells(row)[0]) for row in (0, -1))
+    except ValueError:
+        return False
+    return last - first >= _LONGEST_STEP_S * max(len(rows) - 1, 1)
+
+
+def _from_tum(rows: Rows, duplicates: str, unit: str = "s") -> TrajectoryFile:
     values = rows.numbers(8, exactly=True)
-    stamps = stamps_of(rows, 0, "s")
-    return from_columns(rows, stamps, values[:, 1:4], values[:, 4:8], "tum", duplicates)
+    stamps = stamps_of(rows, 0, unit)
+    name = "tum" if unit == "s" else "tum-ns"
+    return from_columns(rows, stamps, values[:, 1:4], values[:, 4:8], name, duplicates)
+
+
+def _from_tum_ns(rows: Rows, duplicates: str) -> TrajectoryFile:
+    return _from_tum(rows, duplicates, "ns")
 
 
 def _from_euroc(rows: Rows, duplicates: str) -> TrajectoryFile:
@@ -149,7 +169,7 @@ def _from_csv(rows: Rows, duplicates: str) -> TrajectoryFile:
     return replace(found, notes=(*notes, *found.notes))
 
 
-_READERS = {"tum": _from_tum, "euroc": _from_euroc, "csv": _from_csv}
+_READERS = {"tum": _from_tum, "tum-ns": _from_tum_ns, "euroc": _from_euroc, "csv": _from_csv}
 
 
 def _from_kitti(rows: Rows, times: str | Path | None) -> TrajectoryFile:

@@ -43,6 +43,22 @@ def test_euroc_has_nanoseconds_and_w_first(tmp_path):
     assert same_attitude(again, truth)
 
 
+@pytest.mark.parametrize("start_ns", [50_000_000, 1_403_715_273_262_142_976])
+def test_stamps_in_nanoseconds_are_found_where_w_is_last(tmp_path, start_ns):
+    """As ORB-SLAM3 writes EuRoC's: by its names, `1e9 * t` with six digits, and x y z w."""
+    truth = some_trajectory()
+    stamps = truth.stamps_ns - truth.stamps_ns[0] + start_ns
+    rows = [
+        " ".join([f"{stamp}.000000", *(f"{x:.9f}" for x in (*p, *q))])
+        for stamp, p, q in zip(stamps, truth.p_ref_body, truth.q_ref_body, strict=True)
+    ]
+    (tmp_path / "t.txt").write_text("\n".join(rows))
+    for file_format in ("auto", "tum-ns"):
+        again = load_trajectory(tmp_path / "t.txt", file_format=file_format).trajectory
+        assert (again.stamps_ns == stamps).all()
+        assert same_attitude(again, truth)
+
+
 def test_kitti_is_row_major(tmp_path):
     T = some_trajectory().transforms()[:, :3]
     np.savetxt(tmp_path / "t.txt", T.reshape(-1, 12))
