@@ -16,6 +16,7 @@ from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
+from aerotwin_sensor_models.atmosphere import standard_atmosphere
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import (
@@ -232,6 +233,10 @@ class SimulatedVehicle:
         state, body = self._mover.state, self.body
         before = state.copy()
         speeds = before[layout.rotor_speeds(self._n_rotors)]
+        try:
+            standard_atmosphere(self._surroundings.world.origin.altitude_m + float(p_map[2]))
+        except ValueError as error:
+            return str(error)
         ground, _ = self._surroundings.queries.ground_plane(p_map)
         if not (isfinite(ground[2]) and p_map[2] > ground[2]):
             x, y, z = p_map

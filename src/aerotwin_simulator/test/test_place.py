@@ -53,10 +53,18 @@ def test_the_box_holds_the_rotors_and_moves_along(simulation):
     )
 
 
-@pytest.mark.parametrize("offset", [(0.0, 0.0, -5.0), (1e7, 0.0, 5.0)])
-def test_a_place_below_the_ground_or_beside_the_world_is_refused(simulation, offset):
+@pytest.mark.parametrize(
+    ("offset", "text"),
+    [
+        ((0.0, 0.0, -5.0), "beside or below the ground"),
+        ((1e7, 0.0, 5.0), "beside or below the ground"),
+        ((0.0, 0.0, 1e5), "altitude must be in -5 to 11 km"),
+        ((0.0, 0.0, 1e300), "altitude must be in -5 to 11 km"),
+    ],
+)
+def test_a_place_below_the_ground_beside_the_world_or_in_space_is_refused(simulation, offset, text):
     vehicle = simulation.vehicles[0]
     before = vehicle.truth.copy()
     reason = vehicle.place(vehicle.p_map_body + offset, LEVEL, AT_REST, AT_REST)
-    assert "beside or below the ground" in reason
+    assert text in reason
     assert (vehicle.truth == before).all()

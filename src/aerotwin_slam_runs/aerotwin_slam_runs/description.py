@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.foreign_text import shown
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_datasets.export_command import FORMATS
 
 DATASET, TOPICS, SETTINGS, OUTPUT = "dataset", "topics", "settings", "output"
 _OF_THE_RUN = (DATASET, SETTINGS, OUTPUT)
-_NAME = re.compile(r"\{([a-z_]+)\}")
+_NAME = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 POSES_OF = ("imu", "camera", "rectified_camera", "lidar", "base")
 
 
@@ -121,9 +122,21 @@ def load_description(path: Path) -> SlamDescription:
         if ":=" not in word:
             raise ParameterError(f"{path}: topics: expected NAME:=TOPIC, found '{word}'")
     for entry in description.environment:
-        if "=" not in entry:
+        if entry.find("=") < 1:
             raise ParameterError(f"{path}: environment: expected NAME=VALUE, found '{entry}'")
-    known = [*_OF_THE_RUN, *(each.name for each in description.paths)]
+    known = [*_OF_THE_RUN]
+    for each in description.paths:
+        if each.name in known or not _NAME.fullmatch(f"{{{each.name}}}"):
+            raise ParameterError(
+                f"{path}: paths: expected a name of its own of a-z, 0-9 and _, found "
+                f"{shown(each.name)}; taken are {', '.join(known)}"
+            )
+        known.append(each.name)
+    if description.settings and Path(description.settings).name != description.settings:
+        raise ParameterError(
+            f"{path}: settings: expected the name of a folder that the export writes, found "
+            f"{shown(description.settings)}"
+        )
     texts = [*description.command, description.trajectory.file, description.map.file]
     for text in [*texts, *description.environment]:
         for name in _NAME.findall(text):

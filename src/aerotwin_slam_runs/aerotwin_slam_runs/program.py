@@ -93,11 +93,15 @@ def run_program(
 
 def _bytes_below(folder: Path) -> int:
     """Return what the files below a folder take on the disk; links are not followed."""
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):  # it was removed meanwhile
-                total += os.lstat(os.path.join(path, name)).st_blocks * 512
+    total, folders = 0, [os.fspath(folder)]
+    while folders:  # os.walk calls itself: folders may be nested deeper than Python's stack
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                    continue
+                with suppress(OSError):  # it was removed meanwhile
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
     return total
 
 

@@ -62,11 +62,11 @@ class MeasuredProgram:
         environment = {**self._options.get("env", os.environ), **self._guard.mark}
         try:
             self.popen = subprocess.Popen(self._command, **self._options | {"env": environment})
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in an argument
             self._orphans.__exit__(None, None, None)
             self._guard.dismiss()
-            found = f"{self._command[0]}: cannot be started ({error.strerror})"
-            raise UserError(found) from error
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UserError(f"{self._command[0]}: cannot be started ({reason})") from error
         return self
 
     def __exit__(

@@ -37,6 +37,8 @@ WORLD_FRAME = "map"
 WORLD_FRAMES = ("", "world", WORLD_FRAME)
 """Frames in which poses are taken."""
 MAX_TAGS, MAX_DESCRIPTION = 64, 1024
+MAX_SPEED_M_S, MAX_RATE_RAD_S = 100.0, 100.0
+"""Of a state that is set: the models of rotors and air know no faster multirotor."""
 SINGLE = "vehicle"
 """Name of the only vehicle, whose topics have no prefix."""
 
@@ -218,8 +220,13 @@ class EntityServices:
         if request.set_twist:
             v, w = state.twist.linear, state.twist.angular
             velocity, omega_map = np.array([v.x, v.y, v.z]), np.array([w.x, w.y, w.z])
-            if not (np.isfinite(velocity).all() and np.isfinite(omega_map).all()):
-                raise RequestRefused(FAILED, "the twist must be finite")
+            is_slow = bool((np.abs(velocity) <= MAX_SPEED_M_S).all())
+            if not (is_slow and (np.abs(omega_map) <= MAX_RATE_RAD_S).all()):
+                text = (
+                    f"the twist must be finite, of at most {MAX_SPEED_M_S:g} m/s and "
+                    f"{MAX_RATE_RAD_S:g} rad/s"
+                )
+                raise RequestRefused(FAILED, text)
         omega_body = Rotation.from_quat(quaternion).inv().apply(omega_map)
         if reason := vehicle.place(position, quaternion, velocity, omega_body):
             raise RequestRefused(invalid, reason)
