@@ -85,7 +85,9 @@ def _load(cls: type[T], mapping: Mapping[str, Any] | None, where: str, within: s
     values = {} if mapping is None else mapping
     owner = f"{where}: {within.rstrip('.')}" if within else where
     if not isinstance(values, Mapping):
-        raise ParameterError(f"{owner}: expected names with values, found {shown(values)}")
+        # a file of something else is not quoted: the message may go to a client of a service
+        found = "text" if isinstance(values, str) else shown(values)
+        raise ParameterError(f"{owner}: expected names with values, found {found}")
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
     values = _renamed(values, cls, where, within)
     for key in values:
