@@ -92,7 +92,11 @@ def evaluate_described(
             is_map_expected=bool(description.map.file),
             frames=frames,
         ),
-        placement=Placement(T_reference_estimate=np.eye(4), text=remark) if is_placed else None,
+        placement=(
+            Placement(T_reference_estimate=np.eye(4), text=remark, is_fitted=True)
+            if is_placed
+            else None
+        ),
         protocol=run.protocol,
         keyframe_gap_s=description.trajectory.keyframe_gap_s or None,
         span_ns=recording.span_ns

@@ -20,7 +20,7 @@ from aerotwin_trajectory_evaluation import (
     TrajectoryEvaluation,
     evaluate_trajectory,
 )
-from aerotwin_trajectory_evaluation.evaluation import JOINED
+from aerotwin_trajectory_evaluation.evaluation import FITTED, JOINED
 from aerotwin_trajectory_evaluation.sensor_frames import mounting_of, poses_of_base
 from aerotwin_trajectory_evaluation.slam_poses import (
     Placement,
@@ -254,7 +254,7 @@ def _judge_estimate(
         covariances=poses.covariances,
         frame_stamps_ns=frames_of_estimate(stamps, poses.trajectory.stamps_ns),
         T_reference_estimate=placement.T_reference_estimate,
-        start=JOINED,
+        start=FITTED if placement.is_fitted else JOINED,
         keyframe_gap_s=record.keyframe_gap_s,
     )
     return JudgedEstimate(source=source, evaluation=evaluation, placement=placement.text)

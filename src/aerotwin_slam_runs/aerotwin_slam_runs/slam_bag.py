@@ -90,6 +90,6 @@ def _fit(
     found = align_umeyama(true[:, :3, 3], estimate.p_ref_body[inside], "sim3")
     return found, (
         f"{unknown}: poses and map were laid onto the truth by Sim(3), scale {found.scale:.5g}; "
-        "unaligned scores are those after this fit"
+        "scores before the alignment are those after this fit"
         + ("" if found.is_determined else f"; {found.reason}")
     )

@@ -138,7 +138,12 @@ def test_a_camera_without_scale_is_laid_onto_the_truth_with_its_map(evaluate):
     arrays = point_cloud_arrays(deserialize(cloud, "sensor_msgs/msg/PointCloud2"))
     placed = np.column_stack([arrays[axis] for axis in "xyz"])
     assert placed == pytest.approx(points, abs=1e-4)
-    assert "Sim(3), scale 4" in (folder / "report.html").read_text()
+    report = (folder / "report.html").read_text()
+    assert "Sim(3), scale 4" in report
+    start = sections(folder)["trajectory"]["start"]
+    assert start["state"] == "scale, shift and rotation fitted beforehand"
+    assert start["as_given_rmse_m"] is None
+    assert "as given" not in report.split("</h1>")[1].split("Map and trajectory")[0]
 
 
 def test_poses_of_the_rectified_camera_are_turned_back(evaluate, bag):

@@ -52,6 +52,7 @@ from aerotwin_trajectory_evaluation.protocol import (
 
 _HASH_DIGITS = 16
 AS_GIVEN, JOINED, PLACED = "as given", "first poses joined", "placed by the known pose of its frame"
+FITTED = "scale, shift and rotation fitted beforehand"
 """How an estimate stands before anything is fitted."""
 LEAST_SCALE, SCALED_SHARE = 0.02, 0.5
 """A scale is worth a word beyond this, where it leaves less than this share of the error."""
@@ -146,8 +147,10 @@ class TrajectoryEvaluation:
         return float(summary(values)) if len(values) else None
 
     @property
-    def as_given_rmse_m(self) -> float:
-        """RMS distance to truth of the estimate's coordinates as read, in whatever frame [m]."""
+    def as_given_rmse_m(self) -> float | None:
+        """RMS distance to truth of the coordinates as read [m]; None if they were fitted before."""
+        if self.start == FITTED:
+            return None
         p_initial = transform_points(invert_transform(self.T_start), self.estimate.p_ref_body)
         away = np.linalg.norm(p_initial - self.reference.p_ref_body, axis=1)
         return rms(away)
@@ -235,7 +238,8 @@ def evaluate_trajectory(
         Known pose of the estimate's frame in the reference's (a start pose), applied first;
         the "unaligned" scores are then those that count.
     start : str
-        How that pose is known, for the reader: `JOINED` where it moves the first pose onto truth.
+        How that pose is known, for the reader: `JOINED` where it moves the first pose onto truth,
+        `FITTED` where the estimate is what a fit of its scale made of it.
     covariances : (n, 6, 6) array, optional
         Of the estimate's poses, as in geometry_msgs/PoseWithCovariance, for their consistency.
     coverage : float, optional
@@ -254,6 +258,8 @@ def evaluate_trajectory(
     )
     if T_reference_estimate is not None:
         estimate = initial.apply(estimate)
+    if start != FITTED and np.array_equal(initial.T_reference_estimate, np.eye(4)):
+        start = AS_GIVEN
     reference, estimate, calibration = _calibrated(reference, estimate, choices)
     paired, guess, index = pair(reference, estimate, choices)
     if len(paired) < 2:
@@ -266,7 +272,7 @@ def evaluate_trajectory(
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
-        start=AS_GIVEN if np.array_equal(initial.T_reference_estimate, np.eye(4)) else start,
+        start=start,
         T_start=initial.T_reference_estimate,
         aligned=aligned,
         truth=reference,

@@ -102,10 +102,14 @@ def start_pose(
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Pose of the estimate's frame in the truth's, and how it is known, as text for a report."""
+    """Pose of the estimate's frame in the truth's, and how it is known, as text for a report.
+
+    `is_fitted`: the estimate has been laid onto the truth, as its scale was unknown.
+    """
 
     T_reference_estimate: np.ndarray
     text: str
+    is_fitted: bool = False
 
 
 def place_estimate(

@@ -9,7 +9,7 @@ from aerotwin_trajectory_evaluation.association import coverage_of_time, interpo
 from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.declared_metrics import TRAJECTORY_METRICS
-from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, TrajectoryEvaluation
+from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, FITTED, TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.sensor_frames import find_attitude_offset
@@ -63,7 +63,7 @@ def context_of(evaluation: TrajectoryEvaluation, numbers: dict[str, Any]) -> dic
     return {
         **numbers,
         "is_aligned": is_aligned,
-        "is_placed": evaluation.start != AS_GIVEN,
+        "is_placed": evaluation.start not in (AS_GIVEN, FITTED),
         "absolute": "APE aligned" if is_aligned else "APE",
         "placement": "APE as given" if evaluation.start == AS_GIVEN else "APE placed",
         "attitude": "attitude error aligned" if is_aligned else "attitude error",
@@ -108,8 +108,9 @@ def verdict(evaluation: TrajectoryEvaluation) -> str:
     ]
     if evaluation.alignment.mode != "none":
         parts.append(f"{metres(unaligned.rmse)} {_with(evaluation.start)}")
-    if evaluation.start != AS_GIVEN:
-        parts.append(f"{metres(evaluation.as_given_rmse_m)} {AS_GIVEN}")
+    as_given_m = evaluation.as_given_rmse_m
+    if evaluation.start != AS_GIVEN and as_given_m is not None:
+        parts.append(f"{metres(as_given_m)} {AS_GIVEN}")
     parts.append(f"it covers {evaluation.coverage:.0%} of the reference")
     parts += _problems(evaluation)
     return "; ".join(parts) + "."
