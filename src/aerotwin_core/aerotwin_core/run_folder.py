@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of one run, and the versions that its results depend on."""
+"""The folder of one run, and the versions and files that its results depend on."""
 
+import hashlib
 import platform
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
@@ -40,6 +44,32 @@ def make_run_folder(runs: Path, name: str) -> Path:
                 f"runs_dir: {folder} cannot be made ({error.strerror}); name a folder you may write"
             ) from error
     raise UserError(f"runs_dir: {runs} has a hundred runs of this second; wait or choose a name")
+
+
+def named_files(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the SHA-256 of every file that a mapping names, at any depth, by its name there.
+
+    `campus` is no file; `my_world.yaml` or a preset of one's own is.
+    """
+    found: dict[str, str] = {}
+    for text in sorted(set(_texts(values))):
+        path = Path(text)
+        with suppress(OSError, ValueError):  # cannot be read; too long, or with a null character
+            if path.is_file():
+                with path.open("rb") as file:
+                    found[text] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def software_versions() -> dict[str, str]:

@@ -1,8 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Presets: parameters of known sensors, one YAML file each, with their source."""
+"""Presets: parameters of known sensors, one YAML file each, with their source.
 
+A preset may name another as its `base`: it is that one but for the parameters that it states.
+"""
+
+from collections.abc import Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from aerotwin_core.errors import ParameterError
@@ -65,23 +70,48 @@ def load_preset(sensor: str, name: str) -> Any:
     >>> load_preset("gnss", "gnss_default").white_horizontal_m
     0.2
     """
-    is_file = name.endswith((".yaml", ".yml"))
-    if not is_file and name not in (known := preset_names(sensor)):
+    found = _parameters(sensor, name, ())
+    where = name if _is_file(name) else f"preset {sensor}/{name}"
+    return load_parameters(PARAMETERS_OF[sensor], found, where=where)
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".yaml", ".yml"))
+
+
+def _parameters(sensor: str, name: str, heirs: tuple[str, ...]) -> Any:
+    """Return the parameters of a preset over those of its base; `heirs` are based on it."""
+    if not _is_file(name) and name not in (known := preset_names(sensor)):
         raise ParameterError(
             f"preset: {sensor} has none named '{name}'; choose one of {', '.join(known)}"
         )
-    return load_parameters(
-        PARAMETERS_OF[sensor],
-        _content(sensor, name, is_file=is_file)["parameters"],
-        where=name if is_file else f"preset {sensor}/{name}",
-    )
-
-
-def _content(sensor: str, name: str, *, is_file: bool) -> dict[str, Any]:
     path: Any = name
-    if not is_file:
+    if not _is_file(name):
         path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
+    if str(path) in heirs:
+        raise ParameterError(f"{path}: base: it is based on itself, by way of {name}")
     content = read_yaml(str(path))
-    if not isinstance(content, dict) or set(content) != {"source", "parameters"}:
-        raise ParameterError(f"{path}: expected the keys source and parameters")
-    return content
+    found = set(content) if isinstance(content, dict) else set()
+    if found - {"base"} != {"source", "parameters"}:
+        raise ParameterError(f"{path}: expected the keys source and parameters, and base at most")
+    own, base = content["parameters"], content.get("base")
+    if base is None:
+        return own
+    if not (isinstance(base, str) and isinstance(own, dict)):
+        raise ParameterError(
+            f"{path}: expected base as a name, found {base!r}, and parameters as names with values"
+        )
+    if _is_file(base):
+        base = str(Path(str(path)).parent / base)
+    return _over(_parameters(sensor, base, (*heirs, str(path))), own)
+
+
+def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a base with a preset's own values in its place, group by group."""
+    merged = dict(base)
+    for name, value in own.items():
+        before = merged.get(name)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            value = _over(before, value)
+        merged[name] = value
+    return merged

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds, presets, and the page that describes them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,31 @@ def test_a_file_like_a_preset_is_loaded_by_its_path(tmp_path):
         load_preset("gnss", str(path))
     with pytest.raises(ParameterError, match=r"none\.yaml"):
         load_preset("gnss", str(tmp_path / "none.yaml"))
+
+
+def test_a_preset_inherits_from_its_base_what_it_does_not_state(tmp_path):
+    rolling, base = load_preset("camera", "as_flown_rolling"), load_preset("camera", "as_flown")
+    assert rolling == replace(base, readout_s=0.0141)
+    (tmp_path / "dim.yaml").write_text(
+        "source: my bench\nbase: as_flown\nparameters: {exposure: {automatic: {target_dn: 60.0}}}\n"
+    )
+    (tmp_path / "slow.yaml").write_text(
+        "source: my bench\nbase: dim.yaml\nparameters: {rate_hz: 5.0}\n"
+    )
+    slow = load_preset("camera", str(tmp_path / "slow.yaml"))
+    assert (slow.rate_hz, slow.exposure.automatic.target_dn) == (5.0, 60.0)
+    assert slow.exposure.automatic.speed == base.exposure.automatic.speed
+
+
+def test_a_base_that_is_missing_or_the_preset_itself_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("source: my bench\nbase: as_driven\nparameters: {}\n")
+    with pytest.raises(ParameterError, match="camera has none named 'as_driven'"):
+        load_preset("camera", str(path))
+    path.write_text("source: my bench\nbase: other.yaml\nparameters: {}\n")
+    (tmp_path / "other.yaml").write_text("source: my bench\nbase: mine.yaml\nparameters: {}\n")
+    with pytest.raises(ParameterError, match="based on itself"):
+        load_preset("camera", str(path))
+    path.write_text("source: my bench\nbase: [as_flown]\nparameters: {}\n")
+    with pytest.raises(ParameterError, match="expected base as a name"):
+        load_preset("camera", str(path))

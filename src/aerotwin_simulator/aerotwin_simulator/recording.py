@@ -12,7 +12,7 @@ from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml, to_mapping
-from aerotwin_core.run_folder import software_versions
+from aerotwin_core.run_folder import named_files, software_versions
 from aerotwin_simulator.fleet import mission_file
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.sensor_setup import Setup, flat
@@ -58,7 +58,7 @@ class BagSink:
 
 
 def run_configuration(parameters: dict[str, Any], world: World) -> str:
-    """Return the YAML text that repeats a run: every parameter, the world and the versions."""
+    """Return the YAML text that repeats a run: parameters, world, files named, versions."""
     files = {group: parameters.get(group, {}).get("file", "none") for group in ("mission", "fleet")}
     content = {
         "parameters": parameters,
@@ -72,6 +72,7 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
                 "altitude_m": world.origin.altitude_m,
             },
         },
+        "files": named_files(parameters),
         "versions": software_versions(),
     }
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
