@@ -184,6 +184,11 @@ def test_stella_vslam_finds_images_by_the_number_in_the_table(tmp_path):
             stamp, listed = line.split(",")
             image = camera / "data" / f"{int(stamp)}.png"  # run_euroc_slam.cc, euroc_util.cc
             assert image.samefile(tmp_path / "set" / "mav0" / name / "data" / listed)
+    readme = (tmp_path / "set" / "settings" / "README.txt").read_text()
+    assert (
+        f"run_euroc_slam --vocab VOCABULARY -d DIR/{camera.parent.relative_to(tmp_path / 'set')}"
+        in readme
+    )
 
 
 def test_cameras_are_chosen_and_ordered_by_name(recording_path, tmp_path):

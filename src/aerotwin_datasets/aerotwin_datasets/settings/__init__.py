@@ -46,8 +46,8 @@ OpenVINS       config_path:=DIR/settings/openvins/estimator_config.yaml; calibra
 VINS-Fusion    vins_node DIR/settings/vins_fusion/config.yaml; its noise is that of one sample
 Basalt         basalt_vio --dataset-path DIR --dataset-type euroc
                --cam-calib DIR/settings/basalt/calibration.json --config-path euroc_config.json
-stella_vslam   run_euroc_slam --vocab VOCABULARY -d DIR/mav0 -c stella_vslam/stereo.yaml
-               (or --without-vocab)
+stella_vslam   run_euroc_slam --vocab VOCABULARY -d DIR/settings/stella_vslam/mav0
+               -c stella_vslam/stereo.yaml (or --without-vocab)
 KISS-SLAM      kiss_slam_pipeline --dataloader rosbag --topic TOPIC
                --config DIR/settings/kiss_slam/config.yaml DIR/other_topics
 RKO-LIO        rko_lio --imu TOPIC --lidar TOPIC --config DIR/settings/rko_lio/config.yaml
