@@ -77,6 +77,8 @@ def write_recording(
     lens=LENS,
     mount=mounting,
     depth=False,
+    depth_lens=None,
+    T_left_depth=None,
     picture=frame_image,
     start_ns=START_NS,
     frame_ns=FRAME_NS,
@@ -103,15 +105,16 @@ def write_recording(
                 image, topic = compressed(image, pixels, compression), f"{topic}/compressed"
             entries += [(f"/stereo/{name}/camera_info", at, info), (topic, at, image)]
     if depth:
-        frame = "stereo_left_optical"
+        frame, space = "stereo_left_optical", "/stereo/left/depth"
+        if depth_lens is not None:
+            frame, space = "depth_optical", "/depth_alone"
+            T = pose_from_transform(mount(0) @ T_left_depth)
+            static.append(messages.transform_stamped(start_ns, "base_link", frame, *T))
         for k in range(N_FRAMES):
             at = start_ns + k * frame_ns
-            info = camera_messages.camera_info_message(at, frame, lens)
+            info = camera_messages.camera_info_message(at, frame, depth_lens or lens)
             image = camera_messages.image_message(at, frame, depth_image(k))
-            entries += [
-                ("/stereo/left/depth/camera_info", at, info),
-                ("/stereo/left/depth/image_raw", at, image),
-            ]
+            entries += [(f"{space}/camera_info", at, info), (f"{space}/image_raw", at, image)]
     if T_base_lidar is not None:
         pose = pose_from_transform(T_base_lidar)
         static.append(messages.transform_stamped(start_ns, "base_link", "lidar", *pose))

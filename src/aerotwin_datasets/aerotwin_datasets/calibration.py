@@ -14,6 +14,8 @@ from aerotwin_datasets.recording import CameraStream, ImuNoise, Recording
 
 MODELS = {"plumb_bob": "radial-tangential", "equidistant": "equidistant"}
 """Distortion: the name in CameraInfo, and in the files of EuRoC."""
+DEPTH_PER_METRE = 5000.0
+"""Values per metre of depth images of TUM RGB-D."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,8 @@ class CalibratedCamera:
 class DatasetCalibration:
     """What the settings of a SLAM are written from; the body is the IMU, or without one the base.
 
-    `imu_rate_hz` and `noise` are 0 and None without an IMU; `depth` is the camera of depth images.
+    `imu_rate_hz` and `noise` are 0 and None without an IMU; `has_depth` is whether the first camera
+    has images of depth, in the steps of TUM RGB-D.
     `topics` are those of a bag by the names of the data set (cam0, imu0); `clouds` those of lidars,
     with the field that has the times of their points or "".
     """
@@ -73,7 +76,7 @@ class DatasetCalibration:
     imu_rate_hz: float
     noise: ImuNoise | None
     gravity_m_s2: float
-    depth: CalibratedCamera | None = None
+    has_depth: bool = False
     topics: dict[str, str] = field(default_factory=dict)
     clouds: dict[str, str] = field(default_factory=dict)
 

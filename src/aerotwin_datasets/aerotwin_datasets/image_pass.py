@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One pass over the images of a bag, into files; and the truth of a camera at their stamps."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,8 @@ def truth_at(
     recording: Recording, camera: CameraStream, stamps_ns: Sequence[int]
 ) -> Trajectory | None:
     """Return the true poses of a camera's optical frame, None if the truth does not cover them."""
-    truth = truth_of(recording, camera.T_base_optical)
+    whole = dataclasses.replace(recording, span_ns=None)  # an image is recorded after its stamp
+    truth = truth_of(whole, camera.T_base_optical)
     stamps = np.array(stamps_ns, dtype=np.int64)
     if truth is None or not len(stamps) or len(truth.trajectory) < 2:
         return None

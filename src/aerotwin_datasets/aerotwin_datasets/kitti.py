@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sequences of the KITTI odometry benchmark: rectified stereo pairs, numbered.
 
-`poses.txt` has the left camera's poses (x right, y down, z ahead) in its first one; `calib.txt` the
-projections P0 to P3 of rectified images: 0 and 1 are the grey pair, 2 and 3 that in colour.
+`poses.txt` has the poses of camera 0 (x right, y down, z ahead) in its first one; `calib.txt` the
+projections P0 to P3 of points of camera 0 to rectified images: 0 and 1 are the grey pair, 2 and 3
+that in colour.
 
 References
 ----------
@@ -158,9 +159,11 @@ def open_kitti(folder: Path, manifest: DatasetManifest | None) -> Dataset:
         dataset.mountings.append((camera.frame_id, T))
     poses = folder / "poses.txt"
     if poses.is_file():
+        P = projections[0]
+        T_left_cam0 = make_transform(np.eye(3), np.linalg.solve(P[:, :3], P[:, 3]))
         dataset.truth = DatasetTruth(
             states=partial(_states, poses, stamps[: lines[-1] + 1]),
-            T_base_sensor=dataset.mountings[0][1],
+            T_base_sensor=dataset.mountings[0][1] @ T_left_cam0,
         )
     return dataset
 

@@ -34,12 +34,15 @@ class BodyTruth:
 
 
 def truth_of(recording: Recording, T_base_body: np.ndarray) -> BodyTruth | None:
-    """Return the truth of a frame that is fixed to base_link; None if the bag has no truth."""
+    """Return the truth of a frame that is fixed to base_link in the part that is taken.
+
+    None if the bag has no truth.
+    """
     if recording.truth_topic is None:
         return None
     rows = [
         (stamp_ns(message), _pose(message.pose.pose), _twist(message.twist.twist))
-        for _, _, message in recording.bag.messages([recording.truth_topic])
+        for _, _, message in recording.messages([recording.truth_topic])
     ]
     rows = [row for k, row in enumerate(rows) if k == 0 or row[0] > rows[k - 1][0]]
     stamps = np.array([row[0] for row in rows], dtype=np.int64)

@@ -3,8 +3,8 @@
 """Sequences of the TUM RGB-D benchmark: colour and depth images, truth of the colour camera.
 
 Images are named by their stamp in seconds. A depth image has 5000 values per metre in 16 bits, 0
-where it knows none: steps of 0.2 mm up to 13.1 m, so that depth in metres is rounded. The truth is
-that of the optical frame of the colour camera.
+where it knows none: steps of 0.2 mm up to 13.1 m, so that depth in metres is rounded; pixel by
+pixel it is that of the colour image. The truth is that of the optical frame of the colour camera.
 
 References
 ----------
@@ -22,7 +22,12 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.file_inside import file_inside
 from aerotwin_core.frames import R_CAM_OPTICAL, invert_transform, make_transform
 from aerotwin_datasets.bag_maker import Dataset, DatasetCamera, DatasetTruth
-from aerotwin_datasets.calibration import DatasetCalibration, body_of, calibrated
+from aerotwin_datasets.calibration import (
+    DEPTH_PER_METRE,
+    DatasetCalibration,
+    body_of,
+    calibrated,
+)
 from aerotwin_datasets.image_pass import write_images
 from aerotwin_datasets.images import read_picture
 from aerotwin_datasets.manifest import NAME, DatasetManifest, pose_of_entry, write_manifest
@@ -32,12 +37,13 @@ from aerotwin_datasets.tables import numbers, once, rows, stamp_of, vector
 from aerotwin_datasets.truth import truth_of
 
 FORM = "tum-rgbd"
-PER_METRE = 5000.0
 _PER_MILLIMETRE = 5
 _LARGEST = 65535
 _NEAR_NS = 20_000_000
 """Two images of at most this distance are associated, as by the benchmark's script."""
 _COLOUR, _DEPTH = "rgb", "depth"
+_SAME_VIEW = 1e-3
+"""Of mountings [m, rad], and of a focal length [share]: some half a pixel."""
 
 
 def write_tum_rgbd(
@@ -45,14 +51,17 @@ def write_tum_rgbd(
 ) -> tuple[list[str], list[str]]:
     """Write a camera and one of depth, if there is one; return topics held, and what was left out.
 
-    The depth image chosen is the first of `cameras`, else the first of the recording.
+    The depth chosen is the first of `cameras`, else the first of the recording that shows what the
+    camera shows, pixel by pixel.
+
+    Raises `UserError` if `cameras` have no brightness, or depth of another view.
     """
     colour = next((camera for camera in cameras if not camera.is_depth), None)
     if colour is None:
         raise UserError(f"{recording.bag.path}: no camera that shows brightness was chosen")
-    depths = [camera for camera in (*cameras, *recording.cameras) if camera.is_depth]
-    chosen = [colour, *depths[:1]]
-    names = {colour.topic: _COLOUR} | {depth.topic: _DEPTH for depth in depths[:1]}
+    depth, left_out = _depth_of(recording, colour, cameras)
+    chosen = [colour] if depth is None else [colour, depth]
+    names = {camera.topic: name for camera, name in zip(chosen, (_COLOUR, _DEPTH), strict=False)}
     for name in names.values():
         (folder / name).mkdir()
     in_order = write_images(
@@ -64,21 +73,50 @@ def write_tum_rgbd(
         _write(folder / f"{name}.txt", ["# timestamp filename", *lines])
     if _DEPTH in stamps:
         _write(folder / "associations.txt", _associated(stamps[_COLOUR], stamps[_DEPTH]))
-    problems = in_order.problems + _write_motion(recording, folder, colour)
+    problems = left_out + in_order.problems + _write_motion(recording, folder, colour)
     T_body_base = invert_transform(body_of(recording))
     rate_hz = in_order.rate_hz(colour.topic)
-    both = [calibrated(camera, names[camera.topic], T_body_base, rate_hz) for camera in chosen]
     calibration = DatasetCalibration(
-        cameras=(both[0],),
+        cameras=(calibrated(colour, _COLOUR, T_body_base, rate_hz),),
         imu_rate_hz=0.0,
         noise=None,
         gravity_m_s2=recording.gravity_m_s2,
-        depth=both[1] if len(both) > 1 else None,
+        has_depth=depth is not None,
         clouds=recording.clouds,
     )
     problems += write_settings(folder, calibration, _COLOUR, stamps[_COLOUR])
     write_manifest(folder, FORM, recording, {names[c.topic]: c for c in chosen})
     return [colour.topic], problems
+
+
+def _depth_of(
+    recording: Recording, colour: CameraStream, cameras: Sequence[CameraStream]
+) -> tuple[CameraStream | None, list[str]]:
+    """Return the camera of depth, None without one, and what was not taken for it."""
+    asked = [camera for camera in cameras if camera.is_depth][:1]
+    problems = []
+    for depth in asked or [camera for camera in recording.cameras if camera.is_depth]:
+        if _is_same_view(colour, depth):
+            return depth, []
+        problem = f"the depth of {depth.name} is not that of the pixels of {colour.name}"
+        if asked:
+            raise UserError(
+                f"{recording.bag.path}: {problem}: lens or mounting differ; choose another by "
+                "--cameras, or record depth registered to the image"
+            )
+        problems.append(f"{problem}; left out")
+    return None, problems
+
+
+def _is_same_view(colour: CameraStream, depth: CameraStream) -> bool:
+    """Tell whether a pixel of both cameras has one ray."""
+    a, b = colour.camera, depth.camera
+    return (
+        (a.width, a.height, a.distortion_model) == (b.width, b.height, b.distortion_model)
+        and np.allclose(a.matrix, b.matrix, rtol=_SAME_VIEW)
+        and np.allclose(a.distortion, b.distortion, atol=_SAME_VIEW)
+        and np.allclose(colour.T_base_optical, depth.T_base_optical, atol=_SAME_VIEW)
+    )
 
 
 def _write_motion(recording: Recording, folder: Path, colour: CameraStream) -> list[str]:
@@ -148,7 +186,7 @@ def open_tum_rgbd(
             K=K,
             R=np.eye(3),
             P=np.column_stack([K, np.zeros(3)]),
-            per_metre=PER_METRE if name == _DEPTH else 0.0,
+            per_metre=DEPTH_PER_METRE if name == _DEPTH else 0.0,
         )
         T = make_transform(R_CAM_OPTICAL, [0.0, 0.0, 0.0])
         camera, T = entry_camera(camera, T, manifest, name)
@@ -204,7 +242,9 @@ def _in_steps(camera: CameraStream, pixels: np.ndarray) -> np.ndarray:
         steps = pixels.astype(np.uint32) * _PER_MILLIMETRE
     else:
         with np.errstate(invalid="ignore"):
-            steps = np.nan_to_num(np.rint(pixels * PER_METRE), nan=0.0, posinf=0.0, neginf=0.0)
+            steps = np.nan_to_num(
+                np.rint(pixels * DEPTH_PER_METRE), nan=0.0, posinf=0.0, neginf=0.0
+            )
     return np.where((steps > 0) & (steps <= _LARGEST), steps, 0).astype(np.uint16)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform
-from aerotwin_datasets.calibration import CalibratedCamera, DatasetCalibration
+from aerotwin_datasets.calibration import DEPTH_PER_METRE, CalibratedCamera, DatasetCalibration
 from aerotwin_datasets.settings.text import HEAD, Value, entries, entry, matrix, write_lines
 from aerotwin_datasets.stereo_rectification import rectified_pair
 
@@ -25,10 +25,10 @@ _VIEWER: dict[str, Value] = {
     "CameraSize": 0.08, "CameraLineWidth": 3.0, "ViewpointX": 0.0, "ViewpointY": -0.7,
     "ViewpointZ": -1.8, "ViewpointF": 500.0, "imageViewScale": 1.0,
 }  # fmt: skip
-DEPTH_FACTOR = 5000.0
-"""Of depth images of TUM RGB-D: values per metre."""
-_FAR = 40.0
+FAR_BASELINES = 40.0
 """Points beyond this many baselines are far ones."""
+RGBD_BASELINE_M = 0.08
+"""Depth counts as disparity at this baseline; chosen, as the 40 / fx of its authors' TUM1.yaml."""
 
 
 def write_orb_slam2(place: Path, calibration: DatasetCalibration) -> None:
@@ -40,9 +40,10 @@ def write_orb_slam2(place: Path, calibration: DatasetCalibration) -> None:
         raise UserError("it knows no fisheye lens")
     first = calibration.cameras[0]
     write_lines(place / "mono.yaml", [HEAD, *_orb2(first, first.lens.matrix, first.coefficients)])
-    if calibration.depth is not None:
-        lines = _orb2(first, first.lens.matrix, first.coefficients, first.intrinsics[0] * 0.08)
-        write_lines(place / "rgbd.yaml", [HEAD, *lines, entry("DepthMapFactor", DEPTH_FACTOR)])
+    if calibration.has_depth:
+        bf = first.intrinsics[0] * RGBD_BASELINE_M
+        lines = _orb2(first, first.lens.matrix, first.coefficients, bf)
+        write_lines(place / "rgbd.yaml", [HEAD, *lines, entry("DepthMapFactor", DEPTH_PER_METRE)])
     pair = rectified_pair(*calibration.cameras[:2]) if len(calibration.cameras) > 1 else None
     if pair is not None:
         (_, P1), (_, P2) = pair
@@ -67,7 +68,7 @@ def _orb2(
     if bf is not None:
         values["bf"] = bf
     lines = entries(values, "Camera.")
-    lines += [entry("ThDepth", _FAR)] if bf is not None else []
+    lines += [entry("ThDepth", FAR_BASELINES)] if bf is not None else []
     return [*lines, *entries(_FEATURES, "ORBextractor."), *entries(_VIEWER, "Viewer.")]
 
 
@@ -78,8 +79,12 @@ def write_orb_slam3(place: Path, calibration: DatasetCalibration) -> None:
     kinds = {"mono": _orb3(cameras[:1])}
     if len(cameras) > 1:
         kinds["stereo"] = _orb3(cameras[:2])
-    if calibration.depth is not None:
-        depth = {"RGBD.DepthMapFactor": DEPTH_FACTOR, "Stereo.ThDepth": _FAR, "Stereo.b": 0.08}
+    if calibration.has_depth:
+        depth = {
+            "RGBD.DepthMapFactor": DEPTH_PER_METRE,
+            "Stereo.ThDepth": FAR_BASELINES,
+            "Stereo.b": RGBD_BASELINE_M,
+        }
         kinds["rgbd"] = [*_orb3(cameras[:1]), *entries(depth)]
     for name, lines in kinds.items():
         write_lines(place / f"{name}.yaml", [HEAD, *lines])
@@ -103,7 +108,7 @@ def _orb3(cameras: tuple[CalibratedCamera, ...]) -> list[str]:
     lines += entries(size | {"fps": round(first.rate_hz), "RGB": 1}, "Camera.")
     if len(cameras) > 1:
         T_c1_c2 = invert_transform(first.T_body_optical) @ cameras[1].T_body_optical
-        lines += [entry("Stereo.ThDepth", _FAR), *matrix("Stereo.T_c1_c2", T_c1_c2, "f")]
+        lines += [entry("Stereo.ThDepth", FAR_BASELINES), *matrix("Stereo.T_c1_c2", T_c1_c2, "f")]
     return [*lines, *entries(_FEATURES, "ORBextractor."), *entries(_VIEWER, "Viewer.")]
 
 

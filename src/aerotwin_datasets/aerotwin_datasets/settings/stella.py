@@ -5,9 +5,9 @@
 from pathlib import Path
 from typing import Any
 
-from aerotwin_datasets.calibration import CalibratedCamera, DatasetCalibration
+from aerotwin_datasets.calibration import DEPTH_PER_METRE, CalibratedCamera, DatasetCalibration
 from aerotwin_datasets.manifest import yaml_text
-from aerotwin_datasets.settings.orb_slam import DEPTH_FACTOR
+from aerotwin_datasets.settings.orb_slam import FAR_BASELINES, RGBD_BASELINE_M
 from aerotwin_datasets.stereo_rectification import rectified_pair
 
 _COMMON: dict[str, Any] = {
@@ -18,20 +18,19 @@ _COMMON: dict[str, Any] = {
     },
     "Initializer": {"min_num_triangulated_pts": 100},
 }  # fmt: skip
-_FAR = 40.0
 
 
 def write_stella(place: Path, calibration: DatasetCalibration) -> None:
     """Write `mono.yaml`, of two cameras `stereo.yaml`, with depth `rgbd.yaml`."""
     first = calibration.cameras[0]
     _write(place / "mono.yaml", {"Camera": _camera(first, "monocular")})
-    if calibration.depth is not None:
+    if calibration.has_depth:
         with_depth = {
             **_camera(first, "RGBD"),
-            "focal_x_baseline": first.intrinsics[0] * 0.08,
-            "depth_threshold": _FAR,
+            "focal_x_baseline": first.intrinsics[0] * RGBD_BASELINE_M,
+            "depth_threshold": FAR_BASELINES,
         }
-        steps = {**_COMMON["Preprocessing"], "depthmap_factor": DEPTH_FACTOR}
+        steps = {**_COMMON["Preprocessing"], "depthmap_factor": DEPTH_PER_METRE}
         _write(place / "rgbd.yaml", {"Camera": with_depth, "Preprocessing": steps})
     pair = calibration.cameras[:2]
     rectified = rectified_pair(*pair) if len(pair) > 1 else None
@@ -41,7 +40,8 @@ def write_stella(place: Path, calibration: DatasetCalibration) -> None:
         plain = dict.fromkeys(("k1", "k2", "p1", "p2", "k3"), 0.0)
         camera = {
             **_camera(first, "stereo"), "model": "perspective", "fx": fx, "fy": fy, "cx": cx,
-            "cy": cy, **plain, "focal_x_baseline": -float(P2[0, 3]), "depth_threshold": _FAR,
+            "cy": cy, **plain, "focal_x_baseline": -float(P2[0, 3]),
+            "depth_threshold": FAR_BASELINES,
         }  # fmt: skip
         camera.pop("k4", None)
         rectifier: dict[str, Any] = {"model": "fisheye" if first.is_fisheye else "perspective"}
