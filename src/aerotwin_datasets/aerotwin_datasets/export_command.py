@@ -10,19 +10,21 @@ formats:
   euroc     EuRoC/ASL: mav0/cam0, cam1, imu0 and state_groundtruth_estimate0
   kitti     KITTI odometry: a rectified pair, image_0 and 1 (of colour 2 and 3), calib, times, poses
   rosbag1   recording.bag of ROS 1 with all its topics
-  tum-rgbd  TUM RGB-D: rgb, depth (5000 per metre, rounded), groundtruth of the camera, associations
+  tum-rgbd  TUM RGB-D: rgb, depth of its pixels (5000 per metre, rounded), groundtruth of the
+            camera, associations
   tum-vi    EuRoC's layout with mocap0
 
 The body is the frame of the IMU: T_BS of imu0 is the identity, T_BS of a camera takes coordinates
 of its optical frame (x right, y down, z ahead) to the IMU's. Truth is that of the IMU, in map.
-Stamps are those of the messages, in nanoseconds; of a rolling shutter it is that of the first row.
+Stamps are those of the messages, in nanoseconds: in flights recorded here the middle of the
+exposure, of a rolling shutter that of the first row.
 Pixel (0, 0) is the centre of the upper left pixel. Images are PNG without loss.
 
 Noise of the IMU comes from the bag if this workspace recorded it; of other bags state it:
   aerotwin export euroc my_bag -o build/mine --imu-noise 1.7e-4 2e-5 2e-3 3e-3
 
-settings/ holds what DSO, ORB-SLAM2 and 3, OpenVINS, VINS-Fusion, Basalt, stella_vslam, KISS-SLAM
-and Kalibr read, with this calibration, and a README with the commands.
+settings/ holds what DSO, ORB-SLAM2 and 3, OpenVINS, VINS-Fusion, Basalt, stella_vslam, KISS-SLAM,
+RKO-LIO and Kalibr read, with this calibration, and a README with the commands.
 
 What the format has no place for (GNSS, tf, clouds, ...) is kept beside it in other_topics, a bag,
 and aerotwin.yaml names topics and frames; --lean leaves other_topics out.

@@ -47,7 +47,8 @@ class AutoExposureParameters:
     """A controller of exposure time and gain, driven by the image before.
 
     Exposure time times gain is multiplied by (target / mean)^speed: by a longer exposure first, by
-    gain when that is at its limit, as the AEC and AGC of image sensors do (Aptina MT9V034).
+    gain when that is at its limit: the order that the data sheet of the MT9V032 recommends
+    (ON Semiconductor, "Analog Gain").
     """
 
     target_dn: float = parameter(

@@ -17,8 +17,9 @@ class MotionBlur:
 
     A pixel of depth z moves by A w + B v / z, where w and v are rotation and way of the camera and
     A and B follow from the lens. The image at the middle of the exposure is averaged along this
-    line, forwards and backwards. What is wrong is only what a moving edge covers or uncovers, and
-    the curvature of the way; see the test, which renders many instants.
+    line, forwards and backwards. What is wrong is only what a moving edge covers or uncovers, what
+    enters at the border of the image, where its last pixel is repeated, and the curvature of the
+    way; see the test, which renders many instants.
 
     Parameters
     ----------

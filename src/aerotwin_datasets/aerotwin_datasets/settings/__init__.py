@@ -56,7 +56,8 @@ Kalibr         kalibr/camchain.yaml and imu.yaml, for whatever reads them
 
 Noise: an IMU whose bias changes when it is switched on has an error that these files cannot state;
 multiply the random walks by 2 to 10 if a filter is too confident. The stamp of an image with a
-rolling shutter is that of its first row.
+rolling shutter is that of its first row, which a SLAM for global shutters takes for that of all:
+its middle was exposed half the readout later.
 """
 
 
