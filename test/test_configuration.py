@@ -25,7 +25,7 @@ OF_THE_SCENARIO = {
     "dense_mapping_live": {"camera.baseline_m", "mission.file", "name", "record",
                            "use_sim_time"},
     "distributed_flight": {"mission", "run_folder"},
-    "added_sensors": {"lidar.preset"},
+    "added_sensors": {"lidar.preset", "radar.preset"},
     "evaluate_live": {"use_sim_time"},
     "evaluate_map_live": {"use_sim_time"},
     "ground_vehicle": {"vehicle"},
@@ -278,6 +278,7 @@ def _parameters_of(executable):
         CameraNodeParameters,
         GroundSimulatorParameters,
         LidarNodeParameters,
+        RadarNodeParameters,
     )
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
     from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters, TeachNodeParameters
@@ -298,6 +299,7 @@ def _parameters_of(executable):
         "map_evaluation": MapEvaluationParameters,
         "mapper": MapperNodeParameters,
         "mavros_fleet": MavrosParameters,
+        "radar_node": RadarNodeParameters,
         "recorder": BagRecorderParameters,
         "recorded_flight": RecordedFlightParameters,
         "relay": RelayParameters,

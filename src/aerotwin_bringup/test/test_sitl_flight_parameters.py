@@ -42,19 +42,21 @@ def test_a_slam_is_judged_and_waited_for_if_it_sees_something(values, is_judged,
 
 
 @pytest.mark.parametrize(
-    ("values", "at_scans"),
+    ("values", "sensor"),
     [
-        ({}, False),
-        ({"slam": "kiss_icp", "lidar.preset": "spinning_16"}, True),  # whatever else is on board
-        ({"slam": "external", "lidar.preset": "spinning_16"}, False),
-        ({"slam": "external", "lidar.preset": "spinning_16", **DARK}, True),
-        ({"slam": "external", "lidar.preset": "spinning_16", "wait_at": "lidar"}, True),
+        ({}, "camera"),
+        ({"slam": "kiss_icp", "lidar.preset": "spinning_16"}, "lidar"),  # whatever is on board
+        ({"slam": "external", "lidar.preset": "spinning_16"}, "camera"),
+        ({"slam": "external", "lidar.preset": "spinning_16", **DARK}, "lidar"),
+        ({"slam": "external", "lidar.preset": "spinning_16", "wait_at": "lidar"}, "lidar"),
+        ({"slam": "external", "radar.preset": "ideal", **DARK}, "radar"),
+        ({"slam": "external", "radar.preset": "ideal", "wait_at": "radar"}, "radar"),
     ],
 )
-def test_a_slam_is_waited_for_at_what_it_answers(values, at_scans):
+def test_a_slam_is_waited_for_at_what_it_answers(values, sensor):
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
 
-    assert replaced(SitlFlightParameters(), values).waits_at_scans is at_scans
+    assert replaced(SitlFlightParameters(), values).awaited_sensor == sensor
 
 
 def test_a_slam_of_the_lidar_needs_one():

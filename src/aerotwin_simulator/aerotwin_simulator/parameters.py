@@ -10,6 +10,7 @@ from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import group, parameter
 from aerotwin_core.time import from_seconds
+from aerotwin_simulator import topics
 
 LOCKSTEP_S = 0.004
 """The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
@@ -367,6 +368,11 @@ class SimulatorParameters:
     def has_cameras(self) -> bool:
         """Whether anything is rendered."""
         return self.camera.is_rendered or self.camera.file != NO_FILE
+
+    def has(self, sensor: str) -> bool:
+        """Whether there is a `topics.CAMERA`, `LIDAR` or `RADAR`."""
+        scanners = {topics.LIDAR: self.lidar, topics.RADAR: self.radar}
+        return scanners[sensor].is_mounted if sensor in scanners else self.has_cameras
 
     @property
     def step_ns(self) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core import messages
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
@@ -46,12 +47,13 @@ class Simulation:
         Folder of the autopilots' logs.
     sinks : sequence of MessageSink
         Receivers of the messages.
-    before_frame : callable, optional
-        Called with the stamp [ns] before a frame of the first camera (the stereo pair, if there is
-        one) of the first vehicle with cameras is published, or, if there is no camera, at the
-        stereo rate: the place to wait for nodes that must keep pace.
-    before_scan : callable, optional
-        The same before a turn of the lidar of the first vehicle with one.
+    wait : callable, optional
+        Called with the stamp [ns] before a reading that nodes answer is published: the place to
+        wait for nodes that must keep pace.
+    wait_at : str
+        Those readings: of "camera" the frames of the first camera (the stereo pair, if there is
+        one), or, if there is none, its due times; of "lidar" or "radar" the turns. They are of the
+        first vehicle with such a sensor.
     spin : callable, optional
         Delivers messages of other nodes for at most the requested wall time [s]; called while a
         vehicle waits for commands from a topic.
@@ -73,13 +75,13 @@ class Simulation:
         folder: Path,
         sinks: Sequence[MessageSink],
         *,
-        before_frame: Callable[[int], None] | None = None,
-        before_scan: Callable[[int], None] | None = None,
+        wait: Callable[[int], None] | None = None,
+        wait_at: str = topics.CAMERA,
         spin: Callable[[float], None] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
         self._sinks = SinkGroup(sinks)
-        self._before_frame, self._before_scan = before_frame, before_scan
+        self._wait, self._wait_at = wait, wait_at
         self._step_ns = parameters.step_ns
         self._free_cpus: set[int] = set()
         self._clock_due = Schedule(CLOCK_RATE_HZ)
@@ -97,8 +99,12 @@ class Simulation:
         renderer = Renderer(self.world)
         self._follower = WorldFollower(self.world, [renderer, queries])
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
-        leader = next((plan for plan in plans if plan.parameters.has_cameras), plans[0])
-        scanner = next((plan for plan in plans if plan.parameters.lidar.is_mounted), None)
+        with_sensor = (plan for plan in plans if plan.parameters.has(self._wait_at))
+        if (awaited := next(with_sensor, None)) is None and self._wait_at != topics.CAMERA:
+            raise ParameterError(
+                f"wait_at: no vehicle has a {self._wait_at}; mount one by {self._wait_at}.preset, "
+                "or wait at another sensor"
+            )
         try:
             for plan in plans:
                 surroundings = Surroundings(
@@ -108,8 +114,8 @@ class Simulation:
                     plane=plane,
                     folder=folder,
                     sinks=self._sinks,
-                    before_frame=self._before_frame if plan is leader else None,
-                    before_scan=self._before_scan if plan is scanner else None,
+                    wait=self._wait if plan is (awaited or plans[0]) else None,
+                    wait_at=self._wait_at,
                     spin=spin,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
@@ -123,16 +129,10 @@ class Simulation:
             self._sinks.add(vehicle.published)
 
     @property
-    def leader(self) -> SimulatedVehicle:
-        """The vehicle at whose frames nodes are awaited: the first with cameras, or the first."""
-        with_cameras = (v for v in self.vehicles if v.parameters.has_cameras)
-        return next(with_cameras, self.vehicles[0])
-
-    @property
-    def scanner(self) -> SimulatedVehicle:
-        """The vehicle at whose scans nodes are awaited: the first with a lidar, or the first."""
-        with_lidar = (v for v in self.vehicles if v.parameters.lidar.is_mounted)
-        return next(with_lidar, self.vehicles[0])
+    def awaited(self) -> SimulatedVehicle:
+        """The vehicle at whose readings nodes are waited for."""
+        with_sensor = (v for v in self.vehicles if v.parameters.has(self._wait_at))
+        return next(with_sensor, self.vehicles[0])
 
     @property
     def is_repeatable(self) -> bool:

@@ -28,10 +28,9 @@ STEPS_WHEN_CLEAR = 4
 class Surroundings:
     """Shared environment of the vehicles of one simulation.
 
-    `before_frame` is called with the stamp [ns] before a frame of the vehicle's first camera is
-    published (or at the stereo rate if it has none), `before_scan` before a turn of its lidar; None
-    if no node is waited for. `spin` delivers messages of other nodes for at most the requested wall
-    time [s].
+    `wait` is called with the stamp [ns] before a reading of the sensor `wait_at` is published, as
+    `Simulation` says; None if no node is waited for at this vehicle. `spin` delivers messages of
+    other nodes for at most the requested wall time [s].
     """
 
     world: World
@@ -40,8 +39,8 @@ class Surroundings:
     plane: LocalTangentPlane  # the map frame
     folder: Path  # of the logs
     sinks: SinkGroup
-    before_frame: Callable[[int], None] | None
-    before_scan: Callable[[int], None] | None
+    wait: Callable[[int], None] | None
+    wait_at: str
     spin: Callable[[float], None]
 
 

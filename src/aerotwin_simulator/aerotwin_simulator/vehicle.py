@@ -288,8 +288,10 @@ class SimulatedVehicle:
         return setup | {name: scanner.setup() for name, scanner in scanners.items()}
 
     @property
-    def last_of_frame(self) -> topics.Topic:
-        """The last topic of a frame that nodes are waited for; the truth if others render."""
+    def awaited_topic(self) -> topics.Topic:
+        """The last topic of a reading that nodes answer; the truth if others render."""
+        if (scanner := self._scanners.get(self._surroundings.wait_at)) is not None:
+            return scanner.topics[-1]
         return self._cameras[0].topics[-1] if self._cameras else self._place(topics.TRUTH_ODOM)
 
     @property
@@ -356,7 +358,7 @@ class SimulatedVehicle:
 
     def _publish_frames(self, step: TruthStep) -> None:
         """Publish the complete frames; nodes are waited for at those of the first camera."""
-        wait = self._surroundings.before_frame
+        wait = self._wait_at(topics.CAMERA)
         if wait is not None and not self._cameras:
             for stamp_ns in self._frame_due.until(step.end_ns):
                 wait(stamp_ns)
@@ -368,13 +370,19 @@ class SimulatedVehicle:
                     self._sinks.publish_cdr(topic, stamp_ns, cdr)
 
     def _publish_turns(self, step: TruthStep) -> None:
-        """Publish the complete turns; nodes are waited for at those of the lidar."""
+        """Publish the complete turns of lidar and radar."""
         for name, scanner in self._scanners.items():
+            wait = self._wait_at(name)
             for begin_ns, stamp_ns, messages in scanner.turns(step):
-                if self._surroundings.before_scan is not None and name == "lidar":
-                    self._surroundings.before_scan(begin_ns)
+                if wait is not None:
+                    wait(begin_ns)
                 for topic, cdr in messages:
                     self._sinks.publish_cdr(topic, stamp_ns, cdr)
+
+    def _wait_at(self, sensor: str) -> Callable[[int], None] | None:
+        """Return what waits for the nodes that answer a sensor's readings, if any do."""
+        around = self._surroundings
+        return around.wait if around.wait_at == sensor else None
 
     def receive_command(self, end_ns: int) -> None:
         """Receive the controller's answer to the step, and check whether the flight is over."""

@@ -142,7 +142,7 @@ def test_a_frame_that_a_reset_falls_into_is_not_delivered(rolling, flat_world, t
         flat_world,
         tmp_path,
         [],
-        before_frame=waited.append,
+        wait=waited.append,
     )
     simulation.start()
     for k in range(80):

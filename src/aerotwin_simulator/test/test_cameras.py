@@ -22,6 +22,7 @@ from aerotwin_simulator import (
     ControllerSettings,
     FleetSettings,
     LidarSettings,
+    RadarSettings,
     Simulation,
     SimulatorParameters,
     world_follower,
@@ -212,6 +213,17 @@ def test_all_cameras_and_vehicles_share_one_rasteriser(
     assert len(made) == 1
 
 
+def fly_half_a_second(parameters, world, folder, **options):
+    """Return the stamps that were waited at, and the simulation."""
+    waited: list[int] = []
+    simulation = Simulation(parameters, world, folder, [], wait=waited.append, **options)
+    simulation.start()
+    while simulation.stamp_ns < SECOND_NS // 2:
+        simulation.advance()
+    simulation.close()
+    return waited, simulation
+
+
 @pytest.mark.parametrize(
     ("with_stereo", "with_file", "rate_hz"),
     [(True, True, 20.0), (False, True, 30.0), (False, False, 20.0)],
@@ -225,33 +237,26 @@ def test_nodes_are_waited_for_at_the_frames_of_the_first_camera(
         camera=replace(SMALL_STEREO, is_rendered=with_stereo, file=file),
         controller=climbing(controllers),
     )
-    waited: list[int] = []
-    simulation = Simulation(parameters, flat_world, tmp_path, [], before_frame=waited.append)
-    simulation.start()
-    while simulation.stamp_ns < SECOND_NS // 2:
-        simulation.advance()
-    simulation.close()
+    waited, _ = fly_half_a_second(parameters, flat_world, tmp_path)
     n = int(0.5 * rate_hz)
     assert waited == [round(k * SECOND_NS / rate_hz) for k in range(1, n + 1)]
 
 
 @pytest.mark.parametrize("with_stereo", [True, False])
-def test_nodes_are_waited_for_at_the_turns_of_a_lidar(
-    flat_world, tmp_path, controllers, with_stereo
+@pytest.mark.parametrize(("sensor", "rate_hz"), [("lidar", 10), ("radar", 4)])
+def test_nodes_are_waited_for_at_the_turns_of_a_scanner(
+    flat_world, tmp_path, controllers, with_stereo, sensor, rate_hz
 ):
     """The stamp is that of the header, the begin of the turn: what an answer carries."""
     parameters = SimulatorParameters(
         camera=replace(SMALL_STEREO, is_rendered=with_stereo),
         lidar=LidarSettings(preset="ideal"),
+        radar=RadarSettings(preset="ideal"),
         controller=climbing(controllers),
     )
-    waited: list[int] = []
-    simulation = Simulation(parameters, flat_world, tmp_path, [], before_scan=waited.append)
-    simulation.start()
-    while simulation.stamp_ns < SECOND_NS // 2:
-        simulation.advance()
-    simulation.close()
-    assert waited == [k * SECOND_NS // 10 for k in range(5)]
+    waited, simulation = fly_half_a_second(parameters, flat_world, tmp_path, wait_at=sensor)
+    assert waited == [k * SECOND_NS // rate_hz for k in range(rate_hz // 2)]
+    assert simulation.awaited.awaited_topic.name == f"{sensor}/points"
 
 
 # -- rolling shutter -----------------------------------------------------------------------------

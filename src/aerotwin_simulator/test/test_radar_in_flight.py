@@ -18,6 +18,7 @@ from aerotwin_simulator import (
     ControllerSettings,
     FleetSettings,
     RadarSettings,
+    Simulation,
     SimulatorParameters,
 )
 from aerotwin_simulator.preflight import check_before_flight
@@ -117,3 +118,8 @@ def test_a_radar_that_is_not_there_is_reported_before_anything_begins():
     )
     with pytest.raises(ParameterError, match="radar has none named 'sonar'; choose one of"):
         check_before_flight(parameters)
+
+
+def test_a_wait_at_a_sensor_that_no_vehicle_has_is_refused(flat_world, tmp_path):
+    with pytest.raises(ParameterError, match="wait_at: no vehicle has a radar; mount one by radar"):
+        Simulation(SimulatorParameters(), flat_world, tmp_path, [], wait=print, wait_at="radar")

@@ -58,9 +58,9 @@ class SitlFlightParameters(FlightNodeParameters):
             )
 
     @property
-    def waits_at_scans(self) -> bool:
-        """Whether the SLAM answers the scans of the lidar, not the frames of a camera."""
-        return self.slam == OF_LIDAR or super().waits_at_scans
+    def awaited_sensor(self) -> str:
+        """The sensor whose readings the SLAM answers."""
+        return topics.LIDAR if self.slam == OF_LIDAR else super().awaited_sensor
 
     @property
     def has_slam(self) -> bool:

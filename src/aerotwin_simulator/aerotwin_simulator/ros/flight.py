@@ -135,8 +135,8 @@ def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simul
         world,
         folder,
         [*bags.begin(), node.sink],
-        before_frame=None if parameters.waits_at_scans else pass_on,
-        before_scan=pass_on if parameters.waits_at_scans else None,
+        wait=pass_on,
+        wait_at=parameters.awaited_sensor,
         spin=node.calls.wait,
     )
     setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}

@@ -28,7 +28,9 @@ class FlightNodeParameters(SimulatorParameters):
         2, text="camera frames or scans that may be unanswered", minimum=1, maximum=8
     )
     wait_at: str = parameter(
-        "auto", text="auto: camera frames, else lidar scans", choices=("auto", "camera", "lidar")
+        "auto",
+        text="readings that it answers; auto = of the first of these on board",
+        choices=("auto", topics.CAMERA, topics.LIDAR, topics.RADAR),
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
 
@@ -43,8 +45,9 @@ class FlightNodeParameters(SimulatorParameters):
         return self.wait_for == topics.SLAM_ODOM.name
 
     @property
-    def waits_at_scans(self) -> bool:
-        """Whether that node answers the scans of the lidar, not the frames of a camera."""
-        if self.wait_at == "auto":
-            return self.lidar.is_mounted and not self.has_cameras
-        return self.wait_at == "lidar"
+    def awaited_sensor(self) -> str:
+        """The sensor whose readings that node answers, as `Simulation` takes it."""
+        if self.wait_at != "auto":
+            return self.wait_at
+        sensors = (topics.CAMERA, topics.LIDAR, topics.RADAR)
+        return next((sensor for sensor in sensors if self.has(sensor)), topics.CAMERA)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the nodes `lidar`, `cameras` and `ground_simulator`."""
+"""Parameters of the nodes `lidar`, `radar`, `cameras` and `ground_simulator`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aerotwin_core.parameters import group, parameter
 from aerotwin_simulator.ground.flat_scan import FlatScanParameters
@@ -11,6 +11,7 @@ from aerotwin_simulator.parameters import (
     CameraSettings,
     FleetSettings,
     LidarSettings,
+    RadarSettings,
     SimulatorParameters,
     same_parameter,
 )
@@ -28,6 +29,18 @@ class TruthNodeParameters:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScannerNodeParameters(TruthNodeParameters):
+    """The world of a lidar or radar, and whose it is."""
+
+    vehicle: int = same_parameter("fleet.instance")
+
+    @property
+    def flight(self) -> SimulatorParameters:
+        """The same sensor as parameters of the composed simulator."""
+        return SimulatorParameters(seed=self.seed, fleet=FleetSettings(instance=self.vehicle))
+
+
+@dataclass(frozen=True, kw_only=True)
 class NodeLidarSettings(LidarSettings):
     """The lidar of its node."""
 
@@ -35,17 +48,34 @@ class NodeLidarSettings(LidarSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LidarNodeParameters(TruthNodeParameters):
+class LidarNodeParameters(ScannerNodeParameters):
     """The lidar, its mounting, and its world."""
 
     lidar: NodeLidarSettings = group(NodeLidarSettings, old_prefix="", preset="lidar")
-    vehicle: int = same_parameter("fleet.instance")
 
     @property
     def flight(self) -> SimulatorParameters:
         """The same lidar as parameters of the composed simulator."""
-        fleet = FleetSettings(instance=self.vehicle)
-        return SimulatorParameters(lidar=self.lidar, seed=self.seed, fleet=fleet)
+        return replace(super().flight, lidar=self.lidar)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRadarSettings(RadarSettings):
+    """The spinning radar of its node."""
+
+    preset: str = same_parameter("radar.preset", default="navtech_cir304")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadarNodeParameters(ScannerNodeParameters):
+    """The spinning radar, its mounting, and its world."""
+
+    radar: NodeRadarSettings = group(NodeRadarSettings)
+
+    @property
+    def flight(self) -> SimulatorParameters:
+        """The same radar as parameters of the composed simulator."""
+        return replace(super().flight, radar=self.radar)
 
 
 @dataclass(frozen=True, kw_only=True)

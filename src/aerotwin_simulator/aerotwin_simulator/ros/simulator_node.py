@@ -98,7 +98,7 @@ class SimulatorNode(ConfiguredNode):
                 meanwhile=self._wait_for_answer,
             )
         self.bag: BagSink | None = None
-        self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
+        self._wait_for, self._awaited_topic = self.parameters.wait_for, topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._on_loop(self._pause))
@@ -145,11 +145,8 @@ class SimulatorNode(ConfiguredNode):
         if not is_first:
             return
         if self._wait_for:
-            is_scan = self.parameters.waits_at_scans
-            leader = simulation.scanner if is_scan else simulation.leader
-            place = topics.below(leader.name)
-            self._wait_for = place(topics.ANSWERS[self._wait_for]).name
-            self._last_of_frame = place(topics.LIDAR_POINTS) if is_scan else leader.last_of_frame
+            answer = topics.below(simulation.awaited.name)(topics.ANSWERS[self._wait_for])
+            self._wait_for, self._awaited_topic = answer.name, simulation.awaited.awaited_topic
         self.foreign = ForeignTopics(
             self,
             self._inputs.topics,
@@ -242,7 +239,7 @@ class SimulatorNode(ConfiguredNode):
         while time.monotonic() < deadline:
             if self.is_stop_requested:
                 return True
-            if self.count_publishers(topic) and self.sink.n_subscribers(self._last_of_frame):
+            if self.count_publishers(topic) and self.sink.n_subscribers(self._awaited_topic):
                 self.sink.recount()
                 return True
             status.update(0, 0.0, f"waiting for {self._wait_for}", None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The lidar as a node: truth in, large clouds out, none lost with the shared-memory profile."""
+"""Lidar and radar as nodes: truth in, large clouds out, none lost with the DDS profile."""
 
 import json
 import os
@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from aerotwin_rendering import WorldQueries
+from aerotwin_simulator.scanners import make_radar
 from aerotwin_worlds import load_world
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -89,12 +93,12 @@ def environment():
     return found
 
 
-def node_command(tmp_path, **lidar):
+def node_command(tmp_path, sensor="lidar", **settings):
     world = tmp_path / "coarse.yaml"
     world.write_text(WORLD)
-    provided = {"world": str(world), **{f"lidar.{k}": value for k, value in lidar.items()}}
+    provided = {"world": str(world), **{f"{sensor}.{k}": value for k, value in settings.items()}}
     pairs = [token for name, value in provided.items() for token in ("-p", f"{name}:={value}")]
-    return [sys.executable, "-m", "aerotwin_simulator.ros.lidar_node", "--ros-args", *pairs]
+    return [sys.executable, "-m", f"aerotwin_simulator.ros.{sensor}_node", "--ros-args", *pairs]
 
 
 @pytest.mark.ros
@@ -139,7 +143,8 @@ def test_a_streamed_world_follows_after_time_steps_back(tmp_path, monkeypatch):
     import rclpy
 
     from aerotwin_core.messages import odometry_message
-    from aerotwin_simulator.ros import lidar_node
+    from aerotwin_simulator.ros import scanner_node
+    from aerotwin_simulator.ros.node_parameters import LidarNodeParameters
 
     asked: list[float] = []
 
@@ -150,10 +155,10 @@ def test_a_streamed_world_follows_after_time_steps_back(tmp_path, monkeypatch):
     def streamed(spec):
         return replace(load_world(spec), stream=SimpleNamespace(update=update))
 
-    monkeypatch.setattr(lidar_node, "load_world", streamed)
+    monkeypatch.setattr(scanner_node, "load_world", streamed)
     tokens = node_command(tmp_path)[3:]
     rclpy.init(args=tokens)
-    node = lidar_node.LidarNode()
+    node = scanner_node.ScannerNode("lidar", LidarNodeParameters)
     for x, stamp_ns in ((1.0, 20 * 10**9), (2.0, 10**9), (3.0, 11 * 10**8), (4.0, 12 * 10**8)):
         pose = [x, -12.0, 6.0], [0.0, 0.0, 0.0, 1.0]
         message = odometry_message(stamp_ns, "map", "base_link_truth", *pose, [0.0] * 3, [0.0] * 3)
@@ -161,3 +166,54 @@ def test_a_streamed_world_follows_after_time_steps_back(tmp_path, monkeypatch):
     node.destroy_node()
     rclpy.try_shutdown()
     assert asked[1:] == [1.0, 2.0, 4.0]
+
+
+@pytest.mark.ros
+def test_a_radar_publishes_the_turns_that_the_simulator_would(tmp_path):
+    import rclpy
+    from nav_msgs.msg import Odometry
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.serialization import deserialize_message
+    from sensor_msgs.msg import Image, PointCloud2
+
+    from aerotwin_core.messages import odometry_message, serialize
+    from aerotwin_core.ros.qos import CLOUD_DEPTH, reliable
+    from aerotwin_simulator.ros.node_parameters import NodeRadarSettings, RadarNodeParameters
+    from aerotwin_simulator.ros.scanner_node import ScannerNode
+
+    rclpy.init(args=node_command(tmp_path, "radar", preset="ideal", z_m=0.3)[3:])
+    node, partner = ScannerNode("radar", RadarNodeParameters), rclpy.create_node("partner")
+    executor, found = SingleThreadedExecutor(), {"radar/polar": [], "radar/points": []}
+    executor.add_node(node)
+    executor.add_node(partner)
+    for topic, kind in (("radar/polar", Image), ("radar/points", PointCloud2)):
+        partner.create_subscription(kind, topic, found[topic].append, reliable(CLOUD_DEPTH))
+    truth = partner.create_publisher(Odometry, "truth/odom", reliable(200))
+    poses = [(k * 10_000_000, [-20.0 + 0.02 * k, -12.0, 6.0]) for k in range(76)]
+    end = time.monotonic() + LIMIT_S
+    while time.monotonic() < end and not all(
+        partner.count_publishers(topic) for topic in ("radar/polar", "radar/points", "truth/odom")
+    ):
+        executor.spin_once(timeout_sec=0.05)
+    while time.monotonic() < end and not truth.get_subscription_count():
+        executor.spin_once(timeout_sec=0.05)
+    for stamp_ns, p in poses:
+        truth.publish(serialize(odometry_message(
+            stamp_ns, "map", "base_link_truth", p, [0, 0, 0, 1.0], [2.0, 0, 0], [0.0] * 3
+        )))  # fmt: skip
+        executor.spin_once(timeout_sec=0.0)
+    while time.monotonic() < end and min(map(len, found.values())) < 3:
+        executor.spin_once(timeout_sec=0.05)
+    flight = RadarNodeParameters(radar=NodeRadarSettings(preset="ideal", z_m=0.3)).flight
+    node.destroy_node()
+    partner.destroy_node()
+    rclpy.try_shutdown()
+    radar = make_radar(flight, WorldQueries(load_world(str(tmp_path / "coarse.yaml"))))
+    expected = [
+        [cdr for _, cdr in messages]
+        for stamp_ns, p in poses
+        for *_, messages in radar.turn_to_pose(stamp_ns, np.array(p), np.array([0, 0, 0, 1.0]))
+    ]
+    assert len(expected) == 3
+    assert found["radar/polar"] == [deserialize_message(turn[0], Image) for turn in expected]
+    assert found["radar/points"] == [deserialize_message(turn[1], PointCloud2) for turn in expected]
