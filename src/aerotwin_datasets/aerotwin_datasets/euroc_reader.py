@@ -27,7 +27,6 @@ from aerotwin_datasets.manifest import (
     OTHER_TOPICS,
     DatasetManifest,
     pose_of_entry,
-    read_manifest,
 )
 from aerotwin_datasets.recording import IMU_RAW, ImuNoise
 from aerotwin_datasets.stereo_rectification import rectification
@@ -41,7 +40,9 @@ _KALIBR = {"radtan": "plumb_bob", "equidistant": "equidistant", "none": "plumb_b
 _FROM_SHEET = {name: model for model, name in MODELS.items()} | {"radtan": "plumb_bob"}
 
 
-def open_euroc(folder: Path, form: str, *, skip_missing: bool = False) -> Dataset:
+def open_euroc(
+    folder: Path, manifest: DatasetManifest | None, *, skip_missing: bool = False
+) -> Dataset:
     """Return a data set; tables are read when a bag is made of it.
 
     Raises `UserError`, naming file and line, if it is none.
@@ -50,7 +51,6 @@ def open_euroc(folder: Path, form: str, *, skip_missing: bool = False) -> Datase
     if not mav.is_dir():
         found = listed(sorted(path.name for path in folder.iterdir())) or "nothing"
         raise UserError(f"{folder}: expected mav0, found {found}; {_IN_MAV}")
-    manifest = read_manifest(folder)
     others = folder / OTHER_TOPICS
     dataset = Dataset(others=BagReader(others) if manifest and others.is_dir() else None)
     if manifest is not None:

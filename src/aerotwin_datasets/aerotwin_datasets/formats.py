@@ -10,11 +10,18 @@ from pathlib import Path
 from aerotwin_core.atomic_file import atomic_folder
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.messages import TYPESTORE
 from aerotwin_datasets import euroc_reader, euroc_writer, kitti, rosbag1, tum_rgbd
 from aerotwin_datasets.bag_maker import Dataset, make_bag
 from aerotwin_datasets.calibration import calibration_of
-from aerotwin_datasets.manifest import OTHER_TOPICS, is_ours, read_manifest
+from aerotwin_datasets.manifest import (
+    NAME,
+    OTHER_TOPICS,
+    DatasetManifest,
+    is_ours,
+    read_manifest,
+)
 from aerotwin_datasets.recording import COMPRESSED, SENSORS, CameraStream, Recording, with_noise
 from aerotwin_datasets.settings import FOLDER as SETTINGS
 from aerotwin_datasets.settings import write_settings
@@ -104,20 +111,31 @@ def import_dataset(
     if form != rosbag1.FORM and not folder.is_dir():
         raise UserError(f"{folder}: no folder; give that of a data set")
     _refuse_around(output, folder)
+    manifest = read_manifest(folder) if folder.is_dir() else None
+    if manifest is not None and manifest.format != form:
+        raise UserError(
+            f"{folder / NAME}: expected format {form}, found {printable(manifest.format, 40)}; "
+            "import it as that"
+        )
     with atomic_folder(output, replaces=_is_bag if overwrite else None) as path:
         path.rmdir()
         if form == rosbag1.FORM:
             return _import_rosbag1(folder, path)
-        dataset = _open(form, folder, skip_missing, intrinsics)
+        dataset = _open(form, folder, manifest, skip_missing, intrinsics)
         with BagWriter(path, is_live=False) as bag:
             counts = make_bag(dataset, bag)
     return Exported(counts=counts, problems=tuple(dataset.problems))
 
 
-def _open(form: str, folder: Path, skip_missing: bool, intrinsics: Sequence[float]) -> Dataset:
+def _open(
+    form: str,
+    folder: Path,
+    manifest: DatasetManifest | None,
+    skip_missing: bool,
+    intrinsics: Sequence[float],
+) -> Dataset:
     if form in (euroc_writer.EUROC, euroc_writer.TUM_VI):
-        return euroc_reader.open_euroc(folder, form, skip_missing=skip_missing)
-    manifest = read_manifest(folder)
+        return euroc_reader.open_euroc(folder, manifest, skip_missing=skip_missing)
     others = folder / OTHER_TOPICS
     reader = BagReader(others) if manifest and others.is_dir() else None
     if form == kitti.FORM:

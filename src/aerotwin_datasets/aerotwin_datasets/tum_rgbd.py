@@ -101,8 +101,8 @@ def _depth_of(
         problem = f"the depth of {depth.name} is not that of the pixels of {colour.name}"
         if asked:
             raise UserError(
-                f"{recording.bag.path}: {problem}: lens or mounting differ; choose another by "
-                "--cameras, or record depth registered to the image"
+                f"{recording.bag.path}: {problem}: lens or mounting differ; leave it out of "
+                "--cameras to take one that is, or record depth registered to the image"
             )
         problems.append(f"{problem}; left out")
     return None, problems

@@ -279,6 +279,16 @@ def test_a_type_of_ros_1_with_other_fields_than_the_standard_one_is_left_out(tmp
     assert "topic /other: its std_msgs/msg/Int32 has other fields than the standard" in problem
 
 
+def test_an_exported_data_set_is_not_imported_as_another(recording_path, tmp_path):
+    for form, other in (("kitti", "tum-rgbd"), ("rosbag1", "euroc"), ("euroc", "rosbag1")):
+        export_bag(form, read_recording(recording_path), tmp_path / form, is_lean=True)
+        with pytest.raises(
+            UserError, match=rf"expected format {other}, found {form}; import it as that"
+        ):
+            import_dataset(other, tmp_path / form, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("topic", ["", "/stereo/right/image_raw", "/stereo/left/camera_info"])
 def test_two_streams_of_one_topic_are_refused(recording_path, tmp_path, topic):
     export_bag("kitti", read_recording(recording_path), tmp_path / "set", is_lean=True)

@@ -11,6 +11,7 @@ from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import main
 from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
+from aerotwin_run_evaluation.bag.slam_launch import described_slams
 
 LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 N_POSES = 60
@@ -142,3 +143,8 @@ def test_a_file_of_the_working_folder_does_not_take_the_place_of_a_preset(
     monkeypatch.chdir(tmp_path)
     assert [p and p.hash for p in (trajectory_protocol(name), map_protocol(name))] == meant
     assert map_protocol(f"./{name}").choices.voxel_m == 1.0
+
+
+def test_the_template_of_a_description_is_no_slam_that_ships():
+    assert {"dso", "openvins"} < {*described_slams()}
+    assert "template" not in described_slams()

@@ -58,8 +58,8 @@ def inputs_of(description: Path | None) -> str:
 
 
 def described_slams() -> list[str]:
-    """Return the names of the descriptions that ship."""
-    return sorted(path.stem for path in _shipped().glob("*.yaml"))
+    """Return the names of the descriptions that ship, without the template of one."""
+    return sorted({path.stem for path in _shipped().glob("*.yaml")} - {"template"})
 
 
 def _shipped() -> Path:
