@@ -61,7 +61,7 @@ ALLOWED = {
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
     "aerotwin_run_evaluation": "core datasets launch map_evaluation px4_bridge registration report "
     "slam_runs trajectory_evaluation worlds",
-    "aerotwin_scenarios": "core dense_localization flight_control generated_worlds "
+    "aerotwin_scenarios": "core datasets dense_localization flight_control generated_worlds "
     "ground_dynamics map_evaluation multirotor_dynamics px4_bridge reconstruction registration "
     "rendering repeat_evaluation report run_evaluation sensor_models simulator stereo_odometry "
     "teach_repeat trajectory_evaluation voxel_cloud worlds",

@@ -297,7 +297,7 @@ def kitti_metrics(tmp_path_factory, shared_data) -> dict:
     folder = tmp_path_factory.mktemp("kitti")
     sequence = shared_data("image_sequences/kitti_seq_1")
     subprocess.run(
-        [*AEROTWIN, "bag", "kitti", str(sequence), "-o", "kitti_06"], cwd=folder, check=True
+        [*AEROTWIN, "import", "kitti", str(sequence), "-o", "kitti_06"], cwd=folder, check=True
     )
     launched = Launched(folder, "evaluate", "bag", "kitti_06", "-o", "out", "--json", "out.json")
     assert launched.finish() == 0, launched.output

@@ -9,6 +9,7 @@ import pytest
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_datasets import import_dataset, read_recording
+from aerotwin_datasets.kitti_sequence import read_image, read_sequence
 from support.dataset_samples import frame_image
 
 
@@ -74,6 +75,11 @@ def test_the_poses_of_a_kitti_sequence_are_those_of_camera_0_beside_the_colour_p
             "P0: 50 0 9 0 0 50 9 0 0 0 1 0\nP1: 50 0 9 0 0 50 9 0 0 0 1 0\n",
             "calib.txt: expected the camera of P1 right of that of P0, found a baseline of 0 m",
         ),
+        (
+            "calib.txt",
+            "P0: 50 0 9 0 0 50 9 0 0 0 0 0\nP1: 50 0 9 -5 0 50 9 0 0 0 1 0\n",
+            "calib.txt:1: expected a camera's matrix in P0",
+        ),
         ("calib.txt", "P0: 1 2 3", "calib.txt:1: expected 12 numbers of P0"),
         ("calib.txt", "P0: 50 0 15.5 0 0 50 11.5 0 0 0 1 0", "P1 are missing"),
         ("image_1/000001.png", "no image", "000001.png: not a picture that can be read"),
@@ -102,6 +108,20 @@ def test_a_kitti_sequence_with_a_gap_keeps_the_stamps_and_poses_of_its_images(ki
         assert stamps == [0, 200_000_000]
     truth = bag.trajectory("/truth/odom")
     assert truth.p_ref_body[truth.stamps_ns.tolist().index(200_000_000), 0] == pytest.approx(2.0)
+    sequence = read_sequence(kitti)
+    assert sequence.stamps_ns.tolist() == [0, 200_000_000]
+    assert sequence.T_world_optical[1, 2, 3] == 2.0
+
+
+def test_an_image_of_a_sequence_is_read_as_brightness_and_has_the_size_of_the_first(kitti):
+    sequence = read_sequence(kitti)
+    camera = sequence.rig.camera
+    np.testing.assert_array_equal(read_image(sequence.right[1], camera), frame_image(1, 1, "mono8"))
+    cv2.imwrite(str(sequence.right[1]), np.zeros((24, 31), np.uint8))
+    with pytest.raises(UserError, match=r"000001\.png: expected 32x24 pixels, found 31x24"):
+        read_image(sequence.right[1], camera)
+    with pytest.raises(UserError, match="expected image_0 and image_1"):
+        read_sequence(kitti / "image_0")
 
 
 def test_a_real_kitti_sequence_is_read(shared_data, tmp_path):

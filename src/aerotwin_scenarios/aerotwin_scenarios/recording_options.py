@@ -76,7 +76,7 @@ def refuse_foreign(args: argparse.Namespace, names: Sequence[str], *, is_world: 
 def is_recording(source: str) -> bool:
     """Return whether a source is a bag or a KITTI folder; else it names a world."""
     from aerotwin_core.bag.metadata import is_storage_file
-    from aerotwin_scenarios.dense_localization.recordings.sources import is_kitti
+    from aerotwin_datasets.kitti_sequence import is_kitti
 
     path = Path(source)
     if path.is_dir():

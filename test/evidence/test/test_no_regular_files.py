@@ -15,6 +15,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml
 from aerotwin_core.tum import read_tum
+from aerotwin_datasets.kitti_sequence import read_sequence
 from aerotwin_launch.arguments import find_launch_file
 from aerotwin_launch.document import load_document
 from aerotwin_launch.errors import LaunchError
@@ -22,7 +23,6 @@ from aerotwin_map_evaluation.inputs import read_poses, read_transform
 from aerotwin_meshes.mesh_files import read_mesh_file
 from aerotwin_px4_bridge.track import read_track
 from aerotwin_registration import read_cloud
-from aerotwin_run_evaluation.kitti_bag import read_sequence
 from aerotwin_scenarios.teach_repeat.judging import read_marks
 from aerotwin_scenarios.teach_repeat.survey_marks import PAINTED, read_painted
 from aerotwin_sensor_models.allan_plot import read_recording

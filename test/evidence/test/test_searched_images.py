@@ -9,8 +9,8 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
+from aerotwin_datasets.kitti_sequence import read_sequence
 from aerotwin_dense_localization.localization import ImageLocalization, Status
-from aerotwin_run_evaluation.kitti_bag import read_sequence
 from evidence.verification.real_images import FOLDER
 from evidence.verification.searched_images import (
     CASES,

@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_datasets.kitti_sequence import read_image, read_sequence
 from aerotwin_dense_localization.alignment import AlignmentParameters
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.localization import (
@@ -33,7 +34,6 @@ from aerotwin_dense_localization.mapping import (
     SplatMapBuilder,
     StereoKeyframe,
 )
-from aerotwin_run_evaluation.kitti_bag import read_image, read_sequence
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_stereo_odometry import StereoOdometry
 

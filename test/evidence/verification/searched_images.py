@@ -18,6 +18,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_datasets.kitti_sequence import KittiSequence, read_image, read_sequence
 from aerotwin_dense_localization.depth import StereoParameters
 from aerotwin_dense_localization.localization import (
     ImageLocalization,
@@ -27,7 +28,6 @@ from aerotwin_dense_localization.localization import (
 )
 from aerotwin_dense_localization.mapping import DenseMap, MapParameters
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
-from aerotwin_run_evaluation.kitti_bag import KittiSequence, read_image, read_sequence
 from aerotwin_scenarios.dense_localization.commands.scan_task import views_of_mapping
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from evidence.verification.real_images import STEREO, SURFACES

@@ -10,7 +10,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_run_evaluation.kitti_bag import FOLDERS, KittiSequence, read_image, read_sequence
+from aerotwin_datasets.kitti_sequence import KittiSequence, is_kitti, read_image, read_sequence
 from aerotwin_scenarios.dense_localization.recordings.bag_recording import bag_camera, bag_pair
 from aerotwin_scenarios.dense_localization.recordings.recording import (
     LEFT,
@@ -113,11 +113,6 @@ def _of_file(file: Path, sequence: KittiSequence) -> Trajectory:
             "one for each, or stamps (TUM)"
         )
     return found.trajectory.select(np.arange(n), sequence.stamps_ns)
-
-
-def is_kitti(path: Path) -> bool:
-    """Return whether a folder looks like a sequence of KITTI's odometry benchmark."""
-    return any((path / left).is_dir() for left, _ in FOLDERS)
 
 
 def world_of(source: str) -> World:

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+"""Cameras, bodies and mountings of a bag."""
+
 import cv2
 import numpy as np
 import pytest
 
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
-from aerotwin_core.errors import UserError
+from aerotwin_datasets import import_dataset
 from aerotwin_run_evaluation.bag.camera import body_frame, mounting, true_camera
-from aerotwin_run_evaluation.kitti_bag import read_sequence, write_bag
 
 F, CX, CY, BASELINE_M = 50.0, 15.5, 11.5, 0.5
 ROUNDING = 1e-6
@@ -32,15 +33,8 @@ def sequence(tmp_path):
     return tmp_path
 
 
-def test_forward_in_the_camera_is_x_of_map_and_down_is_minus_z(sequence, tmp_path):
-    write_bag(read_sequence(sequence), tmp_path / "bag")
-    truth = BagReader(tmp_path / "bag").trajectory("/truth/odom")
-    np.testing.assert_allclose(truth.p_ref_body[1], [1.0, 0.0, -0.2], atol=ROUNDING)
-    np.testing.assert_allclose(np.abs(truth.q_ref_body[1]), [0, 0, 0, 1], atol=ROUNDING)
-
-
 def test_the_true_camera_looks_along_x_of_map(sequence, tmp_path):
-    write_bag(read_sequence(sequence), tmp_path / "bag")
+    import_dataset("kitti", sequence, tmp_path / "bag")
     bag = BagReader(tmp_path / "bag")
     T_map_optical, camera = true_camera(bag, bag.trajectory("/truth/odom"))
     np.testing.assert_allclose(T_map_optical[0][:3, :3] @ [0, 0, 1], [1, 0, 0], atol=ROUNDING)
@@ -63,24 +57,3 @@ def test_the_body_is_what_carries_the_sensor_and_without_mounting_the_sensor_its
     assert body_frame(BagReader(tmp_path / "alone"), "/points") == "velodyne"
     assert body_frame(BagReader(tmp_path / "mounted"), "/points") == "base_link"
     assert body_frame(BagReader(tmp_path / "alone"), None) == "base_link"
-
-
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("times.txt", "0.0\n", "expected 2 stamps at least, found 1"),
-        ("times.txt", "zero\n", "not a table of numbers"),
-        ("poses.txt", "1 0 0\n", "expected 12 finite numbers"),
-        ("calib.txt", "P0: 1 2 3", "expected P0 and P1"),
-        ("image_1/000001.png", "no picture", "not a picture that can be read"),
-    ],
-)
-def test_a_damaged_sequence_is_named(sequence, tmp_path, file, content, message):
-    (sequence / file).write_text(content)
-    with pytest.raises(UserError, match=message):
-        write_bag(read_sequence(sequence), tmp_path / "bag")
-
-
-def test_a_folder_without_images_is_named(tmp_path):
-    with pytest.raises(UserError, match="no image folders"):
-        read_sequence(tmp_path)
