@@ -26,6 +26,8 @@ class TexturedMesh:
         Factor of the colours at each vertex, 0 or more; everywhere 1 if left out.
     repeats : bool
         Whether the texture repeats beyond [0, 1]; it is clamped if not.
+    is_colour_assumed : bool
+        Whether its source states no colour, so that the texture is a plain one by default.
     name : str
         For messages and masks, such as the path of its tile.
 
@@ -41,6 +43,7 @@ class TexturedMesh:
     texture: np.ndarray
     light: np.ndarray | None = None
     repeats: bool = False
+    is_colour_assumed: bool = False
     name: str = ""
 
     def __post_init__(self) -> None:

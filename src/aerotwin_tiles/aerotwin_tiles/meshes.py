@@ -122,6 +122,7 @@ class TileReader:
                 texture=shape.texture,
                 light=shape.light,
                 repeats=shape.repeats,
+                is_colour_assumed=shape.is_colour_assumed,
                 name=part.name,
             )
         if mesh is None or self.crop_m is None:

@@ -16,6 +16,7 @@ from aerotwin_meshes.gltf.primitives import PointSet
 from aerotwin_tiles import RegionDescription
 from aerotwin_tiles.meshes import cropped, memory_bytes, points_mesh
 from aerotwin_tiles.volumes import T_ecef_enu
+from support.gltf_builder import Gltf
 
 NANOMETRES = 2e-8  # ECEF coordinates in float64 (1e-9 m) through three rotations
 CUT = 1e-9  # of coordinates of some metres after six cuts
@@ -174,6 +175,15 @@ def test_only_tiles_that_divide_x_and_z_and_never_y_have_y_up(site, divided):
     whole = {"boundingVolume": {"box": [0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 0, 10]}}
     site.write(site.tile("", error=1.0, children=[child]) | whole, asset={"gltfUpAxis": "Z"})
     assert site.load().notes == ()
+
+
+def test_a_tile_without_colours_is_known_as_such(site):
+    file = Gltf()
+    file.quad()
+    child = site.tile("a.glb")
+    (site.folder / "a.glb").write_bytes(file.scene().glb())
+    site.write(site.tile("", error=1.0, children=[child, site.tile("b.glb", 5.0)]))
+    assert [mesh.is_colour_assumed for mesh in site.load().meshes] == [True, False]
 
 
 def test_points_become_octahedra_of_their_colour():

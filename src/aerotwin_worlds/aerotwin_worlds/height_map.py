@@ -204,6 +204,9 @@ def _texture(
             notes = (f"{path.name}: shrunk to {colours.shape[1]} x {colours.shape[0]} pixels",)
     else:
         colours = _painted(p_map, grid.is_inside)
+        notes = (
+            "colours assumed, not measured: painted by height and slope; image names a picture",
+        )
     return raster.with_picture(colours), notes
 
 

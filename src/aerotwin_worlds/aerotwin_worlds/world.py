@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.foreign_text import listed
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes.geometry import Geometry, MeshStream
 from aerotwin_meshes.mesh import TexturedMesh
@@ -80,6 +81,8 @@ class World:
         )
 
 
+_MOST_NAMES = 5
+"""Of meshes in a note."""
 _LEVEL = 0.98
 """Upward part of the normal of ground that counts as level: 11 degrees."""
 
@@ -137,9 +140,22 @@ def world_from_description(description: WorldDescription, geometry: Geometry) ->
         start_p_map=np.array([x, y, z]),
         start_yaw=math.radians(description.start.yaw_deg if description.start else 0.0),
         missing=geometry.missing,
-        notes=geometry.notes,
+        notes=(*geometry.notes, *_assumed_colours(geometry.meshes)),
         stream=geometry.stream,
         source=description.source,
+    )
+
+
+def _assumed_colours(meshes: tuple[TexturedMesh, ...]) -> tuple[str, ...]:
+    """Return a line for each plain colour of meshes that have none of their own."""
+    found: dict[tuple[int, ...], list[str]] = {}
+    for mesh in meshes:
+        if mesh.is_colour_assumed:
+            found.setdefault(tuple(mesh.texture[0, 0].tolist()), []).append(mesh.name)
+    return tuple(
+        f"colours assumed, not measured: {len(names)} of {len(meshes)} meshes have none and are "
+        f"RGB {' '.join(map(str, colour))}: {listed(dict.fromkeys(names), _MOST_NAMES)}"
+        for colour, names in found.items()
     )
 
 

@@ -253,7 +253,9 @@ def test_steep_ground_is_grey_and_flat_ground_is_green(folder):
         description = HeightMapDescription(
             file="ramp.png", size_m=(64, 64), height_range_m=(0, high)
         )
-        (mesh,) = read_height_map(description, folder, ORIGIN, where="w").meshes
+        geometry = read_height_map(description, folder, ORIGIN, where="w")
+        assert geometry.notes[-1].startswith("colours assumed, not measured: painted")
+        (mesh,) = geometry.meshes
         means.append(mesh.texture[:, :64].reshape(-1, 3).mean(axis=0))
         assert mesh.texture.std() > 5.0  # something to hold on to
     (green, grey) = means

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """World files: exactly one source of shapes, origin, start, light, and what is told of them."""
 
+import argparse
 import json
 
 import numpy as np
@@ -52,8 +53,18 @@ def test_a_mesh_file_makes_a_world(folder):
     assert world.source == "mesh"
     assert world.n_triangles == 5
     np.testing.assert_allclose(world.start_p_map, [0.0, -0.5, 4.0])  # on the roof
-    assert world.missing == () and world.notes == () and world.stream is None
+    assert world.missing == () and world.stream is None
     assert (world.attribution, world.licence) == ("Ann and Bob", "CC-BY 4.0")
+
+
+def test_colours_that_no_file_states_are_named_as_assumed(folder, capsys):
+    write(folder, f"mesh: place.obj\n{ORIGIN}")
+    info_command.run(argparse.Namespace(world=str(folder), json=None))
+    note = "colours assumed, not measured: 1 of 1 meshes have none and are RGB 160 160 160: place"
+    assert note in capsys.readouterr().out
+    (folder / "place.mtl").write_text("newmtl stone\nKd 0.2 0.4 0.6\n")
+    (folder / "stone.obj").write_text(f"mtllib place.mtl\nusemtl stone\n{PLACE}")
+    assert load_world(write(folder, f"mesh: stone.obj\n{ORIGIN}")).notes == ()
 
 
 def test_without_a_start_one_stands_on_level_ground_near_the_middle(folder):

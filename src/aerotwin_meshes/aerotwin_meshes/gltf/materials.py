@@ -29,10 +29,10 @@ _IMAGE_EXTENSIONS = ("EXT_texture_webp", "KHR_texture_basisu")
 class GltfMaterial:
     """Appearance of a primitive's surface.
 
-    ``factor`` (3,) is the linear base colour, already applied to ``texture`` (h, w, 3) uint8, in
-    which mirrored wrapping has been written out. ``are_clamped``: the texture is clamped along u
-    and v, or else repeats. ``T_uv`` (2, 3) turns the stored ``coordinates``-th set into those of
-    the texture.
+    ``factor`` (3,) is the linear base colour, `WHITE` itself where none is stated, already applied
+    to ``texture`` (h, w, 3) uint8, in which mirrored wrapping has been written out.
+    ``are_clamped``: the texture is clamped along u and v, or else repeats. ``T_uv`` (2, 3) turns
+    the stored ``coordinates``-th set into those of the texture.
     """
 
     factor: np.ndarray
@@ -148,14 +148,15 @@ def _base_colour(entry: JsonElement) -> tuple[np.ndarray, JsonElement | None]:
         names = ("diffuseFactor", "diffuseTexture")
     factor, reference = WHITE, None
     if surface is not None:
-        factor = surface.numbers(names[0], 4, [1.0, 1.0, 1.0, 1.0])[:3]
+        if names[0] in surface.values:
+            factor = np.clip(surface.numbers(names[0], 4)[:3], 0.0, 1.0)
         reference = surface.element(names[1])
     glow, glow_texture = entry.numbers("emissiveFactor", 3, [0.0] * 3), None
     if glow.any():
         glow_texture = entry.element("emissiveTexture")
         if not factor.any() or (reference is None and glow_texture is not None):
-            factor, reference = glow, glow_texture
-    return np.clip(factor, 0.0, 1.0), reference
+            factor, reference = np.clip(glow, 0.0, 1.0), glow_texture
+    return factor, reference
 
 
 def _texture_transform(transform: JsonElement) -> np.ndarray:

@@ -11,7 +11,7 @@ from aerotwin_meshes.gltf.colours import plain_texture, srgb_bytes, srgb_from_li
 from aerotwin_meshes.gltf.document import GltfDocument
 from aerotwin_meshes.gltf.draco import decode_draco
 from aerotwin_meshes.gltf.json_element import JsonElement
-from aerotwin_meshes.gltf.materials import GltfMaterial, Materials
+from aerotwin_meshes.gltf.materials import WHITE, GltfMaterial, Materials
 from aerotwin_meshes.gltf.vertex_colours import paint_triangles
 
 POINTS, TRIANGLES, STRIP, FAN = 0, 4, 5, 6
@@ -29,7 +29,8 @@ class GltfTriangles:
     """Triangles of one primitive.
 
     ``positions`` (n, 3) float64 are in the frame of the mesh; ``triangles`` (m, 3) int32, ``uv``
-    (n, 2) float32, ``texture`` (h, w, 3) uint8, ``repeats`` and ``light`` as of a `TexturedMesh`.
+    (n, 2) float32, ``texture`` (h, w, 3) uint8, ``repeats``, ``light`` and ``is_colour_assumed`` as
+    of a `TexturedMesh`.
     """
 
     positions: np.ndarray
@@ -38,6 +39,7 @@ class GltfTriangles:
     texture: np.ndarray
     repeats: bool = False
     light: np.ndarray | None = None
+    is_colour_assumed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +204,13 @@ def _surface(
     shown = srgb_bytes(material.factor if colours is None else colours * material.factor)
     if colours is None or (shown == shown[0]).all():
         texture = plain_texture(*shown.reshape(-1, 3)[0].tolist())
-        return GltfTriangles(positions=positions, triangles=triangles, uv=uv, texture=texture)
+        return GltfTriangles(
+            positions=positions,
+            triangles=triangles,
+            uv=uv,
+            texture=texture,
+            is_colour_assumed=colours is None and material.factor is WHITE,
+        )
     corners, uv, texture = paint_triangles(triangles, shown, primitive.where, document.budget)
     split = np.arange(corners.size, dtype=np.int32).reshape(-1, 3)
     return GltfTriangles(

@@ -132,6 +132,7 @@ def _world_meshes(scene: GltfScene, stem: str, budget: MemoryBudget) -> tuple[Te
                     texture=shape.texture,
                     light=shape.light,
                     repeats=shape.repeats,
+                    is_colour_assumed=shape.is_colour_assumed,
                     name=part.name or stem,
                 )
             )

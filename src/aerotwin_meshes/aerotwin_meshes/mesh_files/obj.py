@@ -198,7 +198,15 @@ class _Surfaces:
                 )
             colour = GREY if material is None else _bytes(material.colour)
             uv = np.zeros((*corners.shape, 2))
-            return textured(vertices, corners, uv, plain(colour), repeats=False, name=title)
+            return textured(
+                vertices,
+                corners,
+                uv,
+                plain(colour),
+                repeats=False,
+                name=title,
+                is_assumed=material is None,
+            )
         uv = self._placed_uv(material or ObjMaterial(), texture_corners)
         repeats = not (material or ObjMaterial()).is_clamped and bool(
             (uv < 0).any() or (uv > 1).any()

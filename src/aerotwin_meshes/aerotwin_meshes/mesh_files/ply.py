@@ -251,4 +251,5 @@ def _mesh(
         colours = np.repeat(faces.colours, 3, axis=0)
         return coloured(vertices[faces.corners.ravel()], corners, colours, name=name, budget=budget)
     uv = np.zeros((*faces.corners.shape, 2))
-    return textured(vertices, faces.corners, uv, plain(GREY), repeats=False, name=name)
+    grey = plain(GREY)
+    return textured(vertices, faces.corners, uv, grey, repeats=False, name=name, is_assumed=True)

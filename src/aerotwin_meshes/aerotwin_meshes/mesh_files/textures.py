@@ -50,8 +50,12 @@ def textured(
     *,
     repeats: bool,
     name: str,
+    is_assumed: bool = False,
 ) -> TexturedMesh:
-    """Return a mesh whose ``corners`` (m, 3) have texture coordinates ``uv`` (m, 3, 2), v down."""
+    """Return a mesh whose ``corners`` (m, 3) have texture coordinates ``uv`` (m, 3, 2), v down.
+
+    ``is_assumed``: the texture is `GREY`, in place of colours that are not there.
+    """
     uv = np.ascontiguousarray(uv.reshape(-1, 2), np.float32)
     places, place = np.unique(uv.view(np.uint64).ravel(), return_inverse=True)
     pair = corners.ravel().astype(np.int64) * len(places) + place.ravel()
@@ -62,6 +66,7 @@ def textured(
         uv=uv[first],
         texture=texture,
         repeats=repeats,
+        is_colour_assumed=is_assumed,
         name=name,
     )
 

@@ -64,6 +64,7 @@ def test_a_cube_has_its_area_and_volume_in_every_format(tmp_path, measure, order
     assert measure.area(*meshes) == pytest.approx(6.0, abs=ROUNDING)
     assert measure.volume(*meshes) == pytest.approx(1.0, abs=ROUNDING)
     np.testing.assert_array_equal(meshes[0].texture, [[[160] * 3]])
+    assert meshes[0].is_colour_assumed
 
 
 @pytest.mark.parametrize("order", ["", "<", ">"])
