@@ -69,18 +69,23 @@ def group(cls: type, *, old_prefix: str | None = None, **old_names: str) -> Any:
     return dataclasses.field(default_factory=cls, metadata=metadata, kw_only=True)
 
 
-def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: str) -> T:
+def load_parameters(
+    cls: type[T], mapping: Mapping[str, Any] | None, *, where: str, base: T | None = None
+) -> T:
     """Return cls filled from a mapping; None counts as empty.
 
     The fields of cls were made by `parameter`; nested dataclasses are mappings. `where` is the
-    origin of the values, for messages (a file, a node).
+    origin of the values, for messages (a file, a node). What the mapping leaves out, at any level,
+    is as in `base`; without one it has its default.
 
     Raises `ParameterError` with the key, what was expected, what was found and what to do.
     """
-    return _load(cls, mapping, where, "")
+    return _load(cls, mapping, where, "", base)
 
 
-def _load(cls: type[T], mapping: Mapping[str, Any] | None, where: str, within: str) -> T:
+def _load(
+    cls: type[T], mapping: Mapping[str, Any] | None, where: str, within: str, base: T | None
+) -> T:
     """Return cls as `load_parameters`; `within` is what stands before the names of its fields."""
     values = {} if mapping is None else mapping
     owner = f"{where}: {within.rstrip('.')}" if within else where
@@ -99,8 +104,11 @@ def _load(cls: type[T], mapping: Mapping[str, Any] | None, where: str, within: s
     loaded: dict[str, Any] = {}
     for name, field in fields.items():
         if name in values:
-            value = _convert(values[name], hints[name], where, f"{within}{name}")
+            inner = getattr(base, name, None)
+            value = _convert(values[name], hints[name], where, f"{within}{name}", inner)
             loaded[name] = _check(value, field, f"{where}: {within}{name}")
+        elif base is not None:
+            loaded[name] = getattr(base, name)
         elif field.default is dataclasses.MISSING and (
             field.default_factory is dataclasses.MISSING
         ):
@@ -241,18 +249,20 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def _convert(value: Any, hint: Any, where: str, name: str) -> Any:
+def _convert(value: Any, hint: Any, where: str, name: str, base: Any = None) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     place = f"{where}: {name}"
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in arguments:
             return None
         options = [a for a in arguments if a is not type(None)]
-        return _convert(value, options[0], where, name)
+        return _convert(value, options[0], where, name, base)
     if dataclasses.is_dataclass(hint):
         cls = typing.cast(type, hint)
         is_item = name.endswith("]")
-        return _load(cls, value, place, "") if is_item else _load(cls, value, where, f"{name}.")
+        if is_item:
+            return _load(cls, value, place, "", None)
+        return _load(cls, value, where, f"{name}.", base)
     if origin is tuple:
         return _convert_tuple(value, arguments, where, name)
     if origin is dict or hint is dict:

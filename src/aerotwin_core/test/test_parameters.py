@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 from dataclasses import MISSING, dataclass, field
 
 import pytest
@@ -24,6 +25,20 @@ class Inner:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Wide:
+    gain: float = parameter(2.0, text="gain")
+    bias: float = parameter(0.0, text="bias")
+    items: tuple[Inner, ...] = parameter((), text="items")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nest:
+    rate_hz: float = parameter(text="rate", unit="Hz")
+    inner: Wide = parameter(Wide(), text="inner")
+    other: Wide | None = parameter(None, text="other")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outer:
     rate_hz: float = parameter(text="rate", unit="Hz", minimum=1.0, maximum=10.0)
     kind: str = parameter("a", text="kind", choices=("a", "b"))
@@ -37,6 +52,17 @@ def test_defaults_fill_what_is_not_given_and_integers_become_floats():
     loaded = load_parameters(Outer, {"rate_hz": 5, "offset_m": [1, 2]}, where="x")
     assert loaded == Outer(rate_hz=5.0, offset_m=(1.0, 2.0))
     assert isinstance(loaded.rate_hz, float)
+
+
+def test_what_a_mapping_leaves_out_is_as_in_its_base():
+    base = Nest(rate_hz=5.0, inner=Wide(gain=3.0, bias=4.0, items=(Inner(gain=7.0),)))
+    changes = {"inner": {"bias": 0.5}, "other": {"bias": 1.0}}
+    loaded = load_parameters(Nest, changes, where="x", base=base)
+    inner = dataclasses.replace(base.inner, bias=0.5)
+    assert loaded == Nest(rate_hz=5.0, inner=inner, other=Wide(bias=1.0))
+    changes = {"inner": {"items": [{}]}}  # a list is replaced, its items have their defaults
+    loaded = load_parameters(Nest, changes, where="x", base=base)
+    assert loaded.inner == dataclasses.replace(base.inner, items=(Inner(),))
 
 
 def test_a_mapping_comes_back():

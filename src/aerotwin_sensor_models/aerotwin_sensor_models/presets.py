@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Presets: parameters of known sensors, one YAML file each, with their source.
 
-A preset may name another as its `base`: it is that one but for the parameters that it states.
+One that differs from another in a few values names it as its `base` and lists only those.
 """
 
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.foreign_text import shown
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_sensor_models.airspeed import AirspeedParameters
 from aerotwin_sensor_models.barometer import BarometerParameters
@@ -70,48 +70,47 @@ def load_preset(sensor: str, name: str) -> Any:
     >>> load_preset("gnss", "gnss_default").white_horizontal_m
     0.2
     """
-    found = _parameters(sensor, name, ())
-    where = name if _is_file(name) else f"preset {sensor}/{name}"
-    return load_parameters(PARAMETERS_OF[sensor], found, where=where)
+    return _load(sensor, name, ())
+
+
+def _load(sensor: str, name: str, derived: tuple[str, ...]) -> Any:
+    """Return the parameters of a preset; `derived` are those that it is a base of."""
+    if name in derived:
+        circle = " -> ".join([*derived[derived.index(name) :], name])
+        raise ParameterError(f"{name}: base: it is its own, {circle}; leave one base out")
+    is_file = _is_file(name)
+    if not is_file and name not in (known := preset_names(sensor)):
+        origin = f"{derived[-1]}: base" if derived else "preset"
+        raise ParameterError(
+            f"{origin}: {sensor} has none named '{name}'; choose one of {', '.join(known)}"
+        )
+    path: Any = name
+    if not is_file:
+        path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
+    content = _content(str(path))
+    base = content.get("base")
+    if base is not None and is_file and _is_file(base):
+        base = str((Path(name).parent / base).resolve())
+    return load_parameters(
+        PARAMETERS_OF[sensor],
+        content["parameters"],
+        where=name if is_file else f"preset {sensor}/{name}",
+        base=None if base is None else _load(sensor, base, (*derived, name)),
+    )
 
 
 def _is_file(name: str) -> bool:
     return name.endswith((".yaml", ".yml"))
 
 
-def _parameters(sensor: str, name: str, heirs: tuple[str, ...]) -> Any:
-    """Return the parameters of a preset over those of its base; `heirs` are based on it."""
-    if not _is_file(name) and name not in (known := preset_names(sensor)):
+def _content(path: str) -> dict[str, Any]:
+    content = read_yaml(path)
+    keys = set(content) if isinstance(content, dict) else set()
+    if keys - {"base"} != {"source", "parameters"}:
+        raise ParameterError(f"{path}: expected the keys source and parameters, and base if any")
+    if "base" in keys and not isinstance(content["base"], str):
         raise ParameterError(
-            f"preset: {sensor} has none named '{name}'; choose one of {', '.join(known)}"
+            f"{path}: base: expected the name of a preset or the path of a file like one, relative"
+            f" to this one, found {shown(content['base'])}"
         )
-    path: Any = name
-    if not _is_file(name):
-        path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
-    if str(path) in heirs:
-        raise ParameterError(f"{path}: base: it is based on itself, by way of {name}")
-    content = read_yaml(str(path))
-    found = set(content) if isinstance(content, dict) else set()
-    if found - {"base"} != {"source", "parameters"}:
-        raise ParameterError(f"{path}: expected the keys source and parameters, and base at most")
-    own, base = content["parameters"], content.get("base")
-    if base is None:
-        return own
-    if not (isinstance(base, str) and isinstance(own, dict)):
-        raise ParameterError(
-            f"{path}: expected base as a name, found {base!r}, and parameters as names with values"
-        )
-    if _is_file(base):
-        base = str(Path(str(path)).parent / base)
-    return _over(_parameters(sensor, base, (*heirs, str(path))), own)
-
-
-def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a base with a preset's own values in its place, group by group."""
-    merged = dict(base)
-    for name, value in own.items():
-        before = merged.get(name)
-        if isinstance(value, Mapping) and isinstance(before, Mapping):
-            value = _over(before, value)
-        merged[name] = value
-    return merged
+    return content

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds, presets, and the page that describes them."""
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +62,51 @@ def test_the_reference_names_every_preset():
     assert all(f"`{name}`" in text for _, name in PRESETS)
 
 
+def write(path, base, parameters):
+    path.write_text(f"base: {base}\nsource: my bench\nparameters: {parameters}\n")
+    return str(path)
+
+
+def test_a_preset_is_its_base_but_for_what_it_states(tmp_path):
+    write(tmp_path / "a.yaml", "adis16448", "{gyroscope: {saturation: 9.0}}")
+    (tmp_path / "below").mkdir()
+    path = write(tmp_path / "below" / "b.yaml", "../a.yaml", "{rate_hz: 100.0}")
+    base = load_preset("imu", "adis16448")
+    gyroscope = dataclasses.replace(base.gyroscope, saturation=9.0)
+    assert load_preset("imu", path) == dataclasses.replace(base, gyroscope=gyroscope, rate_hz=100.0)
+
+
+def test_the_rolling_pair_is_the_other_one_but_for_its_shutter():
+    plain, rolling = (load_preset("camera", name) for name in ("as_flown", "as_flown_rolling"))
+    assert plain.exposure.time_s == 0.005 and plain.readout_s == 0.0
+    assert rolling == dataclasses.replace(plain, readout_s=0.0141)
+
+
+def test_an_old_name_replaces_the_value_of_the_base(tmp_path):
+    path = write(tmp_path / "a.yaml", "lidar_lite_v3", "{most_m: 12.0}")
+    with pytest.warns(FutureWarning, match="'most_m' is called 'max_range_m' now"):
+        assert load_preset("range_finder", path).max_range_m == 12.0
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        ("adis", r"a\.yaml: base: imu has none named 'adis'; choose one of adis16448, ideal"),
+        ("none.yaml", r"none\.yaml"),
+        ("a.yaml", r"a\.yaml: base: it is its own, .*a\.yaml -> .*a\.yaml; leave one base out"),
+        ("b.yaml", r"base: it is its own, .*a\.yaml -> .*b\.yaml -> .*a\.yaml; leave"),
+        ("wrong.yaml", r"wrong\.yaml: unknown key 'rate'"),
+        ("3", r"a\.yaml: base: expected the name of a preset or .*, found 3 \(int\)"),
+        ("null", r"a\.yaml: base: expected .*, found None"),
+    ],
+)
+def test_a_base_that_cannot_be_is_refused_by_file_and_key(tmp_path, base, message):
+    write(tmp_path / "b.yaml", "a.yaml", "{}")
+    write(tmp_path / "wrong.yaml", "adis16448", "{rate: 5.0}")
+    with pytest.raises(ParameterError, match=message):
+        load_preset("imu", write(tmp_path / "a.yaml", base, "{}"))
+
+
 def test_a_file_like_a_preset_is_loaded_by_its_path(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("source: my bench\nparameters: {rate_hz: 5.0, outages_s: [[20.0, 30.0]]}\n")
@@ -72,31 +117,3 @@ def test_a_file_like_a_preset_is_loaded_by_its_path(tmp_path):
         load_preset("gnss", str(path))
     with pytest.raises(ParameterError, match=r"none\.yaml"):
         load_preset("gnss", str(tmp_path / "none.yaml"))
-
-
-def test_a_preset_inherits_from_its_base_what_it_does_not_state(tmp_path):
-    rolling, base = load_preset("camera", "as_flown_rolling"), load_preset("camera", "as_flown")
-    assert rolling == replace(base, readout_s=0.0141)
-    (tmp_path / "dim.yaml").write_text(
-        "source: my bench\nbase: as_flown\nparameters: {exposure: {automatic: {target_dn: 60.0}}}\n"
-    )
-    (tmp_path / "slow.yaml").write_text(
-        "source: my bench\nbase: dim.yaml\nparameters: {rate_hz: 5.0}\n"
-    )
-    slow = load_preset("camera", str(tmp_path / "slow.yaml"))
-    assert (slow.rate_hz, slow.exposure.automatic.target_dn) == (5.0, 60.0)
-    assert slow.exposure.automatic.speed == base.exposure.automatic.speed
-
-
-def test_a_base_that_is_missing_or_the_preset_itself_is_refused(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text("source: my bench\nbase: as_driven\nparameters: {}\n")
-    with pytest.raises(ParameterError, match="camera has none named 'as_driven'"):
-        load_preset("camera", str(path))
-    path.write_text("source: my bench\nbase: other.yaml\nparameters: {}\n")
-    (tmp_path / "other.yaml").write_text("source: my bench\nbase: mine.yaml\nparameters: {}\n")
-    with pytest.raises(ParameterError, match="based on itself"):
-        load_preset("camera", str(path))
-    path.write_text("source: my bench\nbase: [as_flown]\nparameters: {}\n")
-    with pytest.raises(ParameterError, match="expected base as a name"):
-        load_preset("camera", str(path))

@@ -89,9 +89,9 @@ class BodyCamera:
     """One camera, or a pair whose images are taken at the same instants.
 
     Frame k is due at k / `rate_hz`; `seed` is that of the noise. `readout_s` is the time from the
-    first row to the last of a rolling shutter. `infos` are the CameraInfo
-    messages of the eyes, without a stamp. The eyes share an automatic exposure, which follows the
-    images of the first.
+    first row to the last of a rolling shutter; `parameters` are those of its preset. `infos` are
+    the CameraInfo messages of the eyes, without a stamp. The eyes share an automatic exposure,
+    which follows the images of the first.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class BodyCamera:
         seed: int,
     ) -> None:
         self.eyes = tuple(eyes)
-        self._parameters, self._renderer = parameters, renderer
+        self.parameters, self._renderer = parameters, renderer
         self._lens = parameters.lens()
         self._image_sensor = parameters.image_sensor(seed)
         self._depth_sensor = parameters.depth_sensor(seed)
@@ -164,7 +164,7 @@ class BodyCamera:
 
     def render(self, T_map_body: Sequence[np.ndarray]) -> list[RenderedFrame]:
         """Return the ideal image of each eye, from body poses (4, 4), one for each band."""
-        parameters, views = self._parameters, []
+        parameters, views = self.parameters, []
         for eye in self.eyes:
             encoding = "mono8" if MONO in eye.sinks else "none"
             encoding = "rgb8" if {RGB, BGR} & {*eye.sinks} else encoding
@@ -230,7 +230,7 @@ class BodyCamera:
                     frame.image,
                     frame.depth,
                     ends,
-                    band_rows=_BAND_ROWS if len(ends) > 1 else self._parameters.height,
+                    band_rows=_BAND_ROWS if len(ends) > 1 else self.parameters.height,
                     time_s=shot.exposure.time_s,
                 )
                 frames[k] = replace(frame, image=image)

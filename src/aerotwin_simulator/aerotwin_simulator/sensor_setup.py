@@ -13,12 +13,18 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.frames import make_transform, pose_from_transform
-from aerotwin_sensor_models import Imu
+from aerotwin_core.parameters import to_mapping
+from aerotwin_sensor_models import Imu, load_preset
 from aerotwin_sensor_models.imu import GRAVITY, TriadParameters
 from aerotwin_simulator import topics
 from aerotwin_simulator.body_camera import BodyCamera
+from aerotwin_simulator.parameters import NO_PRESET, SimulatorParameters
 
 Setup = dict[str, Any]
+_WITH_PRESETS = (
+    *("imu", "barometer", "magnetometer", "gnss"),
+    *("range_finder", "optical_flow", "airspeed"),
+)
 NOTES = (
     "Units are in the names; sqrt_hz stands below the line: noise_density_rad_s_sqrt_hz is in "
     "rad/s/sqrt(Hz). A bias is constant plus a Gauss-Markov process of the drive "
@@ -66,11 +72,27 @@ def sensor_setup(
                 "distortion_model": str(info.distortion_model),
                 "distortion": [float(value) for value in info.d],
                 "K_px": [float(value) for value in info.k],
+                "parameters": to_mapping(camera.parameters),
             }
             for camera in cameras
             for eye, info in zip(camera.eyes, camera.infos, strict=True)
         },
     }  # fmt: skip
+
+
+def preset_parameters(parameters: SimulatorParameters) -> Setup:
+    """Return the parameters of the presets of a vehicle's further sensors, by kind.
+
+    They are as loaded, with what a preset inherits and the defaults.
+    """
+    names = {kind: getattr(parameters.sensors, kind) for kind in _WITH_PRESETS}
+    if parameters.vision.source == "simulated":
+        names["external_vision"] = parameters.vision.preset
+    return {
+        kind: to_mapping(load_preset(kind, name))
+        for kind, name in names.items()
+        if name != NO_PRESET
+    }
 
 
 def flat(setup: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

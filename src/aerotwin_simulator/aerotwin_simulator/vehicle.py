@@ -36,7 +36,7 @@ from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.scanners import make_scanners
-from aerotwin_simulator.sensor_setup import Setup, sensor_setup
+from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
 from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
@@ -285,7 +285,8 @@ class SimulatedVehicle:
         """Return the sensor data that an estimator needs, with the true biases of the IMU."""
         sensors, scanners = self._sensors, self._scanners
         setup = sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, self._cameras)
-        return setup | {name: scanner.setup() for name, scanner in scanners.items()}
+        setup |= {name: scanner.setup() for name, scanner in scanners.items()}
+        return setup | {"presets": preset_parameters(self.parameters)}
 
     @property
     def awaited_topic(self) -> topics.Topic:

@@ -10,6 +10,7 @@ import yaml
 from mcap.reader import make_reader
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.parameters import to_mapping
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator import (
     CameraSettings,
@@ -91,6 +92,16 @@ def test_config_yaml_holds_the_same_beside_what_stood_there(standing):
     assert content["sensors"] == setups
     add_sensors(folder, {"": setups["b"]})
     assert yaml.safe_load((folder / "config.yaml").read_text())["sensors"] == setups["b"]
+
+
+def test_presets_are_recorded_as_loaded(standing):
+    _, setups = standing
+    found = setups["b"]["presets"]
+    assert set(found) == {"imu", "barometer", "magnetometer", "gnss"}
+    inherited = load_preset("magnetometer", "px4_gazebo_classic").noise_density_t
+    assert found["magnetometer"]["noise_density_t"] == inherited
+    camera = setups["a"]["cameras"]["stereo_left"]["parameters"]
+    assert camera["noise"] == to_mapping(load_preset("camera_noise", "default"))
 
 
 def test_extrinsics_are_those_of_the_static_transforms(standing):
