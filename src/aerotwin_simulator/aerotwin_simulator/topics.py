@@ -184,7 +184,7 @@ SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
 STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")
 ANSWERS = {topic.name: topic for topic in (SLAM_ODOM, STEP_ACK)}
 """Topics of nodes that keep pace: a message with the stamp of a frame or turn answers it."""
-CAMERA, LIDAR, RADAR = "camera", "lidar", "radar"
+AWAITED = CAMERA, LIDAR, RADAR = "camera", "lidar", "radar"
 """Sensors whose frames or turns such nodes answer."""
 EXTERNAL_ODOM = Topic("external_odom", "nav_msgs/msg/Odometry")
 JOY = Topic("joy", "sensor_msgs/msg/Joy")

@@ -289,11 +289,16 @@ class SimulatedVehicle:
         return setup | {"presets": preset_parameters(self.parameters)}
 
     @property
-    def awaited_topic(self) -> topics.Topic:
-        """The last topic of a reading that nodes answer; the truth if others render."""
+    def awaited_topics(self) -> tuple[topics.Topic, ...]:
+        """Topics of a reading, one of which nodes that answer it read; the truth if others render.
+
+        A node of a radar reads its polar scans or its targets; one of a stereo pair reads all.
+        """
         if (scanner := self._scanners.get(self._surroundings.wait_at)) is not None:
-            return scanner.topics[-1]
-        return self._cameras[0].topics[-1] if self._cameras else self._place(topics.TRUTH_ODOM)
+            return scanner.topics
+        if self._cameras:
+            return (self._cameras[0].topics[-1],)
+        return (self._place(topics.TRUTH_ODOM),)
 
     @property
     def published(self) -> list[topics.Topic]:

@@ -256,7 +256,8 @@ def test_nodes_are_waited_for_at_the_turns_of_a_scanner(
     )
     waited, simulation = fly_half_a_second(parameters, flat_world, tmp_path, wait_at=sensor)
     assert waited == [k * SECOND_NS // rate_hz for k in range(rate_hz // 2)]
-    assert simulation.awaited.awaited_topic.name == f"{sensor}/points"
+    read = {"lidar": ["lidar/points"], "radar": ["radar/polar", "radar/points"]}
+    assert [topic.name for topic in simulation.awaited.awaited_topics] == read[sensor]
 
 
 # -- rolling shutter -----------------------------------------------------------------------------

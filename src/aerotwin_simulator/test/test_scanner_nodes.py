@@ -23,6 +23,8 @@ from aerotwin_worlds import load_world
 ROOT = Path(__file__).resolve().parents[3]
 N_TURNS = 20
 LIMIT_S = 60.0
+N_IN_FLIGHT = 2
+QUIET_S = 2.0  # of the wall: a flight that does not wait is over by then
 WORLD = """
 name: coarse
 generator: cliff
@@ -217,3 +219,64 @@ def test_a_radar_publishes_the_turns_that_the_simulator_would(tmp_path):
     assert len(expected) == 3
     assert found["radar/polar"] == [deserialize_message(turn[0], Image) for turn in expected]
     assert found["radar/points"] == [deserialize_message(turn[1], PointCloud2) for turn in expected]
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("name", ["radar/polar", "radar/points"])
+def test_a_flight_waits_for_a_node_that_reads_either_topic_of_the_radar(
+    name, controllers, tmp_path
+):
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from sensor_msgs.msg import Image, PointCloud2
+    from std_msgs.msg import Header
+
+    from aerotwin_core.ros.qos import reliable
+
+    (tmp_path / "coarse.yaml").write_text(WORLD)
+    settings = {
+        "world": tmp_path / "coarse.yaml", "controller.kind": f"python:{controllers}:Climber",
+        "camera.is_rendered": "false", "radar.preset": "ideal", "wait_for": "step/ack",
+        "duration_s": 1.1, "frames_in_flight": N_IN_FLIGHT,
+        "runs_dir": tmp_path, "wait_start_s": LIMIT_S, "wait_frame_s": LIMIT_S,
+    }  # fmt: skip
+    pairs = [token for k, value in settings.items() for token in ("-p", f"{k}:={value}")]
+    program = "from aerotwin_simulator.start import main; main()"
+    rclpy.init()
+    try:
+        node, seen = rclpy.create_node("follower"), []
+        answer = node.create_publisher(Header, "step/ack", reliable(10))
+
+        def on_scan(scan):
+            seen.append(scan.header)
+            if len(seen) == 1 or len(seen) > N_IN_FLIGHT + 1:
+                answer.publish(scan.header)
+
+        kind = Image if name == "radar/polar" else PointCloud2
+        node.create_subscription(kind, name, on_scan, reliable(10))
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        flight = subprocess.Popen(
+            [sys.executable, "-c", program, "--ros-args", *pairs],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path,
+        )  # fmt: skip
+
+        def spin(limit_s, is_enough=lambda: False):
+            end = time.monotonic() + limit_s
+            while flight.poll() is None and not is_enough() and time.monotonic() < end:
+                executor.spin_once(timeout_sec=0.05)
+
+        spin(2.0 * LIMIT_S, lambda: len(seen) > N_IN_FLIGHT)
+        spin(QUIET_S)
+        n_seen_unanswered, is_waiting = len(seen) - 1, flight.poll() is None
+        for header in seen[1:]:
+            answer.publish(header)
+        spin(LIMIT_S)
+        flight.kill()
+        text = flight.communicate()[0]
+        executor.shutdown()
+    finally:
+        rclpy.try_shutdown()
+    assert flight.returncode == 0, text
+    assert (n_seen_unanswered, is_waiting) == (N_IN_FLIGHT, True), text
+    assert [header.stamp.nanosec for header in seen] == [k * 250_000_000 for k in range(4)]

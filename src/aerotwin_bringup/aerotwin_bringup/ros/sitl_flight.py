@@ -72,13 +72,13 @@ class SitlFlightParameters(FlightNodeParameters):
         """Whether a SLAM takes part and receives data: the shipped one needs the stereo pair."""
         if self.slam == SHIPPED:
             return self.camera.is_rendered
-        return self.slam != "none" and (self.has_cameras or self.lidar.is_mounted)
+        return self.slam != "none" and self.sees
 
     @property
     def is_followed(self) -> bool:
         """Whether the loop waits for the SLAM's answers, or those of a node that estimates none."""
         if self.slam == "none" and self.wait_for == topics.STEP_ACK.name:
-            return self.has_cameras or self.lidar.is_mounted
+            return self.sees
         return self.is_judged and bool(self.wait_for)
 
 

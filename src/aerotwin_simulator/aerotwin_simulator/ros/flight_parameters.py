@@ -30,7 +30,7 @@ class FlightNodeParameters(SimulatorParameters):
     wait_at: str = parameter(
         "auto",
         text="readings that it answers; auto = of the first of these on board",
-        choices=("auto", topics.CAMERA, topics.LIDAR, topics.RADAR),
+        choices=("auto", *topics.AWAITED),
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
 
@@ -49,5 +49,9 @@ class FlightNodeParameters(SimulatorParameters):
         """The sensor whose readings that node answers, as `Simulation` takes it."""
         if self.wait_at != "auto":
             return self.wait_at
-        sensors = (topics.CAMERA, topics.LIDAR, topics.RADAR)
-        return next((sensor for sensor in sensors if self.has(sensor)), topics.CAMERA)
+        return next(filter(self.has, topics.AWAITED), topics.CAMERA)
+
+    @property
+    def sees(self) -> bool:
+        """Whether there is a camera, a lidar or a radar on board."""
+        return any(map(self.has, topics.AWAITED))

@@ -98,7 +98,7 @@ class SimulatorNode(ConfiguredNode):
                 meanwhile=self._wait_for_answer,
             )
         self.bag: BagSink | None = None
-        self._wait_for, self._awaited_topic = self.parameters.wait_for, topics.RIGHT_IMAGE
+        self._wait_for, self._awaited_topics = self.parameters.wait_for, (topics.RIGHT_IMAGE,)
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._on_loop(self._pause))
@@ -146,7 +146,7 @@ class SimulatorNode(ConfiguredNode):
             return
         if self._wait_for:
             answer = topics.below(simulation.awaited.name)(topics.ANSWERS[self._wait_for])
-            self._wait_for, self._awaited_topic = answer.name, simulation.awaited.awaited_topic
+            self._wait_for, self._awaited_topics = answer.name, simulation.awaited.awaited_topics
         self.foreign = ForeignTopics(
             self,
             self._inputs.topics,
@@ -239,7 +239,8 @@ class SimulatorNode(ConfiguredNode):
         while time.monotonic() < deadline:
             if self.is_stop_requested:
                 return True
-            if self.count_publishers(topic) and self.sink.n_subscribers(self._awaited_topic):
+            is_read = any(map(self.sink.n_subscribers, self._awaited_topics))
+            if self.count_publishers(topic) and is_read:
                 self.sink.recount()
                 return True
             status.update(0, 0.0, f"waiting for {self._wait_for}", None)
