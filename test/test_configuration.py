@@ -24,7 +24,7 @@ OF_THE_SCENARIO = {
     },
     "dense_mapping_live": {"camera.baseline_m", "mission.file", "name", "record",
                            "use_sim_time"},
-    "distributed_flight": {"mission", "run_folder"},
+    "distributed_flight": {"camera.is_rendered", "mission", "run_folder"},
     "added_sensors": {"lidar.preset", "radar.preset"},
     "evaluate_live": {"use_sim_time"},
     "evaluate_map_live": {"use_sim_time"},
@@ -163,7 +163,10 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
     from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
-    from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
+    from aerotwin_simulator.ros.node_parameters import (
+        DescriptionNodeParameters,
+        GroundSimulatorParameters,
+    )
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
     from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters, TeachNodeParameters
 
@@ -182,6 +185,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "dynamics": DynamicsParameters,
         "sensors": SensorsParameters,
         "bridge": BridgeParameters,
+        "description": DescriptionNodeParameters,
     }
     found = types.get(path.stem) or types[f"{path.parent.name}/{path.stem}"]
     values = FROM_LAUNCH.get(path.parent.name, {}) | parameters_of_node(path)
@@ -213,6 +217,14 @@ def test_the_nodes_of_the_distributed_flight_agree_where_they_are():
     assert bridge["gnss_delay_s"] == load_preset("gnss", sensors["gnss"]).delay_s
     dynamics = parameters_of_node(folder / "dynamics.yaml")
     assert dynamics["origin_altitude_m"] == sensors["origin_altitude_m"]
+
+
+def test_the_description_of_the_distributed_flight_is_of_what_flies():
+    folder = CONFIG / "distributed_flight"
+    description, dynamics, sensors = (
+        parameters_of_node(folder / f"{n}.yaml") for n in ("description", "dynamics", "sensors")
+    )
+    assert description == {"airframe": dynamics["airframe"], "imu": sensors["imu"]}
 
 
 def test_the_views_of_a_live_scan_stand_along_its_mission():
@@ -276,6 +288,7 @@ def _parameters_of(executable):
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
     from aerotwin_simulator.ros.node_parameters import (
         CameraNodeParameters,
+        DescriptionNodeParameters,
         GroundSimulatorParameters,
         LidarNodeParameters,
         RadarNodeParameters,
@@ -291,6 +304,7 @@ def _parameters_of(executable):
         "bridge_node": BridgeParameters,
         "camera_node": CameraNodeParameters,
         "dense_localization": MissionParameters,
+        "description_node": DescriptionNodeParameters,
         "dynamics_node": DynamicsParameters,
         "ground_simulator": GroundSimulatorParameters,
         "kiss_icp": KissIcpNodeParameters,

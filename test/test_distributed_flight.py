@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import cv2
 import numpy as np
@@ -25,8 +26,8 @@ from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_reconstruction.reconstruction import write_world
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import CameraSettings, SimulatorParameters
-from aerotwin_simulator.parameters import LidarSettings
-from aerotwin_simulator.scanners import make_lidar
+from aerotwin_simulator.parameters import LidarSettings, RadarSettings
+from aerotwin_simulator.scanners import make_scanners
 from aerotwin_simulator.vehicle_cameras import make_stereo_camera
 from aerotwin_simulator.world_follower import Renderer
 from aerotwin_worlds import load_world
@@ -43,6 +44,7 @@ SHAKEN_M_S2 = 0.5  # from sample to sample: the noise alone 0.09, with the iris'
 HALF_M = 30.0  # of a level place, so that cameras and lidar see ground
 BEGUN_NS = 2_000_000_000  # of a flight of 15 s; the nodes take longer to start than the flight
 N_FRAMES = 10  # of a flight of 15 s at 5 Hz and 10 Hz, however much a loaded machine loses
+N_RADAR_SCANS = 5  # of the same flight at 4 Hz
 LANDED_WITHIN_M = 1.5  # GNSS wanders by 0.3 m per axis, 1 sigma
 
 
@@ -79,14 +81,16 @@ def level_place(folder: Path) -> Path:
 
 
 def compile_kernels(place: Path) -> None:
-    """Fill the kernel caches of cameras and lidar: the flight waits for them two minutes."""
+    """Fill the kernel caches of cameras, lidar and radar: the flight waits for them two minutes."""
     world = load_world(place)
     parameters = SimulatorParameters(
         camera=CameraSettings(width=96, height=64, focal_px=60.0, encoding="bgr8"),
         lidar=LidarSettings(preset="spinning_16"),
+        radar=RadarSettings(preset="ideal"),
     )
     make_stereo_camera(parameters, Renderer(world)).warm_up()
-    make_lidar(parameters, WorldQueries(world)).warm_up()
+    for scanner in make_scanners(parameters, WorldQueries(world)).values():
+        scanner.warm_up()
 
 
 def check_bag(folder: Path) -> None:
@@ -109,6 +113,8 @@ def check_bag(folder: Path) -> None:
         assert image.encoding == "bgr8"
         assert picture_from_image(image)[40:].std() > 5.0  # the checks of the ground
     assert bag.counts["/lidar/points"] >= N_FRAMES
+    for name in ("/radar/polar", "/radar/points"):
+        assert bag.counts[name] >= N_RADAR_SCANS
     cloud = point_cloud_arrays(last["/lidar/points"])
     assert np.isfinite(cloud["z"]).sum() > 500
     check_export(folder, picture_from_image(last["/stereo/left/image_raw"]))
@@ -131,7 +137,9 @@ def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp
     import rclpy
     from nav_msgs.msg import Odometry
     from rclpy.executors import SingleThreadedExecutor
+    from rclpy.qos import DurabilityPolicy, QoSProfile
     from sensor_msgs.msg import Imu
+    from std_msgs.msg import String
     from tf2_msgs.msg import TFMessage
 
     from aerotwin_core.ros.qos import reliable
@@ -144,6 +152,10 @@ def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp
         )  # bytes: this test must not be what slows the loop down
         node.create_subscription(Imu, "imu/data_raw", felt.append, reliable(1000), raw=True)
         node.create_subscription(TFMessage, "/tf", moved.append, reliable(100), raw=True)
+        fixed, described = [], []
+        latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        node.create_subscription(TFMessage, "/tf_static", fixed.append, latched)
+        node.create_subscription(String, "robot_description", described.append, latched)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         process = launched(
@@ -157,6 +169,7 @@ def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp
             "camera_rate_hz:=5.0",
             "camera_encoding:=bgr8",
             "lidar:=spinning_16",
+            "radar:=ideal",
             f"bag:={tmp_path / 'bag'}",
         )
         deadline = time.monotonic() + LIMIT_S
@@ -185,6 +198,12 @@ def test_processes_take_off_hover_and_land_before_cameras_lidar_and_recorder(tmp
     assert frames == {(("map", "odom"), ("odom", "base_link"))}
     tops = [sum(e.transform.translation.z for e in message) for message in edges]
     assert max(tops) > LOWEST_TOP_M
+    edges = [(e.header.frame_id, e.child_frame_id) for m in fixed for e in m.transforms]
+    assert len(edges) == len(set(edges)), "every frame has one publisher"
+    joints = ElementTree.fromstring(described[0].data).findall("joint")
+    assert {(j.find("parent").get("link"), j.find("child").get("link")) for j in joints} == {*edges}
+    ends = {"imu_link", "rotor_3", "stereo_right_optical", "lidar", "radar"}
+    assert ends <= {child for _, child in edges}
 
 
 def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_no_process(tmp_path):

@@ -25,10 +25,7 @@ def fixed_transforms(
     vehicle: str = "",
 ) -> list[Any]:
     """Return TransformStamped messages from `base_link`; `mountings` are of `sensors.extra`."""
-    own = [
-        (name, make_transform(np.eye(3), np.array(rotor.position_m)))
-        for name, rotor in zip(rotor_names(len(airframe.rotors)), airframe.rotors, strict=True)
-    ]
+    own = []
     if parameters.lidar.is_mounted:
         own.append((LIDAR_FRAME, mounting_of(parameters.lidar)))
     if parameters.radar.is_mounted:
@@ -37,8 +34,16 @@ def fixed_transforms(
     return [
         imu_transform(parameters.sensors.imu, vehicle),
         *eye_transforms(vehicle_eyes(parameters, vehicle), vehicle),
+        *rotor_transforms(airframe, vehicle),
         *extra_transforms([*placed, *mountings], vehicle),
     ]
+
+
+def rotor_transforms(airframe: Airframe, vehicle: str = "") -> list[Any]:
+    """Return TransformStamped messages from `base_link` to the hubs of the rotors."""
+    names = [topics.frame(vehicle, name) for name in rotor_names(len(airframe.rotors))]
+    places = [make_transform(np.eye(3), np.array(r.position_m)) for r in airframe.rotors]
+    return extra_transforms([*zip(names, places, strict=True)], vehicle)
 
 
 def describe_vehicle(parameters: SimulatorParameters, vehicle: str = "") -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the nodes `lidar`, `radar`, `cameras` and `ground_simulator`."""
+"""Parameters of the nodes `lidar`, `radar`, `cameras`, `description` and `ground_simulator`."""
 
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +12,7 @@ from aerotwin_simulator.parameters import (
     FleetSettings,
     LidarSettings,
     RadarSettings,
+    SensorSettings,
     SimulatorParameters,
     same_parameter,
 )
@@ -91,6 +92,28 @@ class CameraNodeParameters(TruthNodeParameters):
         fleet = FleetSettings(instance=self.instance)
         return SimulatorParameters(
             world=self.world, seed=self.seed, camera=self.camera, fleet=fleet
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescriptionNodeParameters:
+    """The airframe, and the sensors that other nodes mount on it."""
+
+    airframe: str = same_parameter("airframe")
+    imu: str = same_parameter("sensors.imu")
+    camera: CameraSettings = same_parameter("camera")
+    lidar: LidarSettings = same_parameter("lidar")
+    radar: RadarSettings = same_parameter("radar")
+
+    @property
+    def flight(self) -> SimulatorParameters:
+        """The same vehicle as parameters of the composed simulator."""
+        return SimulatorParameters(
+            airframe=self.airframe,
+            sensors=SensorSettings(imu=self.imu),
+            camera=self.camera,
+            lidar=self.lidar,
+            radar=self.radar,
         )
 
 
