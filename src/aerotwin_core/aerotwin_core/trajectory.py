@@ -9,6 +9,9 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray, slerp
 
+QUATERNION_NORMS = 1e-6, 1e6
+"""Least and largest norm that is normalised: beyond, it is no attitude but damage."""
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -52,9 +55,11 @@ class Trajectory:
         if n > 1 and not (np.diff(stamps) > 0).all():
             first = int(np.argmin(np.diff(stamps) > 0)) + 1
             raise ValueError(f"stamps must strictly increase, they do not at pose {first}")
-        norms = np.linalg.norm(quaternions, axis=1, keepdims=True)
-        if n and norms.min() < 1e-6:
-            raise ValueError("quaternions must not be zero")
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm(quaternions, axis=1, keepdims=True)
+        least, largest = QUATERNION_NORMS
+        if n and not (norms.min() >= least and norms.max() <= largest):
+            raise ValueError("quaternions must not be zero, nor too large to be normalised")
         object.__setattr__(self, "stamps_ns", stamps)
         object.__setattr__(self, "p_ref_body", positions)
         object.__setattr__(self, "q_ref_body", quaternions / norms if n else quaternions)

@@ -254,3 +254,38 @@ def test_overrides_of_the_quality_of_service_are_obeyed(stack):
     stack.spin(lambda: stack.logged, lambda: publisher.publish(Header()))
     assert got
     assert intake.subscription.qos_profile.reliability is ReliabilityPolicy.BEST_EFFORT
+
+
+def test_a_message_that_is_refused_does_not_end_the_node(stack):
+    """As a transform without rotation, a cloud that is cut off, a stamp that is none."""
+    from builtin_interfaces.msg import Time
+    from sensor_msgs.msg import PointCloud2
+    from std_msgs.msg import Header
+
+    from aerotwin_core.point_clouds import finite_points
+    from aerotwin_core.ros.conversions import ns_from_stamp
+    from aerotwin_core.ros.intake import TopicSource
+
+    got = []
+    sources = {"clouds": PointCloud2, "stamps": Header}
+    uses = {
+        "clouds": lambda m: got.append(finite_points(m)),
+        "stamps": lambda m: got.append(ns_from_stamp(m.stamp)),
+    }
+    publishers = {}
+    for topic, kind in sources.items():
+        publishers[topic] = stack.driver.create_publisher(kind, topic, RELIABLE)
+        stack.node.intakes.add(TopicSource(topic=topic, kind=kind), uses[topic], depth=5)
+
+    def publish():
+        publishers["clouds"].publish(PointCloud2(width=7, height=1, point_step=12))
+        publishers["stamps"].publish(Header(stamp=Time(sec=1, nanosec=4_000_000_000)))
+
+    for topic, reason in (("clouds", "0 bytes, expected 7 x 1 points"), ("stamps", "nanosec must")):
+        said = f"{topic} dropped: "
+        stack.spin(
+            lambda said=said, reason=reason: any(said in t and reason in t for t in stack.logged),
+            publish,
+        )
+    stack.spin(lambda: got, lambda: publishers["stamps"].publish(Header(stamp=Time(sec=2))))
+    assert got[0] == 2_000_000_000

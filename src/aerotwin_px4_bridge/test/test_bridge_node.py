@@ -182,6 +182,15 @@ def test_a_sample_that_comes_twice_is_no_step():
         assert (bridge.counters.n_steps, bridge.counters.n_repeated) == (1, 1)
 
 
+def test_a_clock_may_begin_anywhere_but_not_jump():
+    epoch_ns = 1_700_000_000 * 10**9
+    with flight() as (bridge, _):
+        assert bridge.step(epoch_ns, FORCE, RATE)
+        with pytest.raises(ValueError, match=r"is 10 s or more after the last, 1700000000\.000 s"):
+            bridge.step(epoch_ns + 11 * 10**9, FORCE, RATE)
+        assert bridge.step(epoch_ns + STEP_NS, FORCE, RATE)
+
+
 def test_the_requested_time_ends_the_flight():
     with flight(duration_s=0.008) as (bridge, _):
         bridge.step(STEP_NS, FORCE, RATE)

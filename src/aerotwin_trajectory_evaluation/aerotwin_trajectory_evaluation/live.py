@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.rigid_motion import rotation_svd
-from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.trajectory import QUATERNION_NORMS, Trajectory
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 
@@ -146,7 +146,8 @@ class StampedPose:
     @property
     def is_pose(self) -> bool:
         """Whether the numbers are finite and the quaternion has a direction."""
-        return bool(np.isfinite([*self.p, *self.q]).all()) and any(self.q)
+        least, largest = QUATERNION_NORMS
+        return all(map(math.isfinite, self.p)) and least <= math.hypot(*self.q) <= largest
 
 
 @dataclass

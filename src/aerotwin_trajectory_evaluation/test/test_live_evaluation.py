@@ -222,3 +222,10 @@ def test_a_report_over_trajectories_of_other_clocks_says_so(tmp_path):
     )
     assert not judged
     assert "check their clocks" in (tmp_path / "metrics.json").read_text()
+
+
+@pytest.mark.parametrize("q", [(0.0,) * 4, (1e-320, 0.0, 0.0, 0.0), (1e308,) * 4])
+def test_an_attitude_without_a_direction_is_no_pose(q):
+    assert not StampedPose(0, (0.0, 0.0, 0.0), q).is_pose
+    with pytest.raises(ValueError, match="nor too large"):
+        Trajectory(np.array([0]), np.zeros((1, 3)), np.array([q]))

@@ -26,7 +26,9 @@ def stamp_from_ns(stamp_ns: int) -> Time:
 
 
 def ns_from_stamp(time: Time) -> int:
-    """Return nanoseconds of builtin_interfaces/Time."""
+    """Return nanoseconds of builtin_interfaces/Time; `ValueError` for a second or more of them."""
+    if time.nanosec >= NANOSECONDS_PER_SECOND:
+        raise ValueError(f"stamp: nanosec must be below 1000000000, got {time.nanosec}")
     return int(time.sec) * NANOSECONDS_PER_SECOND + int(time.nanosec)
 
 

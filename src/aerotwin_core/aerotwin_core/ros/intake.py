@@ -21,6 +21,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer
 
 LOOK_PERIOD_S = 0.5
@@ -28,6 +29,7 @@ LOOK_PERIOD_S = 0.5
 WARNING_S = 4.0
 """Without a message for so long after the start, the reason is logged."""
 _N_SUGGESTIONS = 5
+_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +59,13 @@ class TopicSource:
 class Intake:
     """Subscribes to the first source that is published, with a QoS that its publishers meet.
 
-    `callback` receives the (converted) messages. A message that `convert` refuses with `ValueError`
-    is logged and dropped. `n_messages` counts what came. `is_latched` asks for what was published
-    before, `prefers_best_effort` for no repetition of lost messages, `is_optional` for no warning
-    when nothing is published. With `is_raw` messages are passed on as their CDR bytes.
-    `on_lesser_offer` is called when a publisher offers less than is asked for, `on_lost` with the
-    number of lost messages so far, `on_left` when the last publisher of one of several sources has
-    left.
+    `callback` receives the (converted) messages. What `convert` or `callback` refuses with
+    `ValueError` is logged and dropped: no message ends a node. `n_messages` counts what came.
+    `is_latched` asks for what was published before, `prefers_best_effort` for no repetition of lost
+    messages, `is_optional` for no warning when nothing is published. With `is_raw` messages are
+    passed on as their CDR bytes. `on_lesser_offer` is called when a publisher offers less than is
+    asked for, `on_lost` with the number of lost messages so far, `on_left` when the last publisher
+    of one of several sources has left.
     """
 
     def __init__(
@@ -207,20 +209,20 @@ class Intake:
             self._on_left(self)
 
     def _receive(self, message: Any) -> None:
-        if self._source.convert is not None:
-            try:
+        try:
+            if self._source.convert is not None:
                 message = self._source.convert(message)
-            except ValueError as error:
-                self._node.get_logger().warning(
-                    f"{self._source.topic} dropped: {error}", throttle_duration_sec=5.0
-                )
-                return
-            if message is None:
-                return
-            if self._is_raw:
-                message = serialize_message(message)
-        self.n_messages += 1
-        self._callback(message)
+                if message is None:
+                    return
+                if self._is_raw:
+                    message = serialize_message(message)
+            self.n_messages += 1
+            self._callback(message)
+        except ValueError as error:
+            self._node.get_logger().warning(
+                f"{self._source.topic} dropped: {printable(str(error), _LONGEST_REASON)}",
+                throttle_duration_sec=5.0,
+            )
 
 
 class Intakes:

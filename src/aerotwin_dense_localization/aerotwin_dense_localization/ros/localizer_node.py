@@ -21,6 +21,7 @@ from tf2_msgs.msg import TFMessage
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, quaternion_from_yaw, transform_from_pose
 from aerotwin_core.ros.conversions import ns_from_stamp, stamp_from_ns, transform_from_pose_message
+from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
@@ -95,9 +96,8 @@ class LocalizerNode(ConfiguredNode):
         self.intakes.add(
             [*pose_sources("odom").values()], self._on_odom, depth=IMU_DEPTH, is_optional=True
         )
-        self.create_subscription(
-            PoseWithCovarianceStamped, "initialpose", self._on_initial_pose, reliable(1), **qos
-        )
+        pose = TopicSource(topic="initialpose", kind=PoseWithCovarianceStamped)
+        self.intakes.add(pose, self._on_initial_pose, depth=1, is_optional=True)
 
     def _on_picture(self, picture: Picture) -> None:
         begin_s = time.perf_counter()

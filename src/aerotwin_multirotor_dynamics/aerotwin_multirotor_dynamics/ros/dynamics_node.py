@@ -71,20 +71,21 @@ class DynamicsNode(ConfiguredNode):
         self._watch.mark_received()
         try:
             speeds = speeds_from_joint_state(message, self._vehicle.n_rotors)
+            stamp_ns = ns_from_stamp(message.header.stamp)
         except ValueError as error:
             self._vehicle.count_refused()
             self.get_logger().warning(f"command/rotors {error}", throttle_duration_sec=5.0)
             return
         if not self._is_lockstep:
             self._vehicle.set_speeds(speeds)
-        elif self._vehicle.answer(ns_from_stamp(message.header.stamp), speeds):
+        elif self._vehicle.answer(stamp_ns, speeds):
             self._publish()
         else:
-            self._say_ahead(message)
+            self._say_ahead(stamp_ns)
 
-    def _say_ahead(self, message: JointState) -> None:
+    def _say_ahead(self, stamp_ns: int) -> None:
         self.get_logger().warning(
-            f"command/rotors answers {ns_from_stamp(message.header.stamp)} ns, but it is "
+            f"command/rotors answers {stamp_ns} ns, but it is "
             f"{self._vehicle.stamp_ns} ns; stamp it with truth/odom's, or start both sides anew",
             throttle_duration_sec=5.0,
         )

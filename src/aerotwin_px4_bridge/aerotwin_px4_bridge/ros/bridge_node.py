@@ -128,7 +128,11 @@ class BridgeNode(ConfiguredNode):
         angular_velocity = convert.vector_from_message(message.angular_velocity)
         self._has_input = True
         self._watch.mark_received()
+        is_first = self._flight.stamp_ns == 0
         if self._flight.step(stamp_ns, specific_force, angular_velocity):
+            if is_first:  # the clock of the other side may begin anywhere
+                self._estimate_due = Schedule(ESTIMATE_RATE_HZ, stamp_ns - 1)
+                self._status_due = Schedule(STATUS_RATE_HZ, stamp_ns - 1)
             self._send_command()
             self._publish_due()
         if self._flight.outcome is not None:

@@ -28,6 +28,8 @@ from aerotwin_px4_bridge.ros.conversions import (
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 
 EMBEDDED_MODULE = "aerotwin_autopilot.embedded_autopilot"
+LONGEST_GAP_NS = 10 * 10**9
+"""Between two inertial samples."""
 OK, WARN = 0, 1  # levels of diagnostic_msgs/DiagnosticStatus
 
 
@@ -116,11 +118,17 @@ class BridgeFlight:
         """Send the autopilot one inertial sample; return whether it was a new one.
 
         Then `speeds` holds its answer, or stays unchanged if the wait for it timed out. Raises
-        UserError if the autopilot is lost or the mission fails.
+        UserError if the autopilot is lost or the mission fails, ValueError if the stamp is more
+        than `LONGEST_GAP_NS` after the last: no autopilot survives such a step.
         """
         if stamp_ns <= self.stamp_ns:
             self.counters.n_repeated += 1
             return False
+        if self.counters.n_steps and stamp_ns - self.stamp_ns > LONGEST_GAP_NS:
+            raise ValueError(
+                f"its stamp, {to_seconds(stamp_ns):.3f} s, is {LONGEST_GAP_NS // 10**9} s or more "
+                f"after the last, {to_seconds(self.stamp_ns):.3f} s; start both sides anew"
+            )
         self.client.poll(stamp_ns)
         time_us = stamp_ns // 1000
         sensors = self._sensor_frame(time_us, specific_force, angular_velocity)
