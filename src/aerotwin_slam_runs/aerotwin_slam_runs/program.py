@@ -3,7 +3,9 @@
 """A program in a folder of its own: started, measured, ended in time, its output in a log."""
 
 import os
+import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -47,7 +49,9 @@ def run_program(
     """Run a program in a folder until it ends, or its time or the space of the folder is used up.
 
     It has no input, and its output goes into `log`. `on_wait` is called with the wall time so far
-    [s]. Nothing that it started outlives the call, or a caller that is killed.
+    [s]. Its environment is `environment` over that of this process, of which a program made by
+    others gets what the user's shell has (`callers_environment`). Nothing that it started outlives
+    the call, or a caller that is killed.
 
     Raises `UserError` if it cannot be started.
     """
@@ -56,8 +60,9 @@ def run_program(
     with log.open("wb") as output:
         program = MeasuredProgram(
             command, mark=_MARK, patience_s=PATIENCE_S, cwd=folder,
-            env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=output,
-            stderr=subprocess.STDOUT, start_new_session=True,
+            env={**callers_environment(command[0], os.environ), **environment},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            start_new_session=True,
         )  # fmt: skip
         with program, ResourceRecorder(pid=program.popen.pid) as recorder:
             while program.popen.poll() is None and not problem:
@@ -89,6 +94,36 @@ def run_program(
         problem=problem,
         log=log,
     )
+
+
+def callers_environment(program: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a program without what this workspace has added.
+
+    A Python of its own would import the packages of this workspace, and a C++ program load the
+    libraries of its ROS wheels. What lies in the virtual environment of this Python gets all.
+    """
+    found, kept = shutil.which(program, path=environment.get("PATH")), dict(environment)
+    if found is None or _is_in_own_environment(found):
+        return kept
+    for name in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH"):
+        entries = [entry for entry in environment.get(name, "").split(os.pathsep) if entry]
+        left = [entry for entry in entries if not _is_in_own_environment(entry)]
+        if name == "PYTHONPATH":
+            left = [entry for entry in left if not any(Path(entry).glob("aerotwin_*"))]
+        if left != entries:
+            kept[name] = os.pathsep.join(left)
+            if not left:
+                del kept[name]
+    kept.pop("_ROS_WHEELS_BOOTSTRAP_COMPLETE", None)  # those wheels are not on its path
+    if _is_in_own_environment(kept.get("VIRTUAL_ENV", "/")):
+        del kept["VIRTUAL_ENV"]
+    return kept
+
+
+def _is_in_own_environment(path: str) -> bool:
+    """Return whether a path lies in the virtual environment of this Python, if it runs in one."""
+    is_virtual = sys.prefix != sys.base_prefix
+    return is_virtual and Path(path).absolute().is_relative_to(sys.prefix)
 
 
 def _bytes_below(folder: Path) -> int:
