@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file in config/ is loaded by the dataclass that reads it in use."""
 
+import re
 from dataclasses import MISSING
 from pathlib import Path
 
@@ -267,6 +268,28 @@ def test_a_launch_argument_has_the_default_of_the_parameter_it_sets(path):
             if yaml.safe_load(given or "''") != default:
                 others.add(parameter["name"])
     assert others == OF_THE_SCENARIO.get(path.name.removesuffix(".launch.yaml"), set())
+
+
+UNITS = {
+    "m_s": "m/s", "m": "m", "s": "s", "hz": "Hz", "px": "px", "deg": "deg", "width": "px",
+    "height": "px",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.name)
+def test_a_launch_argument_says_its_unit_and_what_none_means(path):
+    """A reader of --show-args knows neither the name of the parameter nor its unit."""
+    unclear = []
+    for argument in (a["arg"] for a in read_yaml(path)["launch"] if "arg" in a):
+        name, text = argument["name"], argument["description"]
+        if (end := re.search("_(m_s|m|s|hz|px|deg|width|height)$", name)) is not None:
+            unit = UNITS[end[1]]
+            if f"[{unit}]" not in text:
+                unclear.append(f"{name}: [{unit}] is not in '{text}'")
+        choices = {choice["value"] for choice in argument.get("choice", ())}
+        if argument.get("default") == "none" and not choices and "none = " not in text:
+            unclear.append(f"{name}: what none means is not in '{text}'")
+    assert not unclear, "\n".join(unclear)
 
 
 def _parameters_of(executable):
