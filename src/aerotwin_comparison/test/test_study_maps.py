@@ -33,3 +33,18 @@ def test_a_mesh_is_judged_by_its_surface_not_by_its_vertices(tmp_path):
     assert found["map_share_percent"] == 100.0
     # Voxel centres of the model lie within half an edge of it.
     assert found["map_mean_m"] == pytest.approx(0.1, abs=0.06)
+    assert "map_floor_m" not in found  # a cloud has no surface to sample
+
+
+def test_the_floor_of_a_perfect_map_stands_beside_its_score(tmp_path):
+    """A square in voxels: the surface itself scores the mean distance to the voxel centres."""
+    corners = "v 0 0 0\nv 10 0 0\nv 10 10 0\nv 0 10 0\nf 1 2 3\nf 1 3 4\n"
+    (tmp_path / "model.obj").write_text(corners)
+    run = StudyRun(
+        method="m", sequence="s", map=str(tmp_path / "model.obj"),
+        model=str(tmp_path / "model.obj"),
+    )  # fmt: skip
+    choices = MapProtocol(align="none", voxel_m=0.5, floor_spacing_m=0.1)
+    found = map_scores(run, Protocol(name="p", part="map", choices=choices))
+    assert 0.1 < found["map_floor_m"] < 0.5
+    assert found["map_floor_m"] == pytest.approx(found["map_mean_m"], rel=0.05)

@@ -129,7 +129,7 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
     add(
         "--placed",
         action="store_true",
-        help="the map (after --initial, --initial-from) is where it belongs: judge it unaligned",
+        help="the map (after --initial, --initial-from) is where it belongs: judge it as placed",
     )
     add(
         "--region",

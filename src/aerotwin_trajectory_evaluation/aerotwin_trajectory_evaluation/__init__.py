@@ -4,8 +4,8 @@
 
 Reference and estimate are `aerotwin_core.Trajectory` objects with poses of the same body. Scores
 are those of evo (APE, RPE) and the segment drift of KITTI and rpg, with coverage; an aligned score
-always comes with the unaligned one and with what the alignment removed. Names are imported lazily:
-scoring from the command line loads no report code.
+always comes with the one as given or placed and with what the alignment removed. Names are
+imported lazily: scoring from the command line loads no report code.
 """
 
 from typing import TYPE_CHECKING

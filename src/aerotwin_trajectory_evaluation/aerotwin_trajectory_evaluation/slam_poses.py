@@ -136,7 +136,7 @@ def place_estimate(
         ),
         text=f"the frame of the estimate ({frame or 'not named'}) is not known to be that of the "
         f"truth ({of_truth or 'not named'}): its first pose was put onto the truth, and nothing "
-        "else was fitted before the unaligned scores",
+        "else was fitted before the scores as placed",
     )
 
 

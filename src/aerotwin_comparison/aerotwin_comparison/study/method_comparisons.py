@@ -64,7 +64,7 @@ def method_comparisons_of(
     methods = list(dict.fromkeys(s.run.method for s in scored))
     pairs = [(a, b) for i, a in enumerate(methods) for b in methods[i + 1 :]]
     duels = []
-    for quantity in QUANTITIES:
+    for quantity in (each for each in QUANTITIES if each.better):
         found = [
             (a, b, *compared)
             for a, b in pairs

@@ -27,7 +27,7 @@ from aerotwin_trajectory_evaluation.declared_metrics import RESOURCE_METRICS, TR
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """One score: key in JSON and CSV, heading, unit, decimals, which direction is better."""
+    """One score: key in JSON and CSV, heading, unit, decimals, the better direction, if any."""
 
     key: str
     label: str
@@ -89,6 +89,8 @@ QUANTITIES = (
         hint="size of the scale that sim3 takes away; – for other alignments",
     ),
     _declared(_MAP["correspondences.mean_m"], "map_mean_m", "map mean", 4, "of correspondences"),
+    Quantity(key="map_floor_m", label="map floor", unit="m", digits=4, better="",
+             hint="map mean of a perfect map: what voxels alone make", metric=_MAP["floor.mean_m"]),
     _declared(_MAP["correspondences.std_m"], "map_std_m", "map deviation", 4, "of correspondences"),
     _declared(_MAP["planes.distance.rmse_m"], "map_plane_rmse_m", "map to planes", 4,
               "RMS distance to planes through a cloud: its spacing is left out"),
@@ -237,6 +239,9 @@ def map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, floa
         "map_std_m": float(kept.std()),
         "map_share_percent": 100.0 * len(kept) / len(found.points_map),
     }
+    floor_m = _number(found.metrics(), "floor", "mean_m")
+    if floor_m is not None:
+        scores["map_floor_m"] = floor_m
     if found.planes is not None:
         scores["map_plane_rmse_m"] = rms(found.planes.to_planes)
     return scores

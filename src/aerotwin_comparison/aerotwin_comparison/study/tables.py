@@ -85,7 +85,9 @@ def _shown(cell: Cell | None) -> str:
 
 
 def _best(study: Study, methods: list[str], sequence: str, quantity: Quantity) -> int | None:
-    """Return the row of the best method; None if no other has the score, or one is equally good."""
+    """Return the row of the best method; None without one alone."""
+    if not quantity.better:
+        return None
     sign = 1.0 if quantity.better == "lower" else -1.0
     found = []
     for row, method in enumerate(methods):
