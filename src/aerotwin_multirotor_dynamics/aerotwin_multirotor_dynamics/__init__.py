@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         airframe_names,
         load_airframe,
     )
+    from aerotwin_multirotor_dynamics.damage import jam_rotor, set_lost_cells, set_rotor_health
     from aerotwin_multirotor_dynamics.derived import (
         DerivedQuantities,
         air_density_ratio,

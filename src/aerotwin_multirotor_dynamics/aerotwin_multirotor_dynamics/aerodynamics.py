@@ -179,7 +179,7 @@ def make_air_wrench(thrust_model, drag_model):
             vx, vy, vz = ax + q * z - r * y_, ay + r * x - p * z, az + p * y_ - q * x
             start, desired = state[at.N_HEAD + i], state[at.N_HEAD + n_rotors + i]
             omega = lagged_speed(start, desired, up, down)
-            thrust = thrust_model(omega, vx, vy, vz, c)
+            thrust = rotor.thrust_share * thrust_model(omega, vx, vy, vz, c)
             lift = thrust
             if has_ground_effect:
                 lift = thrust * ground_gain(height, ux, uy, uz, x, y_, z, c)

@@ -153,7 +153,7 @@ def set_motors(state, c, u):
     n_rotors = c.n_rotors
     for i in range(n_rotors):
         desired = desired_speed(u[at.COMMAND + i], limit, c, u)
-        state[at.N_HEAD + n_rotors + i] = desired
+        state[at.N_HEAD + n_rotors + i] = c.rotors[i].speed_share * desired
 
 
 @part
@@ -173,14 +173,15 @@ def drain(state, c, h):
     if c.capacity_c <= 0.0:
         return
     if state[at.BATTERY_CHARGE] <= 0.0:
-        state[at.BATTERY_CURRENT], state[at.BATTERY_VOLTAGE] = 0.0, c.empty_voltage_v
+        state[at.BATTERY_CURRENT] = 0.0
+        state[at.BATTERY_VOLTAGE] = c.cell_share * c.empty_voltage_v
         return
     power = c.idle_power_w
     for i in range(at.N_HEAD, at.N_HEAD + c.n_rotors):
         torque = c.shaft_torque_per_thrust_m * c.thrust_coefficient_n_s2 * state[i] * state[i]
         power += state[at.AIR_DENSITY] * torque * state[i] * c.per_motor_efficiency
     span = c.full_voltage_v - c.empty_voltage_v
-    open_circuit = c.empty_voltage_v + span * state[at.BATTERY_CHARGE]
+    open_circuit = c.cell_share * (c.empty_voltage_v + span * state[at.BATTERY_CHARGE])
     # the smaller root of R I^2 - V_0 I + P = 0, written so that R may be zero; at most V_0 / 2R
     root = math.sqrt(max(0.0, open_circuit * open_circuit - 4.0 * c.resistance_ohm * power))
     current = 2.0 * power / (open_circuit + root)

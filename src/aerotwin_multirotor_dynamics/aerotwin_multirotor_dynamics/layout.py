@@ -66,6 +66,8 @@ _ROTOR = np.dtype(
         ("z_m", "f8"),
         ("spin", "f8"),
         ("rolling_n_s2", "f8"),  # coefficient of its rolling moment
+        ("speed_share", "f8"),  # of the commanded speed, that its motor reaches: 1 when sound
+        ("thrust_share", "f8"),  # of its thrust, that its propeller makes: 1 when sound
     ],
     align=True,
 )
@@ -96,6 +98,7 @@ CONSTANTS = np.dtype(
         ("capacity_c", "f8"),
         ("full_voltage_v", "f8"),
         ("empty_voltage_v", "f8"),
+        ("cell_share", "f8"),  # of its cells that are sound: 1 without a fault
         ("resistance_ohm", "f8"),
         ("per_motor_efficiency", "f8"),
         ("idle_power_w", "f8"),

@@ -40,6 +40,7 @@ def _pack_propulsion(airframe: Airframe, c: np.void) -> None:
     c["per_zero_thrust_axial_speed_s_m"] = 1.0 / axial if axial > 0.0 else 0.0
     c["capacity_c"] = battery.capacity_ah * SECONDS_PER_HOUR
     c["full_voltage_v"], c["empty_voltage_v"] = battery.full_voltage_v, battery.empty_voltage_v
+    c["cell_share"] = 1.0
     c["per_motor_efficiency"] = 1.0 / battery.motor_efficiency
     torque = battery.shaft_torque_per_thrust_m or propeller.torque_per_thrust_m
     c["shaft_torque_per_thrust_m"] = torque
@@ -48,6 +49,7 @@ def _pack_propulsion(airframe: Airframe, c: np.void) -> None:
         turn = rotor.spin if propeller.rolling_moment_follows_spin else 1
         row["x_m"], row["y_m"], row["z_m"] = rotor.position_m
         row["spin"], row["rolling_n_s2"] = rotor.spin, turn * propeller.rolling_coefficient_n_s2
+        row["speed_share"] = row["thrust_share"] = 1.0
 
 
 def _pack_contact(contact: Contact, c: np.void) -> None:

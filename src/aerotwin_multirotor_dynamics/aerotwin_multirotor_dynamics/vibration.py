@@ -135,6 +135,7 @@ class RotorVibration:
 
     def __init__(self, airframe: Airframe, rng: np.random.Generator, *, level: float = 1.0) -> None:
         v, n_rotors = airframe.vibration, len(airframe.rotors)
+        self._axial_share = v.axial_share
         self._use(np.zeros(1, VIBRATION))
         own = self._record
         own["per_mass_1_kg"] = 1.0 / airframe.mass_kg
@@ -150,8 +151,9 @@ class RotorVibration:
             sine, cosine = math.sin(math.pi * u), math.cos(math.pi * u)
             row["half_turns"], row["sine"], row["cosine"] = u, sine, cosine
             row["blade_sine"], row["blade_cosine"] = blade_angle(sine, cosine, v.n_blades)
-            row["imbalance_kg_m"], row["axial_kg_m"] = imbalance, v.axial_share * imbalance
             row["position_m"], row["spin"] = rotor.position_m, rotor.spin
+            row["imbalance_kg_m"], row["axial_kg_m"] = imbalance, v.axial_share * imbalance
+        self._sound_kg_m = rows["imbalance_kg_m"].copy()
 
     def _use(self, array: np.ndarray) -> None:
         self._record, self._memory = array[0], array.view(np.float64)
@@ -160,6 +162,12 @@ class RotorVibration:
         """Move into another array of one `VIBRATION`."""
         array[0] = self._record
         self._use(array)
+
+    def damage_rotor(self, rotor: int, imbalance_kg_m: float) -> None:
+        """Set the imbalance [kg m] that a damaged rotor has beside that of a sound one."""
+        row = self._record["rotors"][rotor]
+        row["imbalance_kg_m"] = self._sound_kg_m[rotor] + imbalance_kg_m
+        row["axial_kg_m"] = self._axial_share * row["imbalance_kg_m"]
 
     def felt(self, dt: float, state: ArrayLike) -> np.ndarray:
         """Return the sensed motion (9,) over the last dt [s], for a state array at its end.
