@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""All kinds of faults, by the names that scenario files use."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.foreign_text import printable
+from aerotwin_core.parameters import load_parameters
+from aerotwin_faults.air import Gust, Microburst, WindShear
+from aerotwin_faults.fault import Fault
+from aerotwin_faults.inertial import (
+    BarometerError,
+    BarometerLoss,
+    BarometerStuck,
+    ImuBias,
+    ImuSaturation,
+    ImuStuck,
+    MagnetometerDisturbance,
+    MagnetometerLoss,
+    MagnetometerStuck,
+)
+from aerotwin_faults.links import CompanionDelay, CompanionLoss, GroundStationLoss
+from aerotwin_faults.navigation import (
+    GnssJamming,
+    GnssJump,
+    GnssLoss,
+    GnssSpoofing,
+    SlamFreeze,
+    SlamJump,
+    SlamLoss,
+)
+from aerotwin_faults.rotors import BatteryCellLoss, MotorJam, MotorPower, PropellerDamage
+
+KINDS: Mapping[str, type[Fault]] = {
+    "motor_power": MotorPower,
+    "motor_jam": MotorJam,
+    "propeller_damage": PropellerDamage,
+    "battery_cell_loss": BatteryCellLoss,
+    "gnss_loss": GnssLoss,
+    "gnss_jump": GnssJump,
+    "gnss_spoofing": GnssSpoofing,
+    "gnss_jamming": GnssJamming,
+    "imu_bias": ImuBias,
+    "imu_stuck": ImuStuck,
+    "imu_saturation": ImuSaturation,
+    "barometer_loss": BarometerLoss,
+    "barometer_stuck": BarometerStuck,
+    "barometer_error": BarometerError,
+    "magnetometer_loss": MagnetometerLoss,
+    "magnetometer_stuck": MagnetometerStuck,
+    "magnetometer_disturbance": MagnetometerDisturbance,
+    "slam_loss": SlamLoss,
+    "slam_jump": SlamJump,
+    "slam_freeze": SlamFreeze,
+    "companion_loss": CompanionLoss,
+    "companion_delay": CompanionDelay,
+    "ground_station_loss": GroundStationLoss,
+    "gust": Gust,
+    "wind_shear": WindShear,
+    "microburst": Microburst,
+}
+
+
+def load_fault(kind: str, values: Mapping[str, Any] | None, *, where: str) -> Fault:
+    """Return a fault from its kind and the values of its parameters.
+
+    `where` is the origin of the values, for messages. Raises `ParameterError` if there is no such
+    kind, or a value is unknown, of a wrong type or out of range.
+    """
+    if kind not in KINDS:
+        near = difflib.get_close_matches(str(kind), KINDS, n=3)
+        known = f"did you mean {', '.join(near)}?" if near else f"known are {', '.join(KINDS)}"
+        raise ParameterError(f"{where}: no fault '{printable(str(kind), 60)}'; {known}")
+    return load_parameters(KINDS[kind], values, where=where)
