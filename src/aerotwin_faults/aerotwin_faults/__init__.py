@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_faults.air import AirEffect, Gust, Microburst, WindShear
+    from aerotwin_faults.air import AirEffect, Microburst, WindGust, WindShear
     from aerotwin_faults.fault import Course, Fault, Moment
     from aerotwin_faults.inertial import (
         BarometerError,

@@ -32,7 +32,7 @@ class AirEffect(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gust(Fault):
+class WindGust(Fault):
     """A gust: it rises and falls as one minus cosine, each in ramp_s, and lasts duration_s."""
 
     place: ClassVar[str] = AIR

@@ -9,7 +9,7 @@ from typing import Any
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.parameters import load_parameters
-from aerotwin_faults.air import Gust, Microburst, WindShear
+from aerotwin_faults.air import Microburst, WindGust, WindShear
 from aerotwin_faults.fault import Fault
 from aerotwin_faults.inertial import (
     BarometerError,
@@ -58,7 +58,7 @@ KINDS: Mapping[str, type[Fault]] = {
     "companion_loss": CompanionLoss,
     "companion_delay": CompanionDelay,
     "ground_station_loss": GroundStationLoss,
-    "gust": Gust,
+    "gust": WindGust,
     "wind_shear": WindShear,
     "microburst": Microburst,
 }
