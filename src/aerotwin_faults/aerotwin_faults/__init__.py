@@ -3,7 +3,7 @@
 """Faults of rotors, battery, sensors and links, and weather that comes and goes.
 
 A `Fault` is a frozen record of parameters; its `effect` changes readings, conditions or wind at
-the moments of a `Course`, which has a beginning, a ramp and a duration. Nothing here knows a
+the moments of its `FaultTiming`: a beginning, a ramp, a duration. Nothing here knows a
 simulator: the same faults can be laid over recorded readings. Axes are those of `map` (east, north,
 up) and of the body (ahead, left, up); everything is SI.
 """
@@ -14,7 +14,7 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_faults.air import AirEffect, Microburst, WindGust, WindShear
-    from aerotwin_faults.fault import Course, Fault, Moment
+    from aerotwin_faults.fault import ActiveFault, Fault, FaultTiming, Moment, activated
     from aerotwin_faults.inertial import (
         BarometerError,
         BarometerLoss,

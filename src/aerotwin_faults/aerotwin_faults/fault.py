@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What all faults have in common: parameters, a place, and a course in time."""
+"""What all faults have in common: parameters, a place, and a timing."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ COMPANION, GROUND_STATION, AIR = "companion", "ground_station", "air"
 
 
 class Moment(NamedTuple):
-    """An instant in the course of a fault.
+    """An instant of a fault.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Moment(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Course:
+class FaultTiming:
     """When a fault begins, how it grows, and when it ends.
 
     From `begin_ns` on the level grows linearly to 1 within `ramp_s`, at once if that is 0; after
@@ -79,5 +79,26 @@ class Fault:
     place: ClassVar[str]
 
     def effect(self, rng: np.random.Generator) -> Any:
-        """Return what applies it during one course; `rng` is its own."""
+        """Return what applies it from its beginning to its end; `rng` is its own."""
         return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActiveFault:
+    """A fault that has begun or will begin, with its effect."""
+
+    name: str
+    fault: Fault
+    timing: FaultTiming
+    effect: Any
+
+    def moment(self, stamp_ns: int) -> Moment | None:
+        """Return the moment of an instant [ns]; None before the beginning and after the end."""
+        return self.timing.moment(stamp_ns)
+
+
+def activated(
+    name: str, fault: Fault, timing: FaultTiming, rng: np.random.Generator
+) -> ActiveFault:
+    """Return a fault with a fresh effect."""
+    return ActiveFault(name=name, fault=fault, timing=timing, effect=fault.effect(rng))
