@@ -150,7 +150,7 @@ class Gnss:
         normals = self._rng.standard_normal((5, 3))
         self._wander(dt, normals, self._rng.random())
         if any(start <= self._time_s < end for start, end in self.parameters.outages_s):
-            return self._no_fix()
+            return self.no_fix()
         error = self.correlated_error_m + self.multipath_m + self._white * normals[0]
         latitude, longitude, altitude = self._projection.to_geodetic(np.add(p_map, error))
         velocity_error = self._velocity_walk + self._velocity_white * normals[1]
@@ -194,7 +194,9 @@ class Gnss:
         if chance < -math.expm1(-dt / p.multipath_interval_s):
             self._reflection = self._reflection_sigma * normals[4]
 
-    def _no_fix(self) -> GnssSample:
+    @staticmethod
+    def no_fix() -> GnssSample:
+        """Return the reading of a receiver without a fix."""
         return GnssSample(
             latitude_deg=math.nan,
             longitude_deg=math.nan,

@@ -3,12 +3,16 @@
 """External poses for the autopilot: simulated, from another node's topic, or none."""
 
 from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from aerotwin_core.messages import odometry_message, serialize, stamp_ns
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_faults import ActiveFault
+from aerotwin_faults.together import changed_pose
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.external_vision import VisionPose
 from aerotwin_sensor_models import (
@@ -47,7 +51,8 @@ class VisionTopic:
     `map`; an empty frame is read as `map`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, faults: Sequence[ActiveFault] = ()) -> None:
+        self._faults = faults
         self._waiting: list[VisionPose] = []
         self.n_refused = 0
 
@@ -66,7 +71,13 @@ class VisionTopic:
     def collect(self, step: TruthStep) -> list[VisionPose]:
         """Return the poses received since the last step."""
         came, self._waiting = self._waiting, []
-        return came
+        return list(self._faulty(came)) if self._faults else came
+
+    def _faulty(self, poses: list[VisionPose]) -> Iterator[VisionPose]:
+        for pose in poses:
+            found = changed_pose(self._faults, (pose.p_map, pose.q_map_body), 1000 * pose.time_us)
+            if found is not None:
+                yield replace(pose, p_map=found[0], q_map_body=found[1])
 
 
 class SimulatedVision:
@@ -76,8 +87,14 @@ class SimulatedVision:
     """
 
     def __init__(
-        self, parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str, start_ns: int
+        self,
+        parameters: SimulatorParameters,
+        sinks: SinkGroup,
+        vehicle: str,
+        start_ns: int,
+        faults: Sequence[ActiveFault] = (),
     ) -> None:
+        self._faults = faults
         preset = load_preset("external_vision", parameters.vision.preset)
         rng = seed_sequence(parameters.seed, parameters.fleet.instance, "external_vision")
         self._sensor = ExternalVision(preset, rng)
@@ -98,6 +115,12 @@ class SimulatedVision:
             sample = self._sensor.sample(
                 elapsed_s, truth[layout.POSITION], truth[layout.QUATERNION]
             )
+            if self._faults:
+                pose = (sample.p_map_body, sample.q_map_body)
+                found = changed_pose(self._faults, pose, stamp)
+                if found is None:
+                    continue
+                sample = replace(sample, p_map_body=found[0], q_map_body=found[1])
             self._in_flight.append((stamp, sample))
         delivered = []
         while self._in_flight and self._in_flight[0][0] + self._delay_ns <= step.end_ns:
@@ -134,12 +157,16 @@ class SimulatedVision:
 
 
 def make_vision(
-    parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str = "", start_ns: int = 0
+    parameters: SimulatorParameters,
+    sinks: SinkGroup,
+    vehicle: str = "",
+    start_ns: int = 0,
+    faults: Sequence[ActiveFault] = (),
 ) -> Vision:
-    """Return the source of poses that the parameters select."""
+    """Return the source of poses that the parameters select; `faults` at place `pose` change it."""
     if parameters.vision.source == "simulated":
-        return SimulatedVision(parameters, sinks, vehicle, start_ns)
-    return VisionTopic() if parameters.vision.source == "topic" else NoVision()
+        return SimulatedVision(parameters, sinks, vehicle, start_ns, faults)
+    return VisionTopic(faults) if parameters.vision.source == "topic" else NoVision()
 
 
 def _from_odometry(message: Any) -> VisionPose | None:

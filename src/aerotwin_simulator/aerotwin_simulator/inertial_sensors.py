@@ -4,12 +4,15 @@
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_faults.fault import BAROMETER, GNSS, IMU, MAGNETOMETER
+from aerotwin_faults.together import change_reading, gnss_error
 from aerotwin_multirotor_dynamics import (
     Airframe,
     Multirotor,
@@ -43,6 +46,7 @@ from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, PRESSURE, Readings
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
+from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 _PLACES = (slice(0, 6), FIELD, slice(PRESSURE, PRESSURE + 2))
 """Readings of IMU, magnetometer and barometer."""
@@ -71,7 +75,8 @@ class InertialSensors:
     IMU, magnetometer and barometer that are due once per step are sampled by the compiled step
     itself (`in_step`, a sum of `aerotwin_sensor_models.layout.IMU` and so on); those with another
     rate, and the GNSS, here. `outputs` are topic and message of the three. The magnetic field at
-    `origin`, that of map, holds for the whole flight; the rotors of `airframe` vibrate the IMU.
+    `origin`, that of map, holds for the whole flight; the rotors of `airframe` vibrate the IMU, by
+    `vibration`. `faults` change the readings.
     """
 
     def __init__(
@@ -82,12 +87,16 @@ class InertialSensors:
         vehicle: str = "",
         start_ns: int = 0,
         airframe: Airframe | None = None,
+        faults: VehicleFaults | None = None,
     ) -> None:
         self._sinks = sinks
-        self._vibration: RotorVibration | None = None
+        faults = faults or VehicleFaults()
+        self._faults = [faults.of(place) for place in (IMU, MAGNETOMETER, BAROMETER)]
+        self._gnss_faults = faults.of(GNSS)
+        self.vibration: RotorVibration | None = None
         if airframe is not None:
             p = parameters
-            self._vibration = seeded_vibration(
+            self.vibration = seeded_vibration(
                 airframe, p.seed, p.fleet.instance, p.sensors.vibration
             )
         self._step_s = parameters.step_s
@@ -111,6 +120,8 @@ class InertialSensors:
         if parameters.sensors.gnss != NO_GNSS:
             preset = load_preset("gnss", parameters.sensors.gnss)
             rng = seed_sequence(parameters.seed, parameters.fleet.instance, "gnss")
+            number = parameters.fleet.instance
+            self._fault_rng = seed_sequence(parameters.seed, number, "gnss_faults")
             self._gnss = Gnss(preset, rng, LocalTangentPlane(origin))
             self._gnss_delay_ns = from_seconds(preset.delay_s)
             self._gnss_due = _Due(preset.rate_hz, start_ns)
@@ -138,7 +149,7 @@ class InertialSensors:
             self.unit,
             step_s=self._step_s,
             due=self.in_step,
-            vibration=self._vibration if self.in_step & sensed.IMU else None,
+            vibration=self.vibration if self.in_step & sensed.IMU else None,
         )
 
     def first_readings(self, step: TruthStep) -> Readings:
@@ -162,16 +173,21 @@ class InertialSensors:
     def _collect(self, k: int, readings: Readings) -> int | None:
         """Publish the samples of sensor k in the step; return the stamp of the last, if any."""
         step, due, is_sampled = readings.step, self._dues[k], bool(self.in_step & 1 << k)
-        stamps_ns = [step.end_ns] if is_sampled else due.times(step)
+        stamps_ns, read_ns = [step.end_ns] if is_sampled else due.times(step), None
         for stamp_ns in stamps_ns:
             if not is_sampled:
                 sample = self._samplers[k](due.elapsed_s(stamp_ns), step.at(stamp_ns))
                 readings.values[_PLACES[k]] = sample
+            if self._faults[k] and not change_reading(
+                self._faults[k], readings.values[_SENT[k]], stamp_ns
+            ):
+                continue
+            read_ns = stamp_ns
             if not self._sinks.is_empty:
                 topic, message = self.outputs[k]
                 cdr = message.pack(stamp_ns, readings.values[_SENT[k]].tolist())
                 self._sinks.publish_cdr(topic, stamp_ns, cdr)
-        return stamps_ns[-1] if stamps_ns else None
+        return read_ns
 
     def _sample_imu(self, elapsed_s: float, truth: np.ndarray) -> np.ndarray:
         force, rate, turning = self._felt(elapsed_s, truth)
@@ -179,8 +195,8 @@ class InertialSensors:
 
     def _felt(self, elapsed_s: float, truth: np.ndarray) -> Sequence[np.ndarray]:
         """Return specific force, angular velocity and its rate at the IMU, with vibration."""
-        if self._vibration is not None:
-            return list(self._vibration.felt(elapsed_s, truth).reshape(3, 3))
+        if self.vibration is not None:
+            return list(self.vibration.felt(elapsed_s, truth).reshape(3, 3))
         places = layout.SPECIFIC_FORCE, layout.ANGULAR_VELOCITY, layout.ANGULAR_ACCELERATION
         return [truth[place] for place in places]
 
@@ -196,7 +212,11 @@ class InertialSensors:
         for stamp_ns in self._gnss_due.times(step):
             truth = step.at(stamp_ns)
             elapsed = self._gnss_due.elapsed_s(stamp_ns)
-            fix = gnss.sample(elapsed, truth[layout.POSITION], truth[layout.VELOCITY])
+            p_map, v_map = truth[layout.POSITION], truth[layout.VELOCITY]
+            if self._gnss_faults:
+                fix = self._faulty_fix(gnss, elapsed, stamp_ns, p_map, v_map)
+            else:
+                fix = gnss.sample(elapsed, p_map, v_map)
             self._gnss_in_flight.append((stamp_ns, fix))
         queue = self._gnss_in_flight
         while queue and queue[0][0] + self._gnss_delay_ns <= step.end_ns:
@@ -208,6 +228,25 @@ class InertialSensors:
                 if fix.has_fix:
                     cdr = velocity_bytes(stamp_ns, fix)
                     self._sinks.publish_cdr(self._velocity_topic, step.end_ns, cdr)
+
+    def _faulty_fix(
+        self, gnss: Gnss, elapsed_s: float, stamp_ns: int, p_map: np.ndarray, v_map: np.ndarray
+    ) -> GnssSample:
+        """Return a reading under the faults of the receiver."""
+        error = gnss_error(self._gnss_faults, stamp_ns)
+        noise = self._fault_rng.standard_normal((2, 3))
+        fix = gnss.sample(
+            elapsed_s,
+            p_map + error.shift_m + error.noise_m * noise[0],
+            v_map + error.shift_m_s + error.noise_m_s * noise[1],
+        )
+        if not (fix.has_fix and error.has_fix):
+            return gnss.no_fix()
+        return replace(
+            fix,
+            position_std_m=np.hypot(fix.position_std_m, error.noise_m),
+            velocity_std_m_s=np.hypot(fix.velocity_std_m_s, error.noise_m_s),
+        )
 
 
 def _outputs(

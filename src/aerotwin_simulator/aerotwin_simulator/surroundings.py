@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Environment of a vehicle: the world it shares with others, the ground below it, the air."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_faults import ActiveFault
+from aerotwin_faults.together import added_wind
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_rendering import WorldQueries
@@ -66,9 +68,17 @@ class GroundTracker:
 
 
 class Air:
-    """Updates the wind in the inputs (m,) of a vehicle's dynamics, with gusts of its own."""
+    """Updates the wind in the inputs (m,) of a vehicle's dynamics, with gusts of its own.
 
-    def __init__(self, parameters: SimulatorParameters, inputs: np.ndarray) -> None:
+    `faults` at place `air` come on top; the list may grow and shrink.
+    """
+
+    def __init__(
+        self,
+        parameters: SimulatorParameters,
+        inputs: np.ndarray,
+        faults: Sequence[ActiveFault] = (),
+    ) -> None:
         wind = WindParameters(
             east_m_s=parameters.wind.east_m_s,
             north_m_s=parameters.wind.north_m_s,
@@ -82,13 +92,23 @@ class Air:
         self._inputs = inputs
         self._place = slice(layout.WIND, layout.WIND + 3)
         self._is_steady = wind.is_steady
-        inputs[self._place] = (wind.east_m_s, wind.north_m_s, wind.up_m_s)
+        self._steady_map = np.array([wind.east_m_s, wind.north_m_s, wind.up_m_s])
+        inputs[self._place] = self._steady_map
+        self._faults, self._has_added = faults, False
 
-    def blow(self, state: np.ndarray) -> None:
+    def blow(self, state: np.ndarray, stamp_ns: int) -> None:
         """Advance the wind to the next step, at a vehicle's height and airspeed."""
-        if self._is_steady:
+        is_changed = self._faults or self._has_added
+        if self._is_steady and not is_changed:
             return
         place, inputs = self._place, self._inputs
         height = float(state[layout.POSITION.start + 2] - inputs[layout.GROUND_POINT + 2])
-        airspeed = float(np.linalg.norm(state[layout.VELOCITY] - inputs[place]))
-        inputs[place] = self._wind.sample(self._step_s, height, airspeed)
+        if self._is_steady:
+            inputs[place] = self._steady_map
+        else:
+            airspeed = float(np.linalg.norm(state[layout.VELOCITY] - inputs[place]))
+            inputs[place] = self._wind.sample(self._step_s, height, airspeed)
+        if is_changed:
+            p_map = state[layout.POSITION]
+            inputs[place] += added_wind(self._faults, p_map, height, stamp_ns)
+            self._has_added = bool(self._faults)

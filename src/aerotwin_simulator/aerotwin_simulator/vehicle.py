@@ -13,6 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
+from aerotwin_faults.fault import AIR, POSE
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
@@ -40,6 +41,7 @@ from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_set
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
 from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
+from aerotwin_simulator.vehicle_faults import BodyDamage, VehicleFaults
 
 STATUS_RATE_HZ = 1.0
 ESTIMATE_RATE_HZ = 20.0
@@ -53,6 +55,7 @@ class SimulatedVehicle:
 
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
     `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
+    `faults` are those that act on it; a reset ends them.
     Raises UserError if its start lies outside the world or a parameter names what does not exist.
     """
 
@@ -65,6 +68,7 @@ class SimulatedVehicle:
         self._n_rotors = len(self._airframe.rotors)
         self._outline = np.vstack(frame_lines(self._airframe))
         self._mission = mission_of(plan)
+        self.faults = VehicleFaults(self._airframe)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
@@ -151,6 +155,7 @@ class SimulatedVehicle:
         )
         self._p_map_start = position
         origin, airframe = around.world.origin, self._airframe
+        self.faults.clear()
         self.body = Multirotor(
             airframe,
             p_map_body=position,
@@ -158,11 +163,14 @@ class SimulatedVehicle:
             origin_altitude_m=origin.altitude_m,
         )
         self._sensors = InertialSensors(
-            parameters, origin, self._sinks, self.name, stamp_ns, airframe
+            parameters, origin, self._sinks, self.name, stamp_ns, airframe, faults=self.faults
         )
         self._battery = BatteryMonitor(self._airframe, self._sinks, self.name, stamp_ns)
-        self._vision = make_vision(parameters, self._sinks, self.name, stamp_ns)
+        self._vision = make_vision(
+            parameters, self._sinks, self.name, stamp_ns, faults=self.faults.of(POSE)
+        )
         self._mover = self._sensors.on(self.body)
+        self._damage = BodyDamage(self.faults, self.body, self._sensors.vibration)
         self._extra = ExtraSensors(
             parameters,
             origin.altitude_m,
@@ -174,7 +182,7 @@ class SimulatedVehicle:
         )
         self._sinks.add(self._extra.topics)
         self._surface = GroundTracker(around.queries, self._mover.inputs)
-        self._air = Air(parameters, self._mover.inputs)
+        self._air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
         self._scanners = make_scanners(parameters, around.queries, self.name)
         self._watch = CollisionWatch(
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
@@ -324,7 +332,7 @@ class SimulatedVehicle:
         step = self._step
         step.start_ns, step.end_ns = begin_ns, end_ns
         try:
-            self._move()
+            self._move(begin_ns)
         except (FloatingPointError, ValueError) as error:
             self.end(f"it left what can be simulated: {error}", is_success=False)
             return
@@ -346,11 +354,12 @@ class SimulatedVehicle:
         self._readings.vision = self._vision.collect(step)
         self._pass_on(self._readings)
 
-    def _move(self) -> None:
+    def _move(self, begin_ns: int) -> None:
         mover = self._mover
         mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
         self._surface.update_ground(mover.state)
-        self._air.blow(mover.state)
+        self._air.blow(mover.state, begin_ns)
+        self._damage.apply(begin_ns)
         mover.step()
         if self._collision is None and (met := self._watch.check_state(mover.state)) is not None:
             self._collision = met

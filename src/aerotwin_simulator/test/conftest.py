@@ -11,6 +11,7 @@ import yaml
 from aerotwin_core.bag import BagReader
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import replaced, to_mapping
+from aerotwin_faults import activated, load_fault
 from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator import CameraSettings, Simulation, SimulatorParameters
@@ -37,6 +38,17 @@ CLIMBER = textwrap.dedent(
             self.samples.append((sample.stamp_ns, sample.dt, sample.specific_force_body is None))
             error, climb = self.height - sample.p_map_body[2], sample.v_map_body[2]
             self.is_finished = abs(error) < 0.1 and abs(climb) < 0.1
+            return [self.hover + 100.0 * error - 100.0 * climb] * 4
+
+
+    class Hoverer:
+        '''Climbs to 2 m and stays until the time is over.'''
+
+        def __init__(self, context):
+            self.hover = hover_speed_rad_s(context.airframe)
+
+        def step(self, sample):
+            error, climb = 2.0 - sample.p_map_body[2], sample.v_map_body[2]
             return [self.hover + 100.0 * error - 100.0 * climb] * 4
 
 
@@ -129,9 +141,12 @@ def controllers(tmp_path, monkeypatch) -> str:
 
 @pytest.fixture
 def fly(tmp_path, flat_world):
-    """Fly to the end without cameras; return the simulation and its bag."""
+    """Fly to the end without cameras; return the simulation and its bag.
 
-    def run(name: str = "flight", **parameters) -> tuple[Simulation, BagReader]:
+    `faults` are (kind, values of its parameters, timing), of the first vehicle.
+    """
+
+    def run(name: str = "flight", faults=(), **parameters) -> tuple[Simulation, BagReader]:
         folder: Path = tmp_path / name
         folder.mkdir()
         bag = BagSink(folder / "bag")
@@ -140,6 +155,10 @@ def fly(tmp_path, flat_world):
         simulation = None
         try:
             simulation = Simulation(values, flat_world, folder, [bag])
+            for kind, own, timing in faults:
+                fault = load_fault(kind, own, where="test")
+                rng = np.random.default_rng(values.seed)
+                simulation.vehicles[0].faults.add(activated(kind, fault, timing, rng))
             simulation.start()
             while simulation.outcome is None:
                 simulation.advance()

@@ -68,7 +68,7 @@ def test_the_ground_is_asked_for_at_every_step_near_it_and_less_often_above():
 def test_steady_wind_stands_in_the_inputs():
     inputs = np.zeros(N_INPUTS)
     air = Air(SimulatorParameters(wind=WindSettings(east_m_s=3.0, up_m_s=-1.0)), inputs)
-    air.blow(_state())
+    air.blow(_state(), 0)
     assert inputs[layout.WIND : layout.WIND + 3].tolist() == [3.0, 0.0, -1.0]
 
 
@@ -85,7 +85,7 @@ def test_gusts_are_those_of_the_wind_model_with_the_seed_of_the_vehicle():
     )
     before = np.array([0.0, 8.0, 0.0])
     for _ in range(50):
-        air.blow(_state(20.0, (1.0, 0.0, 0.0)))
+        air.blow(_state(20.0, (1.0, 0.0, 0.0)), 0)
         airspeed = float(np.linalg.norm(np.array([1.0, 0.0, 0.0]) - before))
         before = wind.sample(0.004, 20.0, airspeed)
         assert inputs[layout.WIND : layout.WIND + 3].tolist() == before.tolist()

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of one vehicle: who has which, and what those of rotors and battery do to its body."""
+
+from collections import defaultdict
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_faults import ActiveFault
+from aerotwin_faults.fault import BATTERY, ROTOR
+from aerotwin_faults.rotors import RotorHealth
+from aerotwin_faults.together import lost_cells, rotor_health
+from aerotwin_multirotor_dynamics import (
+    Airframe,
+    Multirotor,
+    RotorVibration,
+    jam_rotor,
+    set_lost_cells,
+    set_rotor_health,
+)
+
+SOUND = RotorHealth()
+
+
+class VehicleFaults:
+    """The faults of one vehicle by their place; whoever applies them holds the list of a place.
+
+    Those of rotors and battery need an airframe.
+    """
+
+    def __init__(self, airframe: Airframe | None = None) -> None:
+        self._airframe = airframe
+        self._by_place: defaultdict[str, list[ActiveFault]] = defaultdict(list)
+
+    def of(self, place: str) -> list[ActiveFault]:
+        """Return the list of a place, which stays the same object."""
+        return self._by_place[place]
+
+    def add(self, fault: ActiveFault) -> None:
+        """Add a fault.
+
+        Raises
+        ------
+        ParameterError
+            If the vehicle has no such rotor, or not as many cells.
+        """
+        self._check(fault)
+        self.of(fault.fault.place).append(fault)
+
+    def remove(self, name: str) -> None:
+        """End the faults of this name."""
+        for faults in self._by_place.values():
+            faults[:] = [fault for fault in faults if fault.name != name]
+
+    def clear(self) -> None:
+        """End all, as at a reset."""
+        for faults in self._by_place.values():
+            faults.clear()
+
+    def _check(self, fault: ActiveFault) -> None:
+        airframe = self._airframe
+        if airframe is None:
+            return
+        n_rotors, battery = len(airframe.rotors), airframe.battery
+        rotor, cells = getattr(fault.fault, "rotor", 0), getattr(fault.fault, "cells", 0)
+        if rotor >= n_rotors:
+            raise ParameterError(
+                f"{fault.name}: rotor: expected 0 to {n_rotors - 1} ({airframe.name}), found "
+                f"{rotor}"
+            )
+        if fault.fault.place == BATTERY and battery.capacity_ah == 0.0:
+            raise ParameterError(
+                f"{fault.name}: the airframe {airframe.name} has no battery model; give it one "
+                "with capacity_ah"
+            )
+        if cells >= battery.cells:
+            raise ParameterError(
+                f"{fault.name}: cells: expected fewer than {battery.cells} ({airframe.name}), "
+                f"found {cells}"
+            )
+
+
+class BodyDamage:
+    """Applies the faults of rotors and battery to a body, before each of its steps."""
+
+    def __init__(
+        self, faults: VehicleFaults, body: Multirotor, vibration: RotorVibration | None
+    ) -> None:
+        self._rotor_faults, self._battery_faults = faults.of(ROTOR), faults.of(BATTERY)
+        self._body, self._vibration = body, vibration
+        self._applied: dict[int, RotorHealth] = {}
+        self._n_lost_cells = 0.0
+
+    def apply(self, stamp_ns: int) -> None:
+        """Set the condition of rotors and battery at an instant [ns]."""
+        if self._rotor_faults or self._applied:
+            self._apply_to_rotors(stamp_ns)
+        if self._battery_faults or self._n_lost_cells:
+            n_lost = lost_cells(self._battery_faults, stamp_ns)
+            n_left = self._body.airframe.battery.cells - 1
+            self._n_lost_cells = min(n_lost, float(n_left))
+            set_lost_cells(self._body, self._n_lost_cells)
+
+    def _apply_to_rotors(self, stamp_ns: int) -> None:
+        found = rotor_health(self._rotor_faults, stamp_ns)
+        for rotor in found.keys() | self._applied.keys():
+            before, now = self._applied.get(rotor, SOUND), found.get(rotor, SOUND)
+            if now == before:
+                continue
+            set_rotor_health(
+                self._body, rotor, speed_share=now.speed_share, thrust_share=now.thrust_share
+            )
+            if self._vibration is not None:
+                self._vibration.damage_rotor(rotor, now.imbalance_kg_m)
+            if now.is_jammed and not before.is_jammed:
+                jam_rotor(self._body, rotor)
+        self._applied = found
