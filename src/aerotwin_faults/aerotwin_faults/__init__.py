@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of rotors, battery, sensors and links, and weather that comes and goes.
 
-A `Fault` is a frozen record of parameters; its `effect` changes readings, conditions or wind at
+A `Fault` is a frozen record of parameters; its `effect` changes readings, images, echoes or wind at
 the moments of its `FaultTiming`: a beginning, a ramp, a duration. Nothing here knows a
 simulator: the same faults can be laid over recorded readings. Axes are those of `map` (east, north,
 up) and of the body (ahead, left, up); everything is SI.
@@ -14,6 +14,17 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_faults.air import AirEffect, Microburst, WindGust, WindShear
+    from aerotwin_faults.cameras import (
+        CameraBlack,
+        CameraBlur,
+        CameraDelay,
+        CameraDirt,
+        CameraDropped,
+        CameraEffect,
+        CameraExposure,
+        CameraFault,
+        CameraFrozen,
+    )
     from aerotwin_faults.fault import ActiveFault, Fault, FaultTiming, Moment, activated
     from aerotwin_faults.inertial import (
         BarometerError,
@@ -53,6 +64,15 @@ if TYPE_CHECKING:
         PropellerDamage,
         RotorEffect,
         RotorHealth,
+    )
+    from aerotwin_faults.scanners import (
+        Echoes,
+        LidarDropout,
+        LidarLoss,
+        LidarRain,
+        RadarLoss,
+        ScannerEffect,
+        rain_extinction,
     )
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -14,6 +14,7 @@ ROTOR, BATTERY, GNSS, IMU, BAROMETER, MAGNETOMETER, POSE = (
     "rotor", "battery", "gnss", "imu", "barometer", "magnetometer", "pose",
 )  # fmt: skip
 COMPANION, GROUND_STATION, AIR = "companion", "ground_station", "air"
+CAMERA, LIDAR, RADAR = "camera", "lidar", "radar"
 
 
 class Moment(NamedTuple):

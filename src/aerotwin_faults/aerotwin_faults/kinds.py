@@ -10,6 +10,15 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.parameters import load_parameters
 from aerotwin_faults.air import Microburst, WindGust, WindShear
+from aerotwin_faults.cameras import (
+    CameraBlack,
+    CameraBlur,
+    CameraDelay,
+    CameraDirt,
+    CameraDropped,
+    CameraExposure,
+    CameraFrozen,
+)
 from aerotwin_faults.fault import Fault
 from aerotwin_faults.inertial import (
     BarometerError,
@@ -33,6 +42,7 @@ from aerotwin_faults.navigation import (
     SlamLoss,
 )
 from aerotwin_faults.rotors import BatteryCellLoss, MotorJam, MotorPower, PropellerDamage
+from aerotwin_faults.scanners import LidarDropout, LidarLoss, LidarRain, RadarLoss
 
 KINDS: Mapping[str, type[Fault]] = {
     "motor_power": MotorPower,
@@ -52,6 +62,17 @@ KINDS: Mapping[str, type[Fault]] = {
     "magnetometer_loss": MagnetometerLoss,
     "magnetometer_stuck": MagnetometerStuck,
     "magnetometer_disturbance": MagnetometerDisturbance,
+    "camera_black": CameraBlack,
+    "camera_blur": CameraBlur,
+    "camera_dirt": CameraDirt,
+    "camera_exposure": CameraExposure,
+    "camera_frozen": CameraFrozen,
+    "camera_dropped": CameraDropped,
+    "camera_delay": CameraDelay,
+    "lidar_loss": LidarLoss,
+    "lidar_dropout": LidarDropout,
+    "lidar_rain": LidarRain,
+    "radar_loss": RadarLoss,
     "slam_loss": SlamLoss,
     "slam_jump": SlamJump,
     "slam_freeze": SlamFreeze,

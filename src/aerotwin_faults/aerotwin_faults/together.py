@@ -11,6 +11,7 @@ import numpy as np
 from aerotwin_faults.fault import ActiveFault, Moment
 from aerotwin_faults.navigation import NO_SHIFT, GnssError, Pose
 from aerotwin_faults.rotors import RotorHealth
+from aerotwin_faults.scanners import Echoes
 
 
 def change_reading(faults: Sequence[ActiveFault], reading: np.ndarray, stamp_ns: int) -> bool:
@@ -91,6 +92,76 @@ def rotor_health(faults: Sequence[ActiveFault], stamp_ns: int) -> dict[int, Roto
 def lost_cells(faults: Sequence[ActiveFault], stamp_ns: int) -> float:
     """Return how many cells of the battery are lost."""
     return sum(effect.lost_cells(moment) for effect, moment in _acting(faults, stamp_ns))
+
+
+def lit_image(
+    faults: Sequence[ActiveFault], image: np.ndarray, eye: str, stamp_ns: int
+) -> tuple[np.ndarray, float]:
+    """Return the light of an image, and what the light of the scene is multiplied by.
+
+    The image and the eye are as `CameraEffect` says.
+    """
+    factor = 1.0
+    for effect, moment in _acting_on(faults, eye, stamp_ns):
+        image = effect.light(image, eye, moment)
+        factor *= effect.light_factor(moment)
+    return image, factor
+
+
+def found_depth(
+    faults: Sequence[ActiveFault], depth: np.ndarray, eye: str, stamp_ns: int
+) -> np.ndarray:
+    """Return what is found of measured depth, as `CameraEffect` says."""
+    for effect, moment in _acting_on(faults, eye, stamp_ns):
+        depth = effect.depth(depth, eye, moment)
+    return depth
+
+
+def sent_picture(
+    faults: Sequence[ActiveFault], picture: np.ndarray, eye: str, kind: str, stamp_ns: int
+) -> np.ndarray:
+    """Return what is sent instead of a picture, as `CameraEffect` says."""
+    for effect, moment in _acting_on(faults, eye, stamp_ns):
+        picture = effect.sent(picture, eye, kind, moment)
+    return picture
+
+
+def frame_delay_s(
+    faults: Sequence[ActiveFault], eye: str, name: str, stamp_ns: int
+) -> float | None:
+    """Return how much later an eye's images of a frame are sent [s]; None if never.
+
+    `name` is that of the camera, as `CameraEffect` says.
+    """
+    total_s = 0.0
+    for effect, moment in _acting_on(faults, eye, stamp_ns):
+        delay_s = effect.delay_s(stamp_ns, name, moment)
+        if delay_s is None:
+            return None
+        total_s += delay_s
+    return total_s
+
+
+def is_silent(faults: Sequence[ActiveFault], stamp_ns: int) -> bool:
+    """Return whether a lidar or radar sends nothing of the turn of a stamp [ns]."""
+    return any(effect.is_silent for effect, _ in _acting(faults, stamp_ns))
+
+
+def met_echoes(
+    faults: Sequence[ActiveFault], echoes: Echoes, directions_map: np.ndarray, stamp_ns: int
+) -> Echoes:
+    """Return what the beams of a lidar meet, as `ScannerEffect` says."""
+    for effect, moment in _acting(faults, stamp_ns):
+        echoes = effect.echoes(echoes, directions_map, stamp_ns, moment)
+    return echoes
+
+
+def _acting_on(
+    faults: Sequence[ActiveFault], eye: str, stamp_ns: int
+) -> Iterator[tuple[Any, Moment]]:
+    for effect, moment in _acting(faults, stamp_ns):
+        if effect.camera in ("", eye):
+            yield effect, moment
 
 
 def _acting(faults: Sequence[ActiveFault], stamp_ns: int) -> Iterator[tuple[Any, Moment]]:
