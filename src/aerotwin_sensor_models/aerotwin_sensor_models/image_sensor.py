@@ -83,23 +83,26 @@ class ImageSensor:
         *,
         camera_index: int,
         exposure: FrameExposure | None = None,
+        light: float = 1.0,
     ) -> np.ndarray:
         """Return a perfect image, linear in light, with the camera's errors.
 
         It is uint8, (h, w) or (h, w, 3). `stamp_ns` (simulated time) and `camera_index` select the
-        noise; neither is negative. `exposure` is that of the frame, by default the parameters'.
+        noise; neither is negative. `exposure` is that of the frame, by default the parameters';
+        the scene has `light` times the light of the image.
         """
         if image.dtype != np.uint8 or image.shape[:2] != self._shape or image.ndim > 3:
             raise ValueError(
                 f"image must be uint8 of {self._shape[1]} x {self._shape[0]} pixels, got "
                 f"{image.dtype} {image.shape}"
             )
-        if self._is_ideal:
+        if self._is_ideal and light == 1.0:
             return image.copy()
         pixels = self._blurred(np.ascontiguousarray(image)).reshape(self._share.size, -1)
         out = np.empty_like(pixels)
         key = counter_key(PICTURE, self._seed, camera_index, stamp_ns)
         response = self._response(stamp_ns, exposure)
+        response[0] *= light
         expose(pixels, self._share, response, normal_table(), key, out)
         return out.reshape(image.shape)
 

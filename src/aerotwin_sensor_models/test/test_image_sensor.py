@@ -275,6 +275,14 @@ def test_light_goes_by_ramps_and_steps(time_s, factor):
     assert light_at(ExposureParameters(light_curve=curve), time_s) == pytest.approx(factor)
 
 
+@pytest.mark.parametrize("noise", [QUIET, CameraNoiseParameters(read_noise_dn=2.0)])
+def test_more_light_of_the_scene_is_a_larger_exposure(noise):
+    image = np.arange(N, dtype=np.int64).astype(np.uint8).reshape(SHAPE)
+    exposed = take(sensor(noise, exposure=ExposureParameters(exposure=2.5)), image)
+    lit = sensor(noise).expose(image, 0, camera_index=0, light=2.5)
+    np.testing.assert_array_equal(lit, exposed)
+
+
 def test_light_flickers_as_a_sinusoid_on_top_of_its_curve():
     parameters = ExposureParameters(
         light_curve=((0.0, 2.0),), flicker_amplitude=0.25, flicker_hz=50.0

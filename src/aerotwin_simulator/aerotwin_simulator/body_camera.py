@@ -13,8 +13,11 @@ from aerotwin_core.camera_messages import camera_info_message, image_message
 from aerotwin_core.messages import serialize
 from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_core.time import Schedule, from_seconds
+from aerotwin_faults import ActiveFault
+from aerotwin_faults.together import found_depth, lit_image, sent_picture
 from aerotwin_rendering import CameraView, RenderedFrame
 from aerotwin_sensor_models import CameraParameters, FrameExposure
+from aerotwin_simulator.sent_frames import FrameQueue, SentFrame
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.world_follower import Renderer
 
@@ -91,7 +94,8 @@ class BodyCamera:
     Frame k is due at k / `rate_hz`; `seed` is that of the noise. `readout_s` is the time from the
     first row to the last of a rolling shutter; `parameters` are those of its preset. `infos` are
     the CameraInfo messages of the eyes, without a stamp. The eyes share an automatic exposure,
-    which follows the images of the first.
+    which follows the images of the first. `faults` are those at place `camera` of the vehicle; they
+    act on the light, on what is measured of it, and on frames that are sent.
     """
 
     def __init__(
@@ -116,6 +120,15 @@ class BodyCamera:
         self._blur = parameters.motion_blur() if longest_s > 0.0 else None
         self._lead_ns = from_seconds(0.5 * longest_s)
         self._shots: deque[_Shot] = deque()
+        self.faults: Sequence[ActiveFault] = ()
+        self._queue = FrameQueue(
+            {
+                topic: eye.name
+                for eye in self.eyes
+                for sinks in eye.sinks.values()
+                for topic in (sinks.info, sinks.image)
+            }
+        )
         self._n_threads = default_thread_count()
         self.infos = [
             camera_info_message(0, eye.frame_id, self._lens, eye.baseline_m) for eye in self.eyes
@@ -134,6 +147,7 @@ class BodyCamera:
     def restart(self, after_ns: int) -> None:
         """Discard incomplete frames; the next one is exposed after an instant [ns]."""
         self._shots.clear()
+        self._queue.clear()
         self._control.restart()
         self._schedule = Schedule(self.rate_hz, after_ns + self._lead_ns)
 
@@ -153,6 +167,15 @@ class BodyCamera:
                 return
             self._shots.popleft()
             yield shot.stamp_ns, self._develop(shot)
+
+    def sent_frames(self, motion: Motion) -> Iterator[SentFrame]:
+        """Yield what is sent up to the end of the motion: the frames, less those that faults drop.
+
+        Frames that are delayed are sent with the first motion that ends late enough.
+        """
+        for stamp_ns, messages in self.frames(motion):
+            self._queue.add(stamp_ns, messages, self.faults)
+        yield from self._queue.until(motion.end_ns)
 
     def _expose(self, shot: _Shot, motion: Motion) -> None:
         if shot.exposure is None:
@@ -195,7 +218,7 @@ class BodyCamera:
         """Return the messages of a frame; its images are measured in parallel."""
         frames, found = self._exposed(shot), []
         requested = [
-            (kind, frame, shot, eye.camera_index)
+            (kind, frame, shot, eye)
             for eye, frame in zip(self.eyes, frames, strict=True)
             for kind in eye.sinks
         ]
@@ -204,6 +227,11 @@ class BodyCamera:
             if kind in PICTURES:
                 self._control.on_image(picture)
                 break
+        if self.faults:
+            measured = [
+                sent_picture(self.faults, picture, eye.name, kind, shot.stamp_ns)
+                for (kind, _, _, eye), picture in zip(requested, measured, strict=True)
+            ]
         pictures = iter(measured)
         for eye, info in zip(self.eyes, self.infos, strict=True):
             for kind, sinks in eye.sinks.items():
@@ -236,19 +264,19 @@ class BodyCamera:
                 frames[k] = replace(frame, image=image)
         return frames
 
-    def _measured(
-        self, kind: str, frame: RenderedFrame, shot: _Shot, camera_index: int
-    ) -> np.ndarray:
-        stamp_ns = shot.stamp_ns
+    def _measured(self, kind: str, frame: RenderedFrame, shot: _Shot, eye: Eye) -> np.ndarray:
+        stamp_ns, index = shot.stamp_ns, eye.camera_index
         if kind == IDS:
             assert frame.ids is not None
             return frame.ids
         if kind == DEPTH:
             assert frame.depth is not None
-            return self._depth_sensor.measure(frame.depth, stamp_ns, camera_index=camera_index)
+            depth = self._depth_sensor.measure(frame.depth, stamp_ns, camera_index=index)
+            return found_depth(self.faults, depth, eye.name, stamp_ns)
         assert frame.image is not None
+        image, light = lit_image(self.faults, frame.image, eye.name, stamp_ns)
         return self._image_sensor.expose(
-            frame.image, stamp_ns, camera_index=camera_index, exposure=shot.exposure
+            image, stamp_ns, camera_index=index, exposure=shot.exposure, light=light
         )
 
 

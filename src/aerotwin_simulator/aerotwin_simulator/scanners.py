@@ -3,7 +3,7 @@
 """Lidar and radar of a vehicle: they collect its motion over a turn, then cast the turn."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from aerotwin_core.frames import quaternion_from_rotation
 from aerotwin_core.messages import serialize, transform_stamped
 from aerotwin_core.time import Schedule
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_faults import ActiveFault, Echoes
+from aerotwin_faults.together import is_silent, met_echoes
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import (
@@ -90,7 +92,8 @@ class BodyScanner:
     """A sensor that turns on the body; its `topics` are those of the messages of a turn.
 
     `messages` makes them of a cast, T_map_sensor over the turn and its beginning [ns]; `mounting`
-    is on the body, whose name in a fleet is `vehicle`.
+    is on the body. `faults` are those at place `lidar` or `radar` of the vehicle: turns that begin
+    while one silences the sensor are not measured, beams meet what one lets them meet.
     """
 
     def __init__(
@@ -107,6 +110,7 @@ class BodyScanner:
         self.T_body_sensor = mounting_of(mounting)
         self._messages, self._queries = messages, queries
         self._turns = Turns(sensor.rate_hz, self.T_body_sensor)
+        self.faults: Sequence[ActiveFault] = ()
         self._last_ns = -1
 
     def warm_up(self) -> None:
@@ -128,7 +132,22 @@ class BodyScanner:
         """Add a pose, later than the last; yield (begin, end, messages) of the completed turns."""
         self._last_ns = stamp_ns
         for begin_ns, end_ns, motion in self._turns.add(stamp_ns, p_map_body, q_map_body):
-            yield begin_ns, end_ns, self._messages(self._queries.beams, motion, begin_ns)
+            if not is_silent(self.faults, begin_ns):
+                yield begin_ns, end_ns, self._messages(self._cast(begin_ns), motion, begin_ns)
+
+    def _cast(self, begin_ns: int) -> Cast:
+        """Return what casts the beams of a turn into the world, and into what faults put there."""
+        beams, faults, sensor = self._queries.beams, self.faults, self.sensor
+        if not faults or not isinstance(sensor, LidarParameters):
+            return beams
+
+        def cast(rays: np.ndarray) -> Echoes:
+            distance, normal, reflectivity = beams(rays)
+            if reflectivity is None:
+                reflectivity = np.full(len(rays), sensor.reflectivity, np.float32)
+            return met_echoes(faults, Echoes(distance, normal, reflectivity), rays[:, 3:], begin_ns)
+
+        return cast
 
     def forget(self) -> None:
         """Begin a new turn, as after a jump in time."""

@@ -13,7 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
-from aerotwin_faults.fault import AIR, POSE
+from aerotwin_faults.fault import AIR, CAMERA, LIDAR, POSE, RADAR
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
@@ -68,8 +68,12 @@ class SimulatedVehicle:
         self._n_rotors = len(self._airframe.rotors)
         self._outline = np.vstack(frame_lines(self._airframe))
         self._mission = mission_of(plan)
-        self.faults = VehicleFaults(self._airframe)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
+        names = [eye.name for camera in self._cameras for eye in camera.eyes]
+        scanners = [name for name in (LIDAR, RADAR) if parameters.has(name)]
+        self.faults = VehicleFaults(self._airframe, cameras=names, scanners=scanners)
+        for camera in self._cameras:
+            camera.faults = self.faults.of(CAMERA)
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
@@ -184,6 +188,8 @@ class SimulatedVehicle:
         self._surface = GroundTracker(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
         self._scanners = make_scanners(parameters, around.queries, self.name)
+        for name, scanner in self._scanners.items():
+            scanner.faults = self.faults.of(name)
         self._watch = CollisionWatch(
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
         )
@@ -372,17 +378,17 @@ class SimulatedVehicle:
             self.end(str(error), is_success=False)
 
     def _publish_frames(self, step: TruthStep) -> None:
-        """Publish the complete frames; nodes are waited for at those of the first camera."""
+        """Publish the frames; nodes are waited for at the whole ones of the first camera."""
         wait = self._wait_at(topics.CAMERA)
         if wait is not None and not self._cameras:
             for stamp_ns in self._frame_due.until(step.end_ns):
                 wait(stamp_ns)
         for camera in self._cameras:
-            for stamp_ns, pictures in camera.frames(step):
-                if wait is not None and camera is self._cameras[0]:
-                    wait(stamp_ns)
-                for topic, cdr in pictures:
-                    self._sinks.publish_cdr(topic, stamp_ns, cdr)
+            for frame in camera.sent_frames(step):
+                if wait is not None and camera is self._cameras[0] and frame.is_whole:
+                    wait(frame.stamp_ns)
+                for topic, cdr in frame.messages:
+                    self._sinks.publish_cdr(topic, frame.sent_ns, cdr)
 
     def _publish_turns(self, step: TruthStep) -> None:
         """Publish the complete turns of lidar and radar."""

@@ -3,10 +3,12 @@
 """Faults of one vehicle: who has which, and what those of rotors and battery do to its body."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.foreign_text import printable
 from aerotwin_faults import ActiveFault
-from aerotwin_faults.fault import BATTERY, ROTOR
+from aerotwin_faults.fault import BATTERY, CAMERA, LIDAR, RADAR, ROTOR
 from aerotwin_faults.rotors import RotorHealth
 from aerotwin_faults.together import lost_cells, rotor_health
 from aerotwin_multirotor_dynamics import (
@@ -24,11 +26,18 @@ SOUND = RotorHealth()
 class VehicleFaults:
     """The faults of one vehicle by their place; whoever applies them holds the list of a place.
 
-    Those of rotors and battery need an airframe.
+    Those of rotors and battery need an airframe. `cameras` are the names of its cameras, `scanners`
+    whether it has a "lidar" and a "radar".
     """
 
-    def __init__(self, airframe: Airframe | None = None) -> None:
-        self._airframe = airframe
+    def __init__(
+        self,
+        airframe: Airframe | None = None,
+        *,
+        cameras: Sequence[str] = (),
+        scanners: Sequence[str] = (),
+    ) -> None:
+        self._airframe, self._cameras, self._scanners = airframe, cameras, scanners
         self._by_place: defaultdict[str, list[ActiveFault]] = defaultdict(list)
 
     def of(self, place: str) -> list[ActiveFault]:
@@ -41,9 +50,10 @@ class VehicleFaults:
         Raises
         ------
         ParameterError
-            If the vehicle has no such rotor, or not as many cells.
+            If the vehicle has no such rotor or sensor, or not as many cells.
         """
         self._check(fault)
+        self._check_sensor(fault)
         self.of(fault.fault.place).append(fault)
 
     def remove(self, name: str) -> None:
@@ -55,6 +65,23 @@ class VehicleFaults:
         """End all, as at a reset."""
         for faults in self._by_place.values():
             faults.clear()
+
+    def _check_sensor(self, fault: ActiveFault) -> None:
+        place, camera = fault.fault.place, getattr(fault.fault, "camera", "")
+        if place == CAMERA and camera not in ("", *self._cameras):
+            raise ParameterError(
+                f"{fault.name}: camera: expected one of {', '.join(self._cameras) or 'none'}, or "
+                f"nothing for all, found {printable(camera, 60)}"
+            )
+        if place == CAMERA and not self._cameras:
+            raise ParameterError(
+                f"{fault.name}: the vehicle has no camera; give it camera.is_rendered or "
+                "camera.file"
+            )
+        if place in (LIDAR, RADAR) and place not in self._scanners:
+            raise ParameterError(
+                f"{fault.name}: the vehicle has no {place}; mount one by {place}.preset"
+            )
 
     def _check(self, fault: ActiveFault) -> None:
         airframe = self._airframe
