@@ -44,6 +44,10 @@ class FrameQueue:
         self, stamp_ns: int, messages: list[tuple[Topic, bytes]], faults: Sequence[ActiveFault]
     ) -> None:
         """Add a complete frame."""
+        if not faults and not self._waiting:
+            sent_ns = max([stamp_ns, *self._last_ns.values()])
+            self._waiting.append(SentFrame(stamp_ns, sent_ns, messages, is_whole=True))
+            return
         by_instant: dict[int, list[str]] = {}
         for eye, last_ns in self._last_ns.items():
             delay_s = frame_delay_s(faults, eye, self._name, stamp_ns)

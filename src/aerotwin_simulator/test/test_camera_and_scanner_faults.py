@@ -15,7 +15,8 @@ from scipy.stats import norm
 
 from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.messages import stamp_ns
+from aerotwin_core.frame_gate import FrameGate
+from aerotwin_core.messages import deserialize, stamp_ns
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_faults import Echoes, FaultTiming, activated, load_fault, rain_extinction
 from aerotwin_sensor_models import Lidar, LidarParameters
@@ -240,6 +241,55 @@ def test_a_delayed_frame_is_waited_for_when_it_is_published(waited, camera):
     found, _ = waited(("camera_delay", {"camera": camera, "seconds": 0.3}))
     assert [stamp for _, stamp in found] == [k * FRAME for k in range(1, 15)]
     assert all(0 <= now - stamp - 300_000_000 < STEP for now, stamp in found)
+
+
+class Follower:
+    """A sink that answers frames of which it has both images, when the gate asks."""
+
+    def __init__(self) -> None:
+        self._halves, self._whole = set(), []
+        self.gate = FrameGate(
+            frames_in_flight=1, limit_s=60.0, first_limit_s=60.0, meanwhile=self.answer
+        )
+
+    def add(self, topic):
+        pass
+
+    def publish_cdr(self, topic, sent_ns, cdr):
+        if not topic.name.endswith("image_raw"):
+            return
+        stamp = stamp_ns(deserialize(cdr, topic.msgtype))
+        if stamp in self._halves:
+            self._whole.append(stamp)
+        self._halves.add(stamp)
+
+    def answer(self):
+        assert self._whole, "the gate waits for what was never sent"
+        self.gate.answer(self._whole.pop(0))
+
+
+@pytest.mark.parametrize("camera", ["", "stereo_left", "stereo_right"])
+def test_a_follower_of_faulty_frames_keeps_pace(flat_world, tmp_path, controllers, camera):
+    follower = Follower()
+    values = SimulatorParameters(
+        controller=ControllerSettings(kind=f"python:{controllers}:Hoverer"),
+        camera=CameraSettings(**PAIR),
+    )
+    simulation = Simulation(values, flat_world, tmp_path, [follower], wait=follower.gate.pass_frame)
+    half_way = FaultTiming(begin_ns=SECOND, ramp_s=0.5, duration_s=1.0)
+    for kind, own in [("camera_dropped", {"share": 0.5}), ("camera_delay", {"seconds": 0.3})]:
+        fault = load_fault(kind, own | {"camera": camera}, where="test")
+        simulation.vehicles[0].faults.add(activated(kind, fault, half_way, rng()))
+    simulation.start()
+    while simulation.stamp_ns < 3 * SECOND:
+        simulation.advance()
+    simulation.close()
+    follower.gate.drain()
+    assert not follower.gate.is_open
+    stamps = [latency.stamp_ns for latency in follower.gate.latencies]
+    assert stamps == sorted(stamps)
+    assert 40 < len(stamps) < 60
+    assert {*range(FRAME, SECOND, FRAME), 3 * SECOND} <= {*stamps}
 
 
 def test_a_reset_forgets_delayed_frames(waited):
