@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of cameras, lidar and radar in flight, beside the same flight without them.
+"""Faults of cameras in flight, beside the same flight without them.
 
 The controller flies by truth, so that faults of sensors do not move the vehicle.
 """
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.messages import deserialize, stamp_ns
-from aerotwin_core.trajectory import Trajectory
-from aerotwin_faults import Echoes, FaultTiming, activated, load_fault, rain_extinction
-from aerotwin_sensor_models import Lidar, LidarParameters
+from aerotwin_faults import FaultTiming, activated, load_fault
 from aerotwin_simulator import (
     CameraSettings,
     ControllerSettings,
@@ -28,7 +25,6 @@ from aerotwin_simulator import (
     Simulation,
     SimulatorParameters,
 )
-from aerotwin_simulator.scanners import BodyScanner
 from aerotwin_simulator.sent_frames import FrameQueue
 from aerotwin_simulator.topics import Topic
 
@@ -313,74 +309,6 @@ def test_images_of_a_pair_part_if_one_is_late():
     assert [*queue.until(3 * SECOND // 2 - 1)] == []
     assert [*queue.until(3 * SECOND // 2)] == [(SECOND, 3 * SECOND // 2, messages[:2], True)]
     assert [*queue.until(9 * SECOND)] == []
-
-
-# -- lidar and radar -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kind", "topics"),
-    [("lidar_loss", ["/lidar/points"]), ("radar_loss", ["/radar/polar", "/radar/points"])],
-)
-def test_a_lost_scanner_is_silent_and_comes_back_as_if_nothing_was(flown, kind, topics):
-    sensors = {"lidar": LidarSettings(preset="spinning_16"), "radar": RadarSettings(preset="ideal")}
-    off = {"camera": CameraSettings(is_rendered=False), **sensors}
-    *sound, _, _ = flown(*topics, **off)
-    *faulty, _, _ = flown(*topics, **off, faults=[(kind, {}, FROM_1_TO_2)])
-    for before, after in zip(sound, faulty, strict=True):
-        expected = [str(message) for stamp, _, message in before if not is_during(stamp)]
-        assert [str(message) for *_, message in after] == expected
-        assert len(before) > len(expected) > 4
-
-
-@pytest.mark.parametrize("kind", ["lidar_dropout", "lidar_rain"])
-def test_a_lidar_in_flight_loses_points(flown, kind):
-    off = {
-        "camera": CameraSettings(is_rendered=False),
-        "lidar": LidarSettings(preset="spinning_16"),
-    }
-    own = {"lidar_dropout": {"share": 0.3}, "lidar_rain": {"rate_mm_h": 100.0}}[kind]
-    sound, *_ = flown("/lidar/points", **off)
-    faulty, *_ = flown("/lidar/points", **off, faults=[(kind, own, FROM_1_TO_2)])
-    n = [
-        sum(message.width for stamp, _, message in turns if is_during(stamp))
-        for turns in (sound, faulty)
-    ]
-    if kind == "lidar_dropout":
-        sigma = math.sqrt(0.3 * 0.7 * n[0])
-        assert n[1] == pytest.approx(0.7 * n[0], abs=SIGMAS * sigma)
-    else:
-        assert n[1] != n[0]
-    outside = [[str(m) for stamp, _, m in t if not is_during(stamp)] for t in (sound, faulty)]
-    assert outside[0] == outside[1]
-
-
-@pytest.mark.parametrize("rate_mm_h", [20.0, 200.0])
-@pytest.mark.parametrize("distance_m", [20.0, 40.0, 60.0])
-def test_returns_in_rain_are_those_of_the_lidar_equation_with_extinction(rate_mm_h, distance_m):
-    """In a sphere of 10 %, of drops out of view: P = Phi(snr (L / z)^2 exp(-2 a z) - threshold)."""
-    parameters = LidarParameters(limit_range_m=40.0)
-
-    def sphere(rays):
-        n = len(rays)
-        distance = np.full(n, distance_m, np.float32)
-        return Echoes(distance, -rays[:, 3:], np.full(n, 0.1, np.float32))
-
-    rain = load_fault("lidar_rain", {"rate_mm_h": rate_mm_h, "nearest_m": 20.0}, where="test")
-    scanner = BodyScanner(
-        parameters, lambda *_: [], LidarSettings(), SimpleNamespace(beams=sphere), topics=(),
-        frames=("", ""),
-    )  # fmt: skip
-    scanner.faults = [activated("rain", rain, ALWAYS, rng())]
-    still = Trajectory(
-        np.array([0, 2 * parameters.period_ns]), np.zeros((2, 3)), np.tile([0, 0, 0, 1.0], (2, 1))
-    )
-    scan = Lidar(parameters).scan(scanner._cast(0), still, 0)
-    passed = math.exp(-2.0 * rain_extinction(rate_mm_h) * distance_m)
-    expected = norm.cdf(5.0 * (40.0 / distance_m) ** 2 * passed - 3.72)
-    n = parameters.n_rings * parameters.n_columns
-    error = SIGMAS * math.sqrt(expected * (1.0 - expected) / n) + 2e-4  # of the table of normals
-    assert len(scan) / n == pytest.approx(expected, abs=error)
 
 
 # -- what is refused -------------------------------------------------------------------------------
