@@ -33,6 +33,7 @@ ALLOWED = {
     "aerotwin_multirotor_dynamics": "core",
     "aerotwin_sensor_models": "core",
     "aerotwin_faults": "core",
+    "aerotwin_temporal_logic": "core",
     "aerotwin_meshes": "core",
     "aerotwin_tiles": "core meshes",
     "aerotwin_generated_worlds": "core meshes",
@@ -43,8 +44,8 @@ ALLOWED = {
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",
-    "aerotwin_simulator": "core faults multirotor_dynamics ground_dynamics sensor_models meshes "
-    "rendering worlds px4_bridge autopilot",
+    "aerotwin_simulator": "core faults temporal_logic multirotor_dynamics ground_dynamics "
+    "sensor_models meshes rendering worlds px4_bridge autopilot",
     "aerotwin_voxel_cloud": "core registration meshes tiles worlds",
     "aerotwin_map_evaluation": "core registration voxel_cloud report",
     "aerotwin_report": "core",
