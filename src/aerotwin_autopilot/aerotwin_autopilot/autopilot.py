@@ -15,6 +15,7 @@ from aerotwin_autopilot.estimator.filter import MAXIMUM_STEP_S, Estimator
 from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_autopilot.estimator.pose import LevelVisionPose
 from aerotwin_autopilot.flight_log import ARMED, NAVIGATION_STATES, FlightLog
+from aerotwin_autopilot.injected_failures import BATTERY, GNSS, VISION, InjectedFailures
 from aerotwin_autopilot.kernel import FIELDS_BARO, FIELDS_IMU, FIELDS_MAG, read, step
 from aerotwin_autopilot.modes import FlightModes
 from aerotwin_autopilot.parameters import AutopilotParameters
@@ -57,6 +58,7 @@ class Autopilot:
         self.sensor_values = np.frombuffer(self._inbox, "<f4", 13, 8)
         self.sensor_fields = 0
         self._last_dt = NOMINAL_STEP_S
+        self.failures = InjectedFailures(parameters.airframe.n_rotors)
         self._epoch_us = epoch_us(parameters.estimator.magnetic_model_year)
         self._start()
 
@@ -108,6 +110,9 @@ class Autopilot:
 
     def on_gnss_fix(self, fix: HilGps) -> None:
         """Process a HIL_GPS; its arrival, not its stamp, counts as its time."""
+        if self.failures.is_off(GNSS):
+            self.fix = None
+            return
         self.fix = fix
         if fix.fix_type < FULL_FIX:
             return
@@ -116,6 +121,8 @@ class Autopilot:
 
     def on_external_odometry(self, pose: LevelVisionPose) -> None:
         """Process a pose of external vision; an implausible one is rejected."""
+        if self.failures.is_off(VISION):
+            return
         if not pose.is_plausible:
             self.n_refused += 1
             return
@@ -125,6 +132,8 @@ class Autopilot:
 
     def on_battery(self, share: float, voltage_v: float, current_a: float) -> None:
         """Process a report of the battery; charge 0 to 1."""
+        if self.failures.is_off(BATTERY):
+            share = 0.0
         self.modes.battery.report(share, voltage_v, current_a, self.arrival_s)
 
     def on_imu_sample(self, sensor: HilSensor) -> list[float]:
@@ -141,7 +150,7 @@ class Autopilot:
             values[9] = sensor.pressure_pa * 0.01
             fields |= FIELDS_BARO
         self._on_sample(sensor.time_us, fields)
-        return self.commands.tolist()
+        return self.outputs.tolist()
 
     def on_sensor_payload(self, payload: bytes) -> bool:
         """Process the 65 bytes of a HIL_SENSOR; False when it was rejected.
@@ -154,7 +163,13 @@ class Autopilot:
             int.from_bytes(payload[:8], "little"), int.from_bytes(payload[60:64], "little")
         )
 
+    @property
+    def outputs(self) -> np.ndarray:
+        """The commands (n,) to the motors, 0 for those that failed."""
+        return self.failures.outputs(self.commands)
+
     def _on_sample(self, time_us: int, fields: int) -> bool:
+        fields = self.failures.changed_sample(self.sensor_values, fields)
         if self.time_us - time_us > RESTART_BEHIND_US:
             self._notify("Time went back: starting again", True)
             self._start()

@@ -302,6 +302,9 @@ class TunableParameters:
     battery_emergency_share: float = parameter(
         0.05, text="charge that is an emergency (BAT_EMERGEN_THR)", minimum=0.0, maximum=1.0
     )
+    takes_failures: int = parameter(
+        0, text="1 accepts MAV_CMD_INJECT_FAILURE (SYS_FAILURE_EN)", minimum=0, maximum=1
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,7 +120,7 @@ class Session:
             self.n_bad += 1
         self.server.write_telemetry()
         self._sequence += 1
-        answer.controls[: self._n_rotors] = autopilot.commands
+        answer.controls[: self._n_rotors] = autopilot.outputs
         return answer.pack(
             int.from_bytes(payload[:8], "little"),
             is_armed=autopilot.modes.is_armed,

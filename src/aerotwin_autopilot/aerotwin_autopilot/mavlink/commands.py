@@ -227,6 +227,15 @@ def _pause_or_go_on(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     return _result(a.modes.set_mode(Mode.HOLD if is_pause else Mode.MISSION))
 
 
+def _inject_failure(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
+    """Break a sensor or motor, or mend it; only with SYS_FAILURE_EN, as in PX4."""
+    if not a.modes.settings.values.takes_failures:
+        return DENIED, "Failure injection denied: SYS_FAILURE_EN is 0"
+    unit, kind, instance = (round(finite(value, -1.0)) for value in c.parameters[:3])
+    reason = a.failures.inject(unit, kind, instance)
+    return (UNSUPPORTED, reason) if reason else (ACCEPTED, "")
+
+
 def _local(a: Autopilot, c: MavlinkCommand) -> np.ndarray:
     """Return the position of a command in local axes; NaN for missing values."""
     plane, home = a.estimator.plane, a.modes.home
@@ -284,6 +293,7 @@ HANDLERS = {
     300: _start_mission,
     400: _arm_disarm,
     401: _check_arming,
+    420: _inject_failure,
 }
 """MAV_CMD number -> handler; requests for messages are the server's."""
 

@@ -28,6 +28,7 @@ from aerotwin_autopilot.mavlink.streams import (
 )
 from aerotwin_autopilot.mavlink.telemetry import Navigation, payloads
 from aerotwin_px4_bridge.mavlink2 import KNOWN, MAGIC, read_frame
+from aerotwin_px4_bridge.messages import OPERATOR
 
 LINK_NAMES = ("offboard", "onboard", "ground")
 COMPONENT_ID = 1
@@ -126,7 +127,7 @@ class MavlinkServer:
         target = getattr(message, "target_system", self.system_id)
         component = getattr(message, "target_component", COMPONENT_ID)
         if target in (BROADCAST, self.system_id) and component in (BROADCAST, COMPONENT_ID):
-            if self._sender:
+            if self._sender and source != OPERATOR:
                 self.senders.note(name, message, source, self._sender, self.autopilot.arrival_s)
             try:
                 handler(link, message)

@@ -198,7 +198,7 @@ def _scaled_pressure(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
 def _servo_output(a: Autopilot, _: Any) -> tuple[Any, ...]:
     """Return the rotor commands as pulse widths."""
     idle, full = (IDLE_US, FULL_US) if a.modes.is_armed else (DISARMED_US, DISARMED_US)
-    pulses = [round(idle + (full - idle) * command) for command in a.commands.tolist()]
+    pulses = [round(idle + (full - idle) * command) for command in a.outputs.tolist()]
     pulses += [0] * (16 - len(pulses))
     return (a.time_us & 0xFFFFFFFF, *pulses[:8], 0, *pulses[8:])
 
