@@ -15,7 +15,7 @@ from pathlib import Path
 from pymavlink.dialects.v20 import common
 
 from aerotwin_core.errors import UserError
-from aerotwin_px4_bridge.onboard import ONBOARD_COMPONENT_ID
+from aerotwin_px4_bridge.onboard import is_of_scenario
 from aerotwin_px4_bridge.ulog import read_ulog
 
 _LINE = re.compile(
@@ -90,8 +90,7 @@ def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]
         columns = ("source_system", "source_component", "command", "timestamp", "from_external")
         for row in zip(*(commands[name].tolist() for name in columns), strict=True):
             system, component, number, time_us, is_external = row
-            is_own = (system, component) == (instance + 1, ONBOARD_COMPONENT_ID)
-            if is_external and not is_own:
+            if is_external and not is_of_scenario(system, component, instance):
                 key = system, component, number
                 found[key] = min(found.get(key, time_us * 1e-6), time_us * 1e-6)
     return [

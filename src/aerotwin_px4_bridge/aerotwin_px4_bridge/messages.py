@@ -31,6 +31,8 @@ from aerotwin_px4_bridge.mavlink2 import (
 Vector = tuple[float, float, float]
 
 GENERIC, NO_AUTOPILOT, ACTIVE, MAVLINK_VERSION = 0, 8, 4, 3  # MAV_TYPE, _AUTOPILOT, _STATE
+OPERATOR = 250, 190
+"""System and component of the ground station of a scenario; QGroundControl is 255, 190."""
 SIMULATOR_SYSTEM_ID = 1
 SIMULATOR_COMPONENT_ID = 200
 

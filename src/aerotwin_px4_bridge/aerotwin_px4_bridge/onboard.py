@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The onboard link: an autopilot's UDP port for a companion, read and written without blocking.
+"""An autopilot's UDP port for a companion or a ground station, read and written without blocking.
 
 With `messages` this converts from and to NED and 1e7 degrees: set-points are sent, the autopilot's
 own estimate and state are received, in map axes.
@@ -20,6 +20,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.time import from_seconds
 from aerotwin_px4_bridge import mavlink2
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate, AutopilotState, EstimatorStatus
 from aerotwin_px4_bridge.battery_status import battery_payload
@@ -27,6 +28,7 @@ from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse
 from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
     NO_AUTOPILOT,
+    OPERATOR,
     enu_from_ned,
     heartbeat_payload,
     ned_from_enu,
@@ -38,7 +40,8 @@ LOCAL_PORT = 14030
 REMOTE_PORT = 14280
 ONBOARD_COMPONENT_ID = 191
 BATTERY_COMPONENT_ID = 180
-ONBOARD_CONTROLLER = 18
+ONBOARD_CONTROLLER, GROUND_CONTROL_STATION = 18, 6  # MAV_TYPE
+GROUND_PORT = 18570
 IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
 IN_AIR = 2
@@ -78,10 +81,12 @@ _UNIT_TOLERANCE = 0.01
 
 
 class OnboardLink:
-    """Non-blocking MAVLink on the onboard port of one autopilot.
+    """Non-blocking MAVLink on the onboard port of one autopilot, or on its ground port.
 
     The plane is the map frame, the system id is `instance` + 1, `host` is the address of both ends,
-    and the default ports are 14030 + instance (local) and 14280 + instance (remote).
+    and the default ports are 14030 + instance (local) and 14280 + instance (remote). A link
+    `is_ground_station` is that of an operator: another sender, any local port, and 18570 +
+    instance.
 
     Attributes
     ----------
@@ -94,6 +99,9 @@ class OnboardLink:
     shift_map : (3,) array
         Offset of the autopilot's positions from the map [m]; subtracted from received positions,
         added to sent ones. Zero unless `anchor` was called.
+    delay_s : float or None
+        How much later what is sent leaves, in simulated time; None loses it. What comes from the
+        autopilot is not delayed.
 
     Raises
     ------
@@ -109,16 +117,24 @@ class OnboardLink:
         host: str = "127.0.0.1",
         local_port: int | None = None,
         remote_port: int | None = None,
+        is_ground_station: bool = False,
     ) -> None:
         self.plane = plane
+        self.delay_s: float | None = 0.0
+        self._on_the_way: deque[tuple[int, bytes]] = deque()
         self.shift_map = np.zeros(3)
         self.state = AutopilotState()
         self.acks: dict[int, int] = {}
         self.texts: deque[str] = deque(maxlen=_SAVED_TEXTS)
         self.mission_frames: deque[MavlinkFrame] = deque(maxlen=_BUFFERED_MISSION_FRAMES)
         self.system_id = instance + 1
-        self._remote = (host, REMOTE_PORT + instance if remote_port is None else remote_port)
-        port = LOCAL_PORT + instance if local_port is None else local_port
+        self._sender = (self.system_id, ONBOARD_COMPONENT_ID)
+        self._type, local, remote = ONBOARD_CONTROLLER, LOCAL_PORT + instance, REMOTE_PORT
+        if is_ground_station:
+            self._sender = OPERATOR
+            self._type, local, remote = GROUND_CONTROL_STATION, 0, GROUND_PORT
+        self._remote = (host, remote + instance if remote_port is None else remote_port)
+        port = local if local_port is None else local_port
         self._socket = _bind(host, port)
         self.local_port: int = self._socket.getsockname()[1]
         self._readable = select.poll()
@@ -141,8 +157,10 @@ class OnboardLink:
         self._now_ns = 0
 
     def poll_datagrams(self, stamp_ns: int) -> None:
-        """Read all received datagrams and update `state`, `acks` and `texts`."""
+        """Read all received datagrams and update `state`, `acks` and `texts`; send what is due."""
         self._now_ns = stamp_ns
+        while self._on_the_way and self._on_the_way[0][0] <= stamp_ns:
+            self._transmit(self._on_the_way.popleft()[1])
         while self._readable.poll(0):  # faster than an exception when nothing has arrived
             try:
                 data = self._socket.recv(_MAX_DATAGRAM)
@@ -166,8 +184,8 @@ class OnboardLink:
             )
 
     def send_heartbeat(self) -> None:
-        """Send the HEARTBEAT of a companion computer."""
-        payload = heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT)
+        """Send the HEARTBEAT of a companion computer, or of a ground station."""
+        payload = heartbeat_payload(self._type, NO_AUTOPILOT)
         self.send(mavlink2.HEARTBEAT, payload)
 
     def send_command(self, command: int, *parameters: float, confirmation: int = 0) -> None:
@@ -200,10 +218,12 @@ class OnboardLink:
     ) -> None:
         """Send a BATTERY_STATUS as a smart battery of the vehicle does; see `battery_payload`.
 
-        PX4 reads batteries on its MAVLink ports and none on its simulator link.
+        PX4 reads batteries on its MAVLink ports and none on its simulator link. It is not subject
+        to `delay_s`: the battery has a link of its own.
         """
         payload = battery_payload(charge, voltage_v, current_a, cells=cells)
-        self.send(mavlink2.BATTERY_STATUS, payload, BATTERY_COMPONENT_ID)
+        sender = (self.system_id, BATTERY_COMPONENT_ID)
+        self._transmit(self._framed(mavlink2.BATTERY_STATUS, payload, sender))
 
     @property
     def needs_fix(self) -> bool:
@@ -232,14 +252,26 @@ class OnboardLink:
         """Send a message, its values in wire order."""
         self.send(message_id, KNOWN[message_id].pack(*values))
 
-    def send(
-        self, message_id: int, payload: bytes, component_id: int = ONBOARD_COMPONENT_ID
-    ) -> None:
+    def send(self, message_id: int, payload: bytes) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when no autopilot listens."""
-        data = KNOWN[message_id].frame(
-            payload, sequence=self._sequence, system_id=self.system_id, component_id=component_id
-        )
+        data = self._framed(message_id, payload, self._sender)
+        if self.delay_s is None:
+            return
+        last_ns = self._on_the_way[-1][0] if self._on_the_way else 0
+        due_ns = max(self._now_ns + from_seconds(self.delay_s), last_ns)  # it overtakes nothing
+        if due_ns > self._now_ns:
+            self._on_the_way.append((due_ns, data))
+        else:
+            self._transmit(data)
+
+    def _framed(self, message_id: int, payload: bytes, sender: tuple[int, int]) -> bytes:
+        system_id, component_id = sender
         self._sequence += 1
+        return KNOWN[message_id].frame(
+            payload, sequence=self._sequence - 1, system_id=system_id, component_id=component_id
+        )
+
+    def _transmit(self, data: bytes) -> None:
         try:
             self._socket.sendto(data, self._remote)
         except (BlockingIOError, ConnectionRefusedError):
@@ -329,6 +361,11 @@ class OnboardLink:
             return
         self._stopped[message_id] = self._stopped.get(message_id, 0) + 1
         self.send_command(SET_MESSAGE_INTERVAL, message_id, -1.0)
+
+
+def is_of_scenario(system_id: int, component_id: int, instance: int) -> bool:
+    """Return whether a sender is the companion or the ground station of the scenario."""
+    return (system_id, component_id) in ((instance + 1, ONBOARD_COMPONENT_ID), OPERATOR)
 
 
 def _text(field: bytes) -> str:

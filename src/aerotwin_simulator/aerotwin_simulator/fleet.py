@@ -18,8 +18,8 @@ from aerotwin_simulator.parameters import (
     CHOSEN_CPU,
     FleetSettings,
     SimulatorParameters,
-    same_parameter,
 )
+from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_worlds.loading import WORLD_FILE
 
 SPACING_M = 3.0

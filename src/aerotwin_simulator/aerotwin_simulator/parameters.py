@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every parameter of a simulated flight; ROS joins the names of group and parameter by a dot."""
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, get_type_hints
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
@@ -111,6 +109,11 @@ class MissionSettings:
     )
     is_anchored: bool = parameter(
         True, text="the mission starts at a surveyed mark: GNSS error at arming is taken out of it"
+    )
+    failure_ends_flight: bool = parameter(
+        True,
+        text="whether a mission that fails, by a fail-safe for instance, ends the flight; else it "
+        "goes on until the motors are off",
     )
 
 
@@ -312,6 +315,10 @@ class SimulatorParameters:
     truth_rate_hz: float = parameter(
         100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
     )
+    events: str = parameter(
+        NO_FILE,
+        text="path of a scenario file, for its events: faults, gusts, orders; none = none",
+    )
     publish_tf: bool = parameter(
         True, text="publish map -> odom -> base_link of the autopilot, unless another node does"
     )
@@ -378,22 +385,3 @@ class SimulatorParameters:
     def step_ns(self) -> int:
         """Time of a step [ns]."""
         return from_seconds(self.step_s)
-
-
-def same_parameter(name: str, *, default: Any = dataclasses.MISSING) -> Any:
-    """Declare a parameter or group as in `SimulatorParameters`, which may have another default.
-
-    With the default None it is optional. The metadata has its name there as `same_as`.
-    """
-    cls: Any = SimulatorParameters
-    *groups, last = name.split(".")
-    for each in groups:
-        cls = get_type_hints(cls)[each]
-    field = cls.__dataclass_fields__[last]
-    metadata = {**field.metadata, "same_as": name}
-    if default is None and metadata["choices"]:
-        metadata["choices"] = (None, *metadata["choices"])
-    options: dict[str, Any] = {"default": default}
-    if default is dataclasses.MISSING:
-        options = {"default": field.default, "default_factory": field.default_factory}
-    return dataclasses.field(metadata=metadata, kw_only=True, **options)

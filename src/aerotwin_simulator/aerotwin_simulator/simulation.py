@@ -22,10 +22,12 @@ from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
+from aerotwin_simulator.events.engine import EventEngine
+from aerotwin_simulator.events.plan import Event, load_events
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
@@ -54,6 +56,8 @@ class Simulation:
         Those readings: of "camera" the frames of the first camera (the stereo pair, if there is
         one), or, if there is none, its due times; of "lidar" or "radar" the turns. They are of the
         first vehicle with such a sensor.
+    events : sequence of Event, optional
+        What happens during the flight; those of the file that the parameters name by default.
     spin : callable, optional
         Delivers messages of other nodes for at most the requested wall time [s]; called while a
         vehicle waits for commands from a topic.
@@ -64,6 +68,8 @@ class Simulation:
         In the order in which they are stepped.
     stamp_ns : int
         Simulated time.
+    events : EventEngine or None
+        What happens, and the record of the flight's signals; None without events.
     outcome, is_success : str or None, bool
         How the flight ended, None while it lasts, and whether that is the intended end.
     """
@@ -77,6 +83,7 @@ class Simulation:
         *,
         wait: Callable[[int], None] | None = None,
         wait_at: str = topics.CAMERA,
+        events: Sequence[Event] | None = None,
         spin: Callable[[float], None] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
@@ -91,10 +98,15 @@ class Simulation:
         self.outcome: str | None = None
         self.is_success = False
         self.vehicles: list[SimulatedVehicle] = []
-        self._make_vehicles(folder, spin or (lambda _: None))
+        self.events: EventEngine | None = None
+        if events is None and parameters.events != NO_FILE:
+            events = load_events(parameters.events)
+        self._make_vehicles(folder, spin or (lambda _: None), events)
         self._declare_topics()
 
-    def _make_vehicles(self, folder: Path, spin: Callable[[float], None]) -> None:
+    def _make_vehicles(
+        self, folder: Path, spin: Callable[[float], None], events: Sequence[Event] | None
+    ) -> None:
         queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
         renderer = Renderer(self.world)
         self._follower = WorldFollower(self.world, [renderer, queries])
@@ -119,6 +131,8 @@ class Simulation:
                     spin=spin,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
+            if events is not None:
+                self.events = EventEngine(events, self.vehicles, queries, plane)
         except BaseException:
             self.close()
             raise
@@ -201,6 +215,8 @@ class Simulation:
         self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
             vehicle.reset(self.stamp_ns)
+        if self.events is not None:
+            self.events.restart(self.stamp_ns)
         self.outcome, self.is_success = None, False
         self.start(on_wait)
 
@@ -211,6 +227,8 @@ class Simulation:
         """
         with ExitStack() as stack:
             stack.callback(self._unpin)
+            if self.events is not None:
+                stack.callback(self.events.close)
             for vehicle in reversed(self.vehicles):
                 stack.callback(vehicle.close)
 
@@ -227,6 +245,8 @@ class Simulation:
         if not self._sinks.is_empty:
             for stamp_ns in self._clock_due.until(end_ns):
                 self._sinks.publish_cdr(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
+        if self.events is not None:
+            self.events.advance(begin_ns)
         if self._follower.is_due(begin_ns):
             self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
         for vehicle in self.vehicles:
@@ -236,6 +256,8 @@ class Simulation:
         if not self._sinks.is_empty:
             self._publish_status(end_ns)
         self._check_end()
+        if self.outcome is not None and self.events is not None:
+            self.events.finish(end_ns)
 
     def _publish_status(self, end_ns: int) -> None:
         for stamp_ns in self._status_due.until(end_ns):

@@ -13,7 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
-from aerotwin_faults.fault import AIR, CAMERA, LIDAR, POSE, RADAR
+from aerotwin_faults.fault import AIR, CAMERA, COMPANION, LIDAR, POSE, RADAR
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
@@ -28,6 +28,7 @@ from aerotwin_simulator.collision import (
 )
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
+from aerotwin_simulator.controllers.backend import OFF
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fixed_frames import fixed_transforms
@@ -211,6 +212,7 @@ class SimulatedVehicle:
                 folder=around.folder,
                 spin=around.spin,
                 has_commander=lambda: self._has_commander(),
+                link_faults=self.faults.of(COMPANION),
             )
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
@@ -422,10 +424,14 @@ class SimulatedVehicle:
         backend = self.backend
         if self._mover.state[layout.IS_CRASHED]:
             self.end(f"the vehicle crashed: {self._crash()}", is_success=False)
-        elif backend.failure is not None:
+        elif backend.failure is not None and self._ends_by_failure:
             self.end(backend.failure, is_success=False)
         elif backend.is_finished:
             self.end("the mission is flown", is_success=True)
+
+    @property
+    def _ends_by_failure(self) -> bool:
+        return self.parameters.mission.failure_ends_flight or self.backend.motors.kind == OFF
 
     def _crash(self) -> str:
         if self._collision is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import printable
-from aerotwin_faults import ActiveFault
+from aerotwin_faults import ActiveFault, Fault
 from aerotwin_faults.fault import BATTERY, CAMERA, LIDAR, RADAR, ROTOR
 from aerotwin_faults.rotors import RotorHealth
 from aerotwin_faults.together import lost_cells, rotor_health
@@ -52,8 +52,7 @@ class VehicleFaults:
         ParameterError
             If the vehicle has no such rotor or sensor, or not as many cells.
         """
-        self._check(fault)
-        self._check_sensor(fault)
+        self.check(fault.name, fault.fault)
         self.of(fault.fault.place).append(fault)
 
     def remove(self, name: str) -> None:
@@ -66,44 +65,42 @@ class VehicleFaults:
         for faults in self._by_place.values():
             faults.clear()
 
-    def _check_sensor(self, fault: ActiveFault) -> None:
-        place, camera = fault.fault.place, getattr(fault.fault, "camera", "")
-        if place == CAMERA and camera not in ("", *self._cameras):
-            raise ParameterError(
-                f"{fault.name}: camera: expected one of {', '.join(self._cameras) or 'none'}, or "
-                f"nothing for all, found {printable(camera, 60)}"
-            )
-        if place == CAMERA and not self._cameras:
-            raise ParameterError(
-                f"{fault.name}: the vehicle has no camera; give it camera.is_rendered or "
-                "camera.file"
-            )
-        if place in (LIDAR, RADAR) and place not in self._scanners:
-            raise ParameterError(
-                f"{fault.name}: the vehicle has no {place}; mount one by {place}.preset"
-            )
-
-    def _check(self, fault: ActiveFault) -> None:
+    def check(self, name: str, fault: Fault) -> None:
+        """Refuse a fault of what the vehicle does not have; errors as `add`."""
+        self._check_sensor(name, fault)
         airframe = self._airframe
         if airframe is None:
             return
         n_rotors, battery = len(airframe.rotors), airframe.battery
-        rotor, cells = getattr(fault.fault, "rotor", 0), getattr(fault.fault, "cells", 0)
+        rotor, cells = getattr(fault, "rotor", 0), getattr(fault, "cells", 0)
         if rotor >= n_rotors:
             raise ParameterError(
-                f"{fault.name}: rotor: expected 0 to {n_rotors - 1} ({airframe.name}), found "
-                f"{rotor}"
+                f"{name}: rotor: expected 0 to {n_rotors - 1} ({airframe.name}), found {rotor}"
             )
-        if fault.fault.place == BATTERY and battery.capacity_ah == 0.0:
+        if fault.place == BATTERY and battery.capacity_ah == 0.0:
             raise ParameterError(
-                f"{fault.name}: the airframe {airframe.name} has no battery model; give it one "
-                "with capacity_ah"
+                f"{name}: the airframe {airframe.name} has no battery model; give it one with "
+                "capacity_ah"
             )
         if cells >= battery.cells:
             raise ParameterError(
-                f"{fault.name}: cells: expected fewer than {battery.cells} ({airframe.name}), "
-                f"found {cells}"
+                f"{name}: cells: expected fewer than {battery.cells} ({airframe.name}), found "
+                f"{cells}"
             )
+
+    def _check_sensor(self, name: str, fault: Fault) -> None:
+        place, camera = fault.place, getattr(fault, "camera", "")
+        if place == CAMERA and not self._cameras:
+            raise ParameterError(
+                f"{name}: the vehicle has no camera; give it camera.is_rendered or camera.file"
+            )
+        if place == CAMERA and camera not in ("", *self._cameras):
+            raise ParameterError(
+                f"{name}: camera: expected one of {', '.join(self._cameras)}, or nothing for all, "
+                f"found {printable(camera, 60)}"
+            )
+        if place in (LIDAR, RADAR) and place not in self._scanners:
+            raise ParameterError(f"{name}: the vehicle has no {place}; mount one by {place}.preset")
 
 
 class BodyDamage:

@@ -10,8 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_faults import ActiveFault
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
+from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 
@@ -33,6 +35,7 @@ class BackendSetup:
     folder: Path  # of the logs
     spin: Callable[[float], None] = lambda _: None  # delivers messages for at most this wall time
     has_commander: Callable[[], bool] = lambda: True  # whether a node publishes rotor commands
+    link_faults: Sequence[ActiveFault] = ()  # at place `companion`; the list may change
 
     @property
     def title(self) -> str:
@@ -84,6 +87,10 @@ class Backend(Protocol):
     @property
     def estimate(self) -> AutopilotEstimate | None:
         """Estimate of an autopilot."""
+
+    @property
+    def autopilot_state(self) -> AutopilotState | None:
+        """State reported by an autopilot; None of any other controller."""
 
     @property
     def setpoint(self) -> Any:

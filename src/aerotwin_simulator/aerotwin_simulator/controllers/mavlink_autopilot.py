@@ -12,12 +12,14 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
+from aerotwin_faults.together import link_delay_s
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
     HilLink,
     HilTimeouts,
     MissionClient,
 )
+from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.commanders import Commander, find_commanders
 from aerotwin_px4_bridge.hil_kernels import (
@@ -116,6 +118,7 @@ class MavlinkAutopilot:
         stamp_ns = readings.step.end_ns
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
+            self.client.link.delay_s = link_delay_s(self._setup.link_faults, stamp_ns)
             self.client.poll(stamp_ns)
             self._send_origin(stamp_ns)
         for pose in readings.vision:
@@ -246,6 +249,11 @@ class MavlinkAutopilot:
     def estimate(self) -> AutopilotEstimate | None:
         """The autopilot's last received estimate."""
         return self.client.estimate
+
+    @property
+    def autopilot_state(self) -> AutopilotState:
+        """State reported by the autopilot."""
+        return self.client.link.state
 
     @property
     def setpoint(self) -> Any:

@@ -33,6 +33,7 @@ class PythonController:
     """Calls an object of a user's class, once per step. Raises UserError if it cannot be made."""
 
     estimate = None
+    autopilot_state = None
     n_missed = 0
     commanders: Sequence[Commander] = ()
 

@@ -26,6 +26,7 @@ class TopicCommands:
     """Receives rotor speeds from `command/rotors`."""
 
     estimate = None
+    autopilot_state = None
     setpoint = None
     progress = None
     failure = None

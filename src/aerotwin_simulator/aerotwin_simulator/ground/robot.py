@@ -28,9 +28,9 @@ from aerotwin_simulator.mounting import extra_transforms
 from aerotwin_simulator.parameters import (
     LidarSettings,
     RadarSettings,
-    same_parameter,
 )
 from aerotwin_simulator.robot_description import ground_robot_description
+from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, mounting_of
 from aerotwin_worlds import World
 

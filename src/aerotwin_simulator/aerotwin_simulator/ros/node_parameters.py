@@ -14,8 +14,8 @@ from aerotwin_simulator.parameters import (
     RadarSettings,
     SensorSettings,
     SimulatorParameters,
-    same_parameter,
 )
+from aerotwin_simulator.same_parameter import same_parameter
 
 
 @dataclass(frozen=True, kw_only=True)

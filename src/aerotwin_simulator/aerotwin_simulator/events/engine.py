@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the events of a scenario happen in the loop, by simulated time and the vehicles' state."""
+
+from collections.abc import Sequence
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.seeds import seed_sequence
+from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_faults import Fault, FaultTiming, activated
+from aerotwin_faults.fault import AIR, GROUND_STATION
+from aerotwin_rendering import WorldQueries
+from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
+from aerotwin_simulator.events.plan import Event
+from aerotwin_simulator.ground_station import GroundStation
+from aerotwin_simulator.signals import FlightSignals
+from aerotwin_simulator.vehicle import SimulatedVehicle
+from aerotwin_temporal_logic import Trace, Trigger
+
+STATION_RATE_HZ = 50.0
+"""At which ground stations read and send."""
+
+
+class EventEngine:
+    """The events of one flight, and the record that conditions over the flight need.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        As read by `plan`.
+    vehicles : sequence of SimulatedVehicle
+        Of the simulation.
+
+    Attributes
+    ----------
+    instants_s : dict
+        When each event happened, simulated time; None until then.
+
+    Raises
+    ------
+    ParameterError
+        If an event names a vehicle that does not exist, or a part that its vehicle does not have.
+    """
+
+    def __init__(
+        self,
+        events: Sequence[Event],
+        vehicles: Sequence[SimulatedVehicle],
+        queries: WorldQueries,
+        plane: LocalTangentPlane,
+    ) -> None:
+        self._events, self._vehicles = tuple(events), tuple(vehicles)
+        self._queries, self._plane = queries, plane
+        for event in self._events:
+            self._check(event)
+        self._stations: dict[int, GroundStation] = {}
+        self._past_refusals: list[str] = []
+        self.restart(0)
+
+    def restart(self, stamp_ns: int) -> None:
+        """Begin again, as after a reset: no event has happened."""
+        self.close()
+        self.instants_s: dict[str, float | None] = {event.name: None for event in self._events}
+        self._signals = [FlightSignals(vehicle, self._queries) for vehicle in self._vehicles]
+        self._history = SignalHistory(self._signals[0])
+        self._look_due = Schedule(SAMPLE_RATE_HZ, stamp_ns - 1)
+        self._station_due = Schedule(STATION_RATE_HZ, stamp_ns - 1)
+        self._start_ns = stamp_ns
+        self._timed = sorted(
+            (stamp_ns + from_seconds(event.at_s), k)
+            for k, event in enumerate(self._events)
+            if event.at_s is not None
+        )
+        self._triggers = {
+            event.name: (event, Trigger(event.when), self._index(event.vehicle))
+            for event in self._events
+            if event.when is not None
+        }
+        for event in self._events:
+            self._prepare_station(event)
+
+    def _index(self, vehicle: str) -> int:
+        names = [each.name for each in self._vehicles]
+        return names.index(vehicle) if vehicle else 0
+
+    def _check(self, event: Event) -> None:
+        names = [vehicle.name for vehicle in self._vehicles]
+        if event.vehicle and event.vehicle not in names:
+            known = ", ".join(filter(None, names)) or "a single one without a name"
+            raise ParameterError(
+                f"events.{event.name}.vehicle: no '{event.vehicle}'; the vehicles are {known}"
+            )
+        for vehicle in self._concerned(event):
+            if isinstance(event.action, Fault):
+                vehicle.faults.check(event.name, event.action)
+            elif event.action is not None and not vehicle.parameters.controller.is_mavlink:
+                raise ParameterError(
+                    f"events.{event.name}: an order needs an autopilot, and "
+                    f"{vehicle.title} is flown by {vehicle.parameters.controller.kind}"
+                )
+
+    def _concerned(self, event: Event) -> Sequence[SimulatedVehicle]:
+        """Return the vehicles on which an event acts: weather without a name on all."""
+        is_weather = isinstance(event.action, Fault) and event.action.place == AIR
+        if is_weather and not event.vehicle:
+            return self._vehicles
+        return (self._vehicles[self._index(event.vehicle)],)
+
+    def _prepare_station(self, event: Event) -> None:
+        """Give a vehicle whose ground station has a part in the events one, from the start."""
+        action = event.action
+        needs_station = action is not None and (
+            not isinstance(action, Fault) or action.place == GROUND_STATION
+        )
+        k = self._index(event.vehicle)
+        if needs_station and k not in self._stations:
+            vehicle = self._vehicles[k]
+            self._stations[k] = GroundStation(
+                self._plane, vehicle.parameters.fleet.instance, vehicle.faults.of(GROUND_STATION)
+            )
+
+    # -- in the loop --------------------------------------------------------------------------
+
+    def advance(self, stamp_ns: int) -> None:
+        """Make happen what is due at the beginning of a step; call it at every step."""
+        while self._timed and self._timed[0][0] <= stamp_ns:
+            _, k = self._timed.pop(0)
+            self._happen(self._events[k], stamp_ns)
+        if self._look_due.until(stamp_ns):
+            self._look(stamp_ns)
+        if self._stations and self._station_due.until(stamp_ns):
+            for station in self._stations.values():
+                station.poll(stamp_ns)
+
+    def _look(self, stamp_ns: int) -> None:
+        """Look at the conditions, and record the signals."""
+        for signals in self._signals:
+            signals.update(stamp_ns)
+        time_s = to_seconds(stamp_ns)
+        for event, trigger, k in list(self._triggers.values()):
+            values = self._signals[k].values(trigger.formula.signals)
+            if trigger.update(time_s, values):
+                del self._triggers[event.name]
+                self._happen(event, stamp_ns)
+        self._history.record()
+
+    def _happen(self, event: Event, stamp_ns: int) -> None:
+        time_s = self.instants_s[event.name] = to_seconds(stamp_ns)
+        for _, trigger, _ in self._triggers.values():
+            trigger.event_happened(event.name, time_s)
+        action = event.action
+        if isinstance(action, Fault):
+            timing = FaultTiming(
+                begin_ns=stamp_ns, ramp_s=event.ramp_s, duration_s=event.duration_s
+            )
+            for vehicle in self._concerned(event):
+                own = vehicle.parameters
+                rng = seed_sequence(own.seed, own.fleet.instance, f"event {event.name}")
+                vehicle.faults.add(activated(event.name, action, timing, rng))
+        elif action is not None:
+            station = self._stations[self._index(event.vehicle)]
+            station.give_order(event.name, action, stamp_ns)
+
+    # -- afterwards ----------------------------------------------------------------------------
+
+    def finish(self, stamp_ns: int) -> None:
+        """Record the end of the flight, which lies between two samples."""
+        for signals in self._signals:
+            signals.update(stamp_ns)
+        self._history.record()
+
+    @property
+    def refusals(self) -> list[str]:
+        """Orders that autopilots did not follow, and why."""
+        present = (text for station in self._stations.values() for text in station.refusals)
+        return [*self._past_refusals, *present]
+
+    def trace(self) -> Trace:
+        """Return the recorded signals of the first vehicle, with the instants of all events."""
+        return self._history.trace(self.instants_s)
+
+    def close(self) -> None:
+        """Free the ports of the ground stations; safe to call twice."""
+        for station in self._stations.values():
+            self._past_refusals += station.refusals
+            station.close()
+        self._stations.clear()
