@@ -9,9 +9,8 @@ from aerotwin_temporal_logic import formula as f
 from aerotwin_temporal_logic.robustness import ROUNDING_S
 
 Value = float | bool | str
-_NOW = (
-    f.Compare, f.Is, f.Holds, f.Happened, f.Not, f.And, f.Or, f.Constant, f.SignalValue, f.Operation,
-)  # fmt: skip
+_NUMBERS = (f.Constant, f.SignalValue, f.Operation)
+_NOW = (*_NUMBERS, f.Compare, f.Is, f.Holds, f.Happened, f.Not, f.And, f.Or)
 
 
 class Trigger:
