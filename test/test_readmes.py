@@ -21,7 +21,7 @@ WRITTEN = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[!re]*/*.md"),
            *(ROOT / "docs" / "reference").glob("*.md")]  # fmt: skip
 """Pages of the documentation that are not generated."""
 ONE_SCREEN, ROOT_LINES = 80, 200
-MOST_WORDS = 42_000
+MOST_WORDS = 45_000
 """40,000 of all that there was before data sets, SLAMs of others and standard interfaces."""
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
