@@ -117,6 +117,7 @@ class Simulation:
                 f"wait_at: no vehicle has a {self._wait_at}; mount one by {self._wait_at}.preset, "
                 "or wait at another sensor"
             )
+        with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         try:
             for plan in plans:
                 surroundings = Surroundings(
@@ -129,6 +130,7 @@ class Simulation:
                     wait=self._wait if plan is (awaited or plans[0]) else None,
                     wait_at=self._wait_at,
                     spin=spin,
+                    with_station=with_station,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
             if events is not None:

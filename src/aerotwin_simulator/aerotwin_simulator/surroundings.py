@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Environment of a vehicle: the world it shares with others, the ground below it, the air."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,7 @@ class Surroundings:
     wait: Callable[[int], None] | None
     wait_at: str
     spin: Callable[[float], None]
+    with_station: Container[str] = ()  # names of the vehicles that a scenario's ground station has
 
 
 class GroundTracker:

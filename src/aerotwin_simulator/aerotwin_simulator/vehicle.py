@@ -212,6 +212,7 @@ class SimulatedVehicle:
                 folder=around.folder,
                 spin=around.spin,
                 has_commander=lambda: self._has_commander(),
+                has_ground_station=self.name in around.with_station,
                 link_faults=self.faults.of(COMPANION),
             )
         )

@@ -136,10 +136,17 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         gnss_delay_s=_gnss_delay_s(parameters),
         parameters=chosen,
         model=parameters.px4.model,
-        links=_OUTSIDE_LINKS if setup.mission is None else None,
+        links=_links(setup),
         has_battery=airframe.battery.capacity_ah > 0.0,
         cpu=loop_cpu(parameters),
     )
+
+
+def _links(setup: BackendSetup) -> tuple[str, ...] | None:
+    """Return the links for outside clients; None leaves it to the process."""
+    if setup.mission is None:
+        return _OUTSIDE_LINKS
+    return ("ground",) if setup.has_ground_station else None
 
 
 def _gnss_delay_s(parameters: SimulatorParameters) -> float:

@@ -35,6 +35,7 @@ class BackendSetup:
     folder: Path  # of the logs
     spin: Callable[[float], None] = lambda _: None  # delivers messages for at most this wall time
     has_commander: Callable[[], bool] = lambda: True  # whether a node publishes rotor commands
+    has_ground_station: bool = False  # whether that of a scenario commands it, too
     link_faults: Sequence[ActiveFault] = ()  # at place `companion`; the list may change
 
     @property

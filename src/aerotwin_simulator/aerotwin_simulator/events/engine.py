@@ -109,12 +109,8 @@ class EventEngine:
 
     def _prepare_station(self, event: Event) -> None:
         """Give a vehicle whose ground station has a part in the events one, from the start."""
-        action = event.action
-        needs_station = action is not None and (
-            not isinstance(action, Fault) or action.place == GROUND_STATION
-        )
         k = self._index(event.vehicle)
-        if needs_station and k not in self._stations:
+        if event.needs_station and k not in self._stations:
             vehicle = self._vehicles[k]
             self._stations[k] = GroundStation(
                 self._plane, vehicle.parameters.fleet.instance, vehicle.faults.of(GROUND_STATION)

@@ -13,6 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import printable, shown
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_faults import KINDS, Fault, load_fault
+from aerotwin_faults.fault import GROUND_STATION
 from aerotwin_simulator.ground_station import ORDERS, OperatorOrder
 from aerotwin_simulator.signals import SIGNALS
 from aerotwin_temporal_logic import Formula, FormulaError, Trigger, parse
@@ -61,6 +62,14 @@ class Event:
     vehicle: str
     ramp_s: float
     duration_s: float
+
+    @property
+    def needs_station(self) -> bool:
+        """Whether a ground station has a part in it."""
+        action = self.action
+        return action is not None and (
+            not isinstance(action, Fault) or action.place == GROUND_STATION
+        )
 
 
 def load_events(path: str | Path) -> tuple[Event, ...]:
