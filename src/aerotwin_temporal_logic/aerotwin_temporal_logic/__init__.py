@@ -25,7 +25,8 @@ the recorded samples. An `always` looks at all samples from its instant to the e
 `until` it looks at those before the other condition first holds, which it need not (weak until); a
 bare `until` needs it (strong). `for N s` holds where the condition holds at all samples of the next
 N seconds, and the run lasts that long. `within` asks for one sample of the next N seconds, or of
-those after an event; `after` evaluates at an event, `before` on the run up to it.
+those after an event, `never` with it for none; `after` evaluates at an event, `before` on the run
+up to it. An `always` or `never` over a period is not met where the run ends before the period does.
 
 What is not known at a sample (a number that is NaN) counts neither way; an expectation of which
 nothing is known, or whose event never came, is not met.

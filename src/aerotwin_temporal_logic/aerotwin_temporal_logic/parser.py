@@ -161,13 +161,10 @@ class _Parser:
         self._depth += 1
         if self._depth > DEEPEST:
             self._fail_at(f"expected parentheses at most {DEEPEST} deep")
-        node = self._quantified()
+        node, word = self._quantified()
         while True:
-            if self._accept("within"):
-                limit_s = self._seconds()
-                node = Eventually(node, 0.0, limit_s)
-                if self._accept("of"):
-                    node = After(node, self._event())
+            if self._token.text == "within":
+                node, word = self._within(node, word), ""
             elif self._accept("after"):
                 node = After(node, self._event())
             elif self._accept("before"):
@@ -181,6 +178,19 @@ class _Parser:
                 self._depth -= 1
                 return node
 
+    def _within(self, node: FormulaNode, word: str) -> FormulaNode:
+        """Read a deadline: of the condition that `never` or `eventually` is about."""
+        if word in ("always", "until"):
+            self._fail_at("expected one of always, until and within, which say when; parentheses "
+                          "around a part make it one condition")  # fmt: skip
+        self._take()
+        limit_s = self._seconds()
+        if isinstance(node, Always | Eventually) and word:
+            node = type(node)(node.inner, 0.0, limit_s)
+        else:
+            node = Eventually(node, 0.0, limit_s)
+        return After(node, self._event()) if self._accept("of") else node
+
     def _between(self, node: FormulaNode) -> FormulaNode:
         begin_s = self._seconds()
         self._expect("to")
@@ -193,22 +203,18 @@ class _Parser:
         return self._fail("from ... to ... belongs to always, never or eventually",
                    self._tokens[self._next - 6].column)  # fmt: skip
 
-    def _quantified(self) -> FormulaNode:
-        if self._accept("always"):
-            return self._throughout(self._implication())
-        if self._accept("never"):
-            return self._throughout(Not(self._implication()))
+    def _quantified(self) -> tuple[FormulaNode, str]:
+        """Return a condition and the word that says when it must hold, or an empty one."""
+        word = self._token.text
         if self._accept("eventually"):
-            return Eventually(self._implication())
+            return Eventually(self._implication()), word
+        is_throughout = self._accept("always", "never")
         node = self._implication()
+        if is_throughout and word == "never":
+            node = Not(node)
         if self._accept("until"):
-            return Until(node, self._implication(), is_weak=False)
-        return node
-
-    def _throughout(self, node: FormulaNode) -> FormulaNode:
-        if self._accept("until"):
-            return Until(node, self._implication(), is_weak=True)
-        return Always(node)
+            return Until(node, self._implication(), is_weak=is_throughout), "until"
+        return (Always(node), word) if is_throughout else (node, "")
 
     def _implication(self) -> FormulaNode:
         node = self._disjunction()

@@ -8,6 +8,7 @@ import numpy as np
 
 from aerotwin_temporal_logic import formula as f
 from aerotwin_temporal_logic.robustness import (
+    ROUNDING_S,
     Evaluation,
     EventNeverCame,
     Robustness,
@@ -74,6 +75,12 @@ def judge(formula: f.Formula, trace: Trace) -> Verdict:
             text=formula.text, is_met=False, robustness=value, unit=formula.unit,
             reason="nothing of it is known in this run",
         )  # fmt: skip
+    whole_s = _period_end_s(formula.root, trace)
+    if is_met and whole_s > trace.times_s[-1] + ROUNDING_S:
+        return Verdict(
+            text=formula.text, is_met=False, robustness=np.nan, unit=formula.unit,
+            reason=f"the run ended at {trace.times_s[-1]:.2f} s, before {whole_s:.2f} s",
+        )  # fmt: skip
     at_s = float(trace.times_s[found.sample[0]])
     return Verdict(
         text=formula.text,
@@ -110,13 +117,26 @@ def _reason(evaluation: Evaluation, found: Robustness, trace: Trace) -> str:
 
 def _time_margin_s(root: f.FormulaNode, trace: Trace) -> float | None:
     """Return how much earlier than its deadline an expectation held; None without a deadline."""
-    begin_s = float(trace.times_s[0])
-    if isinstance(root, f.After):
-        instant_s = trace.events.get(root.event)
-        assert instant_s is not None  # it was judged
-        root, begin_s = root.inner, instant_s
+    root, begin_s = _beginning(root, trace)
     if not isinstance(root, f.Eventually) or not np.isfinite(root.to_s):
         return None
     is_met = Evaluation(trace).robustness(root.inner).is_met
     later = np.flatnonzero(is_met & (trace.times_s >= begin_s + root.from_s - 1e-9))
     return float(begin_s + root.to_s - trace.times_s[later[0]])
+
+
+def _period_end_s(root: f.FormulaNode, trace: Trace) -> float:
+    """Return when the period is over in which a condition must always hold; -inf without one."""
+    root, begin_s = _beginning(root, trace)
+    if isinstance(root, f.Always) and np.isfinite(root.to_s):
+        return begin_s + root.to_s
+    return -np.inf
+
+
+def _beginning(root: f.FormulaNode, trace: Trace) -> tuple[f.FormulaNode, float]:
+    """Return what is judged at an instant, and that: the start, or an event that came."""
+    if not isinstance(root, f.After):
+        return root, float(trace.times_s[0])
+    instant_s = trace.events.get(root.event)
+    assert instant_s is not None  # it was judged
+    return root.inner, instant_s

@@ -82,12 +82,38 @@ def test_a_deadline_that_is_met_says_how_much_earlier(text, margin_s):
         ("mode is HOLD for 1 s within 9 s of gust", "mode was "),
         ("always error_m < 1 from 0 s to 3 s", "nothing of it is known in this run"),
         ("always height_m < 1 from 90 s to 99 s", "nothing of it is known in this run"),
+        ("always height_m < 11 from 50 s to 70 s", "the run ended at 59.96 s, before 70.00 s"),
+        ("never height_m > 11 within 30 s of gust", "the run ended at 59.96 s, before 70.00 s"),
+        ("always height_m > 5 from 50 s to 70 s", "height_m > 5: 0 at 50.00 s"),
     ],
 )
 def test_what_is_not_met_says_why(text, reason):
     found = verdict(text)
     assert not found.is_met
     assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_met", "robustness"),
+    [
+        ("never height_m > 5 within 30 s of gnss_lost", False, -5.0),
+        ("never height_m < 5 within 5 s of gnss_lost", True, 5.0),
+        ("eventually height_m > 9 within 5 s", False, -4.0),
+        ("eventually height_m > 9 within 10 s", True, 1.0),
+    ],
+)
+def test_a_deadline_is_that_of_the_condition_that_never_or_eventually_is_about(
+    text, is_met, robustness
+):
+    found = verdict(text)
+    assert found.is_met == is_met
+    assert found.robustness == pytest.approx(robustness, abs=0.05)
+
+
+@pytest.mark.parametrize("text", ["always landed within 5 s", "gust until landed within 5 s"])
+def test_two_words_that_say_when_are_refused(text):
+    with pytest.raises(FormulaError, match="expected one of always, until and within"):
+        parse(text, SIGNALS, EVENTS)
 
 
 def test_what_is_not_known_yet_counts_neither_way():
