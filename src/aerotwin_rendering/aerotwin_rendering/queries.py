@@ -11,6 +11,13 @@ from numpy.typing import ArrayLike
 
 from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_rendering import columns
+from aerotwin_rendering.moving_objects import (
+    ObjectsAt,
+    PlacedObject,
+    add_beams,
+    add_hits,
+    no_objects,
+)
 from aerotwin_rendering.ray_scene import NOTHING, RayScene, SurfaceHits
 
 GROUND_MARGIN_M = 0.5
@@ -32,10 +39,27 @@ class WorldQueries:
     Heights and the ground plane are exact on the triangles, from a grid of vertical columns
     (a few microseconds a call). Rays and distances use Embree in single precision: about 1e-7 of
     the coordinates; its scene, one for all of them, is built at the first such query.
+
+    Moving objects (``objects_at``) count for rays, segments and distances, at the time
+    ``stamp_ns``; a simulation sets both, the time at each step. Heights and the ground plane are
+    those of the world without them: nothing can land on an object.
     """
 
-    def __init__(self, world: HasMeshes) -> None:
+    def __init__(self, world: HasMeshes, *, objects_at: ObjectsAt = no_objects) -> None:
+        self.objects_at, self.stamp_ns = objects_at, 0
         self.replace(world.meshes)
+
+    @property
+    def objects(self) -> Sequence[PlacedObject]:
+        """The moving objects at `stamp_ns`."""
+        return self.objects_at(self.stamp_ns)
+
+    def name_of(self, mesh: int) -> str:
+        """Return the name of a mesh or moving object by its index in hits."""
+        moving = (p.object.name for p in self.objects if p.object.mesh_id == mesh)
+        if (name := next(moving, None)) is not None:
+            return name
+        return self.meshes[mesh].name or f"mesh {mesh} of the world"
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
         """Replace the meshes, as when a world streams.
@@ -103,15 +127,31 @@ class WorldQueries:
 
     def distance(self, points: ArrayLike) -> np.ndarray:
         """Return the distance of points (n, 3) to the nearest surface, (n,) [m]."""
-        return self._scene.distance(_points("points", points).astype(np.float32))
+        points = _points("points", points)
+        distance = self._scene.distance(points.astype(np.float32))
+        for placed in self.objects_at(self.stamp_ns):
+            distance = np.minimum(distance, placed.distance(points))
+        return distance
 
     def nearest(self, points: ArrayLike) -> tuple[np.ndarray, SurfaceHits]:
         """Return the surface points (n, 3) nearest to points (n, 3), and their surface.
 
         Distances are to these points, normals point to the side of the query point, meshes are
-        indices in `meshes`.
+        indices in `meshes` or those of `MovingObject`.
         """
-        return self._scene.nearest(_points("points", points).astype(np.float32))
+        points = _points("points", points)
+        places, hits = self._scene.nearest(points.astype(np.float32))
+        for placed in self.objects_at(self.stamp_ns):
+            other_places, other = placed.nearest(points)
+            is_nearer = other.distance_m < hits.distance_m
+            places = np.where(is_nearer[:, None], other_places, places)
+            hits = SurfaceHits(
+                distance_m=np.where(is_nearer, other.distance_m, hits.distance_m),
+                normal_map=np.where(is_nearer[:, None], other.normal_map, hits.normal_map),
+                mesh=np.where(is_nearer, other.mesh, hits.mesh),
+                triangle=np.where(is_nearer, other.triangle, hits.triangle),
+            )
+        return places, hits
 
     def cast(self, origins: ArrayLike, directions: ArrayLike) -> np.ndarray:
         """Return the distance (n,) [m] along rays to the surface; see `cast_rays`."""
@@ -136,11 +176,23 @@ class WorldQueries:
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         if (lengths == 0.0).any():
             raise ValueError("directions must not be zero")
-        return self._scene.cast(_rays(origins, directions / lengths))
+        return self._first_hits(_rays(origins, directions / lengths))
 
-    def beams(self, rays: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return distance, normal and reflectivity for a lidar; see `RayScene.beams`."""
-        return self._scene.beams(rays)
+    def _first_hits(self, rays: np.ndarray) -> SurfaceHits:
+        hits, objects = self._scene.cast(rays), self.objects_at(self.stamp_ns)
+        return add_hits(hits, rays, objects) if objects else hits
+
+    def beams(
+        self, rays: np.ndarray, stamps_ns: Sequence[int] = ()
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distance, normal and reflectivity for a lidar; see `RayScene.beams`.
+
+        ``stamps_ns`` are the times of equal parts of the rays, one after the other, at which moving
+        objects are hit; by default all rays are cast at `stamp_ns`.
+        """
+        beams = self._scene.beams(rays)
+        moments = [self.objects_at(stamp_ns) for stamp_ns in stamps_ns or (self.stamp_ns,)]
+        return add_beams(beams, rays, moments) if any(moments) else beams
 
     def segments_hit(self, starts: ArrayLike, ends: ArrayLike) -> SurfaceHits:
         """Return the first hits of segments from starts (n, 3) to ends (n, 3).
@@ -149,7 +201,7 @@ class WorldQueries:
         length hits nothing.
         """
         starts, ends = _points("starts", starts), _points("ends", ends)
-        hits = self._scene.cast(_rays(starts, ends - starts))
+        hits = self._first_hits(_rays(starts, ends - starts))
         lengths = np.linalg.norm(ends - starts, axis=1)
         is_met = (hits.distance_m <= 1.0) & (lengths > 0.0)
         return SurfaceHits(

@@ -151,12 +151,17 @@ def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
     return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
 
 
-def visible_clusters(clusters: Clusters, view: CameraView, lens: Lens) -> Visible:
-    """Return the clusters that a view may see, in its rows and the adjacent ones; nearest first."""
+def visible_clusters(
+    clusters: Clusters, view: CameraView, lens: Lens, pose: np.ndarray | None = None
+) -> Visible:
+    """Return the clusters that a view may see, in its rows and the adjacent ones; nearest first.
+
+    ``pose`` is the `pose_record` of the camera in the frame of the clusters, by default in map.
+    """
     first, last = view.row_range
     visible = find_visible(
         clusters,
-        pose_record(view.T_map_optical),
+        pose_record(view.T_map_optical) if pose is None else pose,
         lens,
         float(view.near_m),
         float(view.far_m),

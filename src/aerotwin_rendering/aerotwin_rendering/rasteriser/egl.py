@@ -3,7 +3,8 @@
 """The renderer on a graphics card: OpenGL 4.3 through EGL, without a display.
 
 Culled by the same clusters and filtered from the same mip-map levels as on the CPU. Only straight
-edges: images of distorted lenses and fisheyes are rendered on the CPU.
+edges: images of distorted lenses and fisheyes, and those with moving objects, are rendered on the
+CPU.
 """
 
 from collections.abc import Sequence
@@ -40,8 +41,8 @@ class EglRenderer:
 
     @staticmethod
     def can_render(view: CameraView) -> bool:
-        """Whether a view's lens keeps straight edges straight."""
-        return isinstance(view.camera, PinholeCamera)
+        """Whether a view's lens keeps straight edges straight, and nothing moves in it."""
+        return isinstance(view.camera, PinholeCamera) and not view.objects
 
     def set_scene(self, scene: RasterScene) -> None:
         """Set the scene to render."""

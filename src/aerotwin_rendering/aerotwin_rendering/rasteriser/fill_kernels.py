@@ -350,13 +350,20 @@ def _is_hidden(u0, u1, r0, r1, width, bits, nearest_bits):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fill_band(
-    row0, row1, visible: Visible, clusters: Clusters, pose, lens: Lens, near, far, scratch: Scratch
-):
-    """Fill the visibility buffer of the image rows row0..row1."""
+def clear_band(row0, row1, lens: Lens, far, scratch: Scratch):
+    """Clear the visibility buffer of the image rows row0..row1."""
     width = lens.x.shape[1]
     scratch.nearest[: (row1 - row0) * width] = np.float32(1.0 / far)
     scratch.cluster[: (row1 - row0) * width] = -1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def fill_band(
+    row0, row1, visible: Visible, clusters: Clusters, number, pose, lens: Lens, near,
+    scratch: Scratch,
+):  # fmt: skip
+    """Fill the visibility buffer of rows row0..row1 by clusters, numbered from ``number`` on."""
+    width = lens.x.shape[1]
     inverse_near = np.float32(1.0 / near)
     bits = visible.inverse_depth.view(np.int32)
     for k in range(len(visible.cluster)):
@@ -386,6 +393,7 @@ def fill_band(
                 corners, n, scratch.rounded, width, row0, row1, scratch.floor, scratch.bounds
             )
         n_small, n_wide = _list_triangles(n, scratch.bounds, scratch.small, scratch.wide)
+        c += number
         _fill_wide(n_wide, corners, n, uv, light, c, lens, row0, inverse_near, scratch)
         count = _hit_small(n_small, corners, n, lens, row0, inverse_near, scratch)
         _keep_hits(count, corners, n, uv, light, c, scratch)

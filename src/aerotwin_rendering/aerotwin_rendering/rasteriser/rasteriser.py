@@ -3,6 +3,7 @@
 """The rasteriser: camera images of textured meshes."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from aerotwin_core.camera import BrownCamera, CameraModel, PinholeCamera, Stereo
 from aerotwin_core.errors import UserError
 from aerotwin_core.threads import default_thread_count
 from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_rendering.moving_objects import MovingObject, PlacedObject
 from aerotwin_rendering.rasteriser.cpu import CpuRenderer
 from aerotwin_rendering.rasteriser.egl import EglRenderer
 from aerotwin_rendering.rasteriser.gl_probe import (
@@ -47,8 +49,8 @@ class Rasteriser:
     Attributes
     ----------
     backend : str
-        The one in use, "cpu" or "egl". Views through lenses that bend straight edges are rendered
-        on the CPU in both cases.
+        The one in use, "cpu" or "egl". Views through lenses that bend straight edges, and those
+        with moving objects, are rendered on the CPU in both cases.
 
     Raises
     ------
@@ -57,7 +59,7 @@ class Rasteriser:
 
     Notes
     -----
-    Left out: shadows (baked in the textures), transparency.
+    Left out: shadows (baked in the textures; objects that move cast none), transparency.
     """
 
     def __init__(
@@ -144,7 +146,23 @@ class Rasteriser:
             kind(width=8, height=8, fx=8.0, fy=8.0, cx=3.5, cy=3.5)
             for kind in (PinholeCamera, BrownCamera)
         ]
-        for encoding in ("mono8", "rgb8"):
+        for encoding, objects in product(("mono8", "rgb8"), ((), (_object_ahead(),))):
             self.render(
-                [CameraView(camera=c, T_map_optical=np.eye(4), encoding=encoding) for c in cameras]
+                [
+                    CameraView(
+                        camera=c, T_map_optical=np.eye(4), encoding=encoding, objects=objects
+                    )
+                    for c in cameras
+                ]
             )
+
+
+def _object_ahead() -> PlacedObject:
+    """Return a triangle in front of a camera at the origin."""
+    mesh = TexturedMesh(
+        vertices_map=np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]),
+        triangles=np.array([[0, 1, 2]], np.int32),
+        uv=np.zeros((3, 2), np.float32),
+        texture=np.zeros((1, 1, 3), np.uint8),
+    )
+    return PlacedObject(object=MovingObject("triangle", [mesh]), T_map_object=np.eye(4))

@@ -10,7 +10,7 @@ import numpy as np
 from aerotwin_core.kernel_cache import njit
 from aerotwin_rendering.rasteriser.clusters import Clusters
 from aerotwin_rendering.rasteriser.cull_kernels import Visible
-from aerotwin_rendering.rasteriser.fill_kernels import Scratch, fill_band
+from aerotwin_rendering.rasteriser.fill_kernels import Scratch, clear_band, fill_band
 from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import read_byte, read_token
 
@@ -246,6 +246,14 @@ def _draw(
                     image[v, u] = 0
 
 
+@njit(nogil=True, cache=True)
+def filled_rows(row0, row1, height, image):
+    """Return the rows to fill for the image rows row0..row1: edges are softened by neighbours."""
+    if image.size > 0:
+        return max(row0 - 1, 0), min(row1 + 1, height)
+    return row0, row1
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def render_band(
     row0,
@@ -262,13 +270,35 @@ def render_band(
     output: Output,
 ):
     """Render the image rows row0..row1: fill, then shade while the band is in the cache."""
-    mesh_of_cluster, cluster, nearest = clusters.mesh, scratch.cluster, scratch.nearest
+    top, bottom = filled_rows(row0, row1, lens.y.shape[0], output.image)
+    clear_band(top, bottom, lens, far, scratch)
+    fill_band(top, bottom, visible, clusters, 0, pose, lens, near, scratch)
+    shade_band(
+        row0, row1, pose, lens, clusters.mesh, clusters.mesh, textures, bias, scratch, output
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def shade_band(
+    row0,
+    row1,
+    pose,
+    lens: Lens,
+    mesh_of_cluster,
+    id_of_cluster,
+    textures: Textures,
+    bias,
+    scratch: Scratch,
+    output: Output,
+):
+    """Convert the visibility buffer to the image rows row0..row1, their depths and ids.
+
+    The mesh of a cluster selects its texture; its id is what images of ids show.
+    """
+    cluster, nearest = scratch.cluster, scratch.nearest
     image, depth, ids = output.image, output.depth, output.ids
-    width, height = lens.x.shape[1], lens.y.shape[0]
-    top, bottom = row0, row1
-    if image.size > 0:  # edges are softened by the rows beside the band
-        top, bottom = max(row0 - 1, 0), min(row1 + 1, height)
-    fill_band(top, bottom, visible, clusters, pose, lens, near, far, scratch)
+    width = lens.x.shape[1]
+    top, bottom = filled_rows(row0, row1, lens.y.shape[0], image)
     if image.size > 0:
         _draw(row0, row1, top, bottom, pose, lens, mesh_of_cluster, textures, bias, scratch, image)
     for v in range(row0, row1):
@@ -280,4 +310,4 @@ def render_band(
         if ids.size > 0:
             for u in range(width):
                 c = cluster[first + u]
-                ids[v, u] = mesh_of_cluster[c] if c >= 0 else np.int32(-1)
+                ids[v, u] = id_of_cluster[c] if c >= 0 else np.int32(-1)

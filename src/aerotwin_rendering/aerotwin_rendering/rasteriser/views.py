@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.camera import CameraModel
+from aerotwin_rendering.moving_objects import PlacedObject
 
 ENCODINGS = ("mono8", "rgb8", "none")
 NEAR_M = 0.05
@@ -31,6 +32,8 @@ class CameraView:
         Range of visible depths along the optical axis [m].
     rows : (first, last + 1), optional
         Only these image rows, as a rolling shutter exposes them; the others stay zero.
+    objects : tuple of PlacedObject
+        Objects that move in the world, where they are at the instant of the view.
 
     Raises
     ------
@@ -46,6 +49,7 @@ class CameraView:
     near_m: float = NEAR_M
     far_m: float = math.inf
     rows: tuple[int, int] | None = None
+    objects: tuple[PlacedObject, ...] = ()
 
     def __post_init__(self) -> None:
         T = np.asarray(self.T_map_optical)
@@ -76,7 +80,7 @@ class RenderedFrame:
     depth : (h, w) float32 array, optional
         Distance along the optical axis [m]; infinity where nothing is hit.
     ids : (h, w) int32 array, optional
-        Index of the visible mesh; -1 where nothing is hit.
+        Index of the visible mesh, or the id of the object; -1 where nothing is hit.
     """
 
     image: np.ndarray | None = None
