@@ -14,6 +14,7 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_simulator.inertial_step import InertialVehicle
+    from aerotwin_simulator.obstacles import Obstacle
     from aerotwin_simulator.parameters import (
         AutopilotSettings,
         CameraSettings,

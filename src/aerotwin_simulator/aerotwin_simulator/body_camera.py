@@ -185,13 +185,21 @@ class BodyCamera:
             if due_ns <= motion.end_ns and due_ns not in shot.T_map_body:
                 shot.T_map_body[due_ns] = motion.pose(due_ns)
 
-    def render(self, T_map_body: Sequence[np.ndarray]) -> list[RenderedFrame]:
-        """Return the ideal image of each eye, from body poses (4, 4), one for each band."""
+    def render(
+        self, T_map_body: Sequence[np.ndarray], stamps_ns: Sequence[int] | None = None
+    ) -> list[RenderedFrame]:
+        """Return the ideal image of each eye, from body poses (4, 4), one for each band.
+
+        With the instants of the bands [ns], it shows the objects that move in the world, too.
+        """
         parameters, views = self.parameters, []
+        objects_at = self._renderer.objects_at
+        moving = [tuple(objects_at(stamp_ns)) for stamp_ns in stamps_ns or ()]
+        moving = moving or [()] * len(self._bands)
         for eye in self.eyes:
             encoding = "mono8" if MONO in eye.sinks else "none"
             encoding = "rgb8" if {RGB, BGR} & {*eye.sinks} else encoding
-            for (rows, _), T in zip(self._bands, T_map_body, strict=True):
+            for (rows, _), T, objects in zip(self._bands, T_map_body, moving, strict=True):
                 view = CameraView(
                     camera=self._lens,
                     T_map_optical=T @ eye.T_body_optical,
@@ -200,6 +208,7 @@ class BodyCamera:
                     ids=IDS in eye.sinks,
                     near_m=min(_NEAREST_M, parameters.near_m),
                     rows=rows,
+                    objects=objects,
                 )
                 views.append(view)
         frames, n = self._renderer.render(views), len(self._bands)
@@ -246,8 +255,8 @@ class BodyCamera:
         """Return the image of each eye as the light of its exposure, before errors and noise."""
         poses = [shot.T_map_body[due_ns] for due_ns in shot.due_ns]
         if self._blur is None or shot.exposure is None:
-            return self.render(poses)
-        frames = self.render(poses[1::3])
+            return self.render(poses, shot.due_ns)
+        frames = self.render(poses[1::3], shot.due_ns[1::3])
         for k, (eye, frame) in enumerate(zip(self.eyes, frames, strict=True)):
             if frame.image is not None and frame.depth is not None:
                 ends = [

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_multirotor_dynamics import Airframe, layout
-from aerotwin_rendering import WorldQueries
+from aerotwin_rendering import OBJECT_ID, PlacedObject, WorldQueries
 
 N_DIRECTIONS = 16
 """Corners of the outline: a rotor of 0.13 m is cut by 3 mm between two."""
@@ -64,6 +64,10 @@ class CollisionWatch:
         self._n_steps_free = 0
         self._last_p_map: np.ndarray | None = None
 
+    def look_again(self) -> None:
+        """Check at the next step, because something new is in the world."""
+        self._n_steps_free = 0
+
     def check_state(self, state: np.ndarray) -> Collision | None:
         """Return the collision of the vehicle in a state, None for none; call it at every step."""
         self._n_steps_free -= 1
@@ -80,11 +84,20 @@ class CollisionWatch:
     def _steps_free(self, clearance: float, state: np.ndarray) -> int:
         """Return the number of steps until a surface may be hit: v t + a t^2 / 2 = clearance."""
         speed = float(np.linalg.norm(state[layout.VELOCITY]))
-        a, way = LARGEST_ACCELERATION, max(clearance, NEAR_M)
-        time = (math.sqrt(speed * speed + 2.0 * a * way) - speed) / a
+        time = _time_for(max(clearance, NEAR_M), speed)
         if state[layout.N_CONTACTS] and speed < STANDING_SPEED:
             time = max(time, STANDING_S)
+        time = min([time, *(self._time_until(placed, state) for placed in self._queries.objects)])
         return max(1, int(min(time, LONGEST_S) / self._step_s))
+
+    def _time_until(self, placed: PlacedObject, state: np.ndarray) -> float:
+        """Return the time before which a moving object cannot be hit, or hit [s]."""
+        p_map = state[layout.POSITION]
+        speed = float(np.linalg.norm(state[layout.VELOCITY])) + placed.speed_m_s
+        away = float(np.linalg.norm(p_map - placed.centre_map)) - placed.object.radius_m
+        if away - self._reach < NEAR_M:
+            away = float(placed.distance(p_map[None])[0])
+        return _time_for(max(away - self._reach, NEAR_M), speed)
 
     def _touched(self, state: np.ndarray) -> Collision | None:
         """Return the first surface that a line of the frame, or the last motion, passes through."""
@@ -99,12 +112,13 @@ class CollisionWatch:
         ways = (ends - starts)[met]
         ways /= np.linalg.norm(ways, axis=1, keepdims=True)
         places = starts[met] + hits.distance_m[met, None] * ways
-        is_wall = ~self._is_ground(places, hits.normal_map[met])
+        is_object = hits.mesh[met] >= OBJECT_ID
+        is_wall = is_object | ~self._is_ground(places, hits.normal_map[met])
         if not is_wall.any():
             return None
         first = int(np.flatnonzero(is_wall)[0])
         return Collision(
-            what=_name(self._queries, int(hits.mesh[met[first]])),
+            what=self._queries.name_of(int(hits.mesh[met[first]])),
             p_map=places[first],
             speed_m_s=float(np.linalg.norm(state[layout.VELOCITY])),
         )
@@ -116,6 +130,12 @@ class CollisionWatch:
         off = np.abs((places - self._ground_point) @ self._ground_normal)
         alike = np.abs(normals @ self._ground_normal) > ALIKE
         return (off < IN_PLANE_M) | ((off < ROUGH_M) & alike)
+
+
+def _time_for(way: float, speed: float) -> float:
+    """Return the time for a way at `LARGEST_ACCELERATION` from a speed on."""
+    a = LARGEST_ACCELERATION
+    return (math.sqrt(speed * speed + 2.0 * a * way) - speed) / a
 
 
 def frame_lines(airframe: Airframe) -> tuple[np.ndarray, np.ndarray]:
@@ -148,10 +168,6 @@ def _outermost(
     return points[int(np.argmax(points @ direction))]
 
 
-def _name(queries: WorldQueries, mesh: int) -> str:
-    return queries.meshes[mesh].name or f"mesh {mesh} of the world"
-
-
 def describe_ground_crash(queries: WorldQueries, state: np.ndarray, crash_speed_m_s: float) -> str:
     """Return as text how a vehicle of this state array crashed on the ground."""
     impact, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
@@ -167,4 +183,4 @@ def describe_ground_crash(queries: WorldQueries, state: np.ndarray, crash_speed_
 def mesh_at(queries: WorldQueries, p_map: Sequence[float] | np.ndarray) -> str:
     """Return the name of the mesh nearest to a position in map."""
     _, hits = queries.nearest(np.asarray(p_map, np.float64)[None])
-    return _name(queries, int(hits.mesh[0]))
+    return queries.name_of(int(hits.mesh[0]))

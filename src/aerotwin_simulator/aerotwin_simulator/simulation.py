@@ -27,6 +27,7 @@ from aerotwin_simulator.events.plan import Event, load_events
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
+from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
@@ -109,7 +110,9 @@ class Simulation:
     ) -> None:
         queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
         renderer = Renderer(self.world)
-        self._follower = WorldFollower(self.world, [renderer, queries])
+        self._queries, self._obstacles = queries, ObstacleCourse(queries, self._sinks)
+        renderer.objects_at = queries.objects_at = self._obstacles.at
+        self._follower = WorldFollower(self.world, [renderer, queries, self._obstacles])
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
         with_sensor = (plan for plan in plans if plan.parameters.has(self._wait_at))
         if (awaited := next(with_sensor, None)) is None and self._wait_at != topics.CAMERA:
@@ -211,9 +214,40 @@ class Simulation:
             os.sched_setaffinity(0, self._free_cpus)
             self._free_cpus = set()
 
+    def add_obstacle(self, obstacle: Obstacle, stamp_ns: int) -> None:
+        """Add an obstacle that comes into the world at a simulated time [ns].
+
+        That is later or now: not before the step in progress.
+
+        Sensors see it and vehicles can hit it from then on; `/obstacles/NAME/odom` is its true
+        motion. A reset removes it.
+
+        Raises
+        ------
+        ValueError
+            If the time is over.
+        UserError
+            If its name is taken, its kind is not known, or its way leaves the world.
+        """
+        if stamp_ns < self.stamp_ns - self._step_ns:
+            raise ValueError(
+                f"stamp_ns must not be before the simulated time {self.stamp_ns}, got {stamp_ns}"
+            )
+        self._obstacles.add(obstacle, stamp_ns)
+        self._queries.stamp_ns = self.stamp_ns
+        self._look_again()
+
+    def _look_again(self) -> None:
+        for vehicle in self.vehicles:
+            vehicle.look_again()
+
     def reset(self, on_wait: Callable[[float], None] | None = None) -> None:
-        """Reset the vehicles to their starts, with fresh controllers; time goes on."""
+        """Reset the vehicles to their starts, with fresh controllers; time goes on.
+
+        All obstacles are removed.
+        """
         self._unpin()
+        self._obstacles.clear(self.stamp_ns)
         self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
             vehicle.reset(self.stamp_ns)
@@ -251,6 +285,8 @@ class Simulation:
             self.events.advance(begin_ns)
         if self._follower.is_due(begin_ns):
             self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
+        if not self._obstacles.is_empty:
+            self._move_obstacles(begin_ns, end_ns)
         for vehicle in self.vehicles:
             vehicle.advance(begin_ns, end_ns)
         for vehicle in self.vehicles:
@@ -260,6 +296,13 @@ class Simulation:
         self._check_end()
         if self.outcome is not None and self.events is not None:
             self.events.finish(end_ns)
+
+    def _move_obstacles(self, begin_ns: int, end_ns: int) -> None:
+        self._queries.stamp_ns = end_ns
+        if self._obstacles.appears(begin_ns, end_ns):
+            self._look_again()
+        if not self._sinks.is_empty:
+            self._obstacles.publish(end_ns)
 
     def _publish_status(self, end_ns: int) -> None:
         for stamp_ns in self._status_due.until(end_ns):

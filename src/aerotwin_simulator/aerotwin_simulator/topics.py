@@ -152,6 +152,15 @@ RADAR_POINTS = Topic(
     only_with="radar.preset",
 )
 
+OBSTACLE_ODOM = Topic(
+    "/obstacles/NAME/odom",
+    "nav_msgs/msg/Odometry",
+    20.0,
+    frame_id="map -> obstacles/NAME",
+    only_with="an obstacle NAME",
+)
+"""The true pose and velocity of each obstacle, from when it comes into the world."""
+
 OF_THE_WORLD = (CLOCK, TF_STATIC, DIAGNOSTICS)
 """Topics that exist once for any number of vehicles."""
 OF_A_VEHICLE = (
@@ -179,6 +188,7 @@ ALL = (
     *OF_A_STEREO_PAIR,
     LIDAR_POINTS,
     *OF_A_RADAR,
+    OBSTACLE_ODOM,
 )
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
 STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")

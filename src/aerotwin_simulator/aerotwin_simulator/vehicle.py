@@ -279,6 +279,10 @@ class SimulatedVehicle:
         self._mover.previous[:] = state
         return ""
 
+    def look_again(self) -> None:
+        """Check for collisions at the next step, because an obstacle came into the world."""
+        self._watch.look_again()
+
     def warm_up(self) -> None:
         """Render and cast rays once, so that no step of the flight pays for compilation."""
         self._surroundings.queries.warm_up()

@@ -9,7 +9,7 @@ import numpy as np
 
 from aerotwin_core.time import Schedule
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import CameraView, Rasteriser, RenderedFrame
+from aerotwin_rendering import CameraView, ObjectsAt, Rasteriser, RenderedFrame, no_objects
 from aerotwin_worlds import World
 
 CHECK_RATE_HZ = 5.0
@@ -17,11 +17,15 @@ CHECK_RATE_HZ = 5.0
 
 
 class Renderer:
-    """Renders a world for every camera; its meshes are prepared at the first request."""
+    """Renders a world for every camera; its meshes are prepared at the first request.
+
+    `objects_at` returns what moves in it at an instant, for the views of cameras.
+    """
 
     def __init__(self, world: World) -> None:
         self._meshes: Sequence[TexturedMesh] = world.meshes
         self._rasteriser: Rasteriser | None = None
+        self.objects_at: ObjectsAt = no_objects
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Return the images of all views of one instant."""
@@ -37,7 +41,7 @@ class Renderer:
 
 
 class MeshConsumer(Protocol):
-    """A user of the meshes: renderer, queries."""
+    """A user of the meshes: renderer, queries, obstacles."""
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
         """Use these meshes from now on."""

@@ -15,7 +15,7 @@ from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import load_parameters
 from aerotwin_multirotor_dynamics.truth_messages import rotor_names
-from aerotwin_rendering import Rasteriser, RenderedFrame
+from aerotwin_rendering import Rasteriser, RenderedFrame, no_objects
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import (
     CameraSettings,
@@ -263,16 +263,15 @@ def test_nodes_are_waited_for_at_the_turns_of_a_scanner(
 # -- rolling shutter -----------------------------------------------------------------------------
 
 
-class Echo:
-    """A renderer whose pixels are the x of the camera's place, in millimetres."""
+def echo(views):
+    """Yield images whose pixels are the x of the camera's place, in millimetres."""
+    for view in views:
+        image = np.zeros((view.camera.height, view.camera.width), np.uint8)
+        image[slice(*view.row_range)] = round(1e3 * view.T_map_optical[0, 3])
+        yield RenderedFrame(image=image, depth=np.full(image.shape, 2.0, np.float32))
 
-    def render(self, views):
-        frames = []
-        for view in views:
-            image = np.zeros((view.camera.height, view.camera.width), np.uint8)
-            image[slice(*view.row_range)] = round(1e3 * view.T_map_optical[0, 3])
-            frames.append(RenderedFrame(image=image, depth=np.full(image.shape, 2.0, np.float32)))
-        return frames
+
+ECHO = SimpleNamespace(render=lambda views: [*echo(views)], objects_at=no_objects)
 
 
 def drive(readout_s, step_ns=4_000_000, end_ns=200_000_000):
@@ -285,7 +284,7 @@ def drive(readout_s, step_ns=4_000_000, end_ns=200_000_000):
         sinks={MONO: CameraTopics(image=Topic("image", ""), info=Topic("info", ""))},
     )
     parameters = CameraParameters(**SMALL, readout_s=readout_s)
-    camera = BodyCamera(parameters, [eye], rate_hz=10.0, renderer=Echo(), seed=0)
+    camera = BodyCamera(parameters, [eye], rate_hz=10.0, renderer=ECHO, seed=0)
 
     def pose(stamp_ns):
         return make_transform(np.eye(3), [stamp_ns * 1e-9, 0.0, 0.0])
@@ -315,7 +314,7 @@ def test_the_eyes_of_a_pair_have_noise_of_their_own():
     parameters = load_parameters(
         CameraParameters, {**SMALL, "noise": noise, "depth_noise": depth_noise}, where="a test"
     )
-    pair = BodyCamera(parameters, [eye(0), eye(1)], rate_hz=10.0, renderer=Echo(), seed=0)
+    pair = BodyCamera(parameters, [eye(0), eye(1)], rate_hz=10.0, renderer=ECHO, seed=0)
     motion = SimpleNamespace(end_ns=100_000_000, pose=lambda _: np.eye(4))
     ((_, pictures),) = pair.frames(motion)
     found = {topic.name: cdr for topic, cdr in pictures}

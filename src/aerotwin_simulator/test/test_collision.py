@@ -182,7 +182,8 @@ def test_rough_ground_under_the_hull_is_ground_and_what_is_steep_is_not(
 
 class Counting:
     def __init__(self, queries):
-        self._queries, self.n_asked, self.meshes = queries, 0, queries.meshes
+        self._queries, self.n_asked, self.objects = queries, 0, queries.objects
+        self.name_of = queries.name_of
 
     def distance(self, points):
         self.n_asked += 1

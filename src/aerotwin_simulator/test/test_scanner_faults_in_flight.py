@@ -89,7 +89,7 @@ def test_returns_in_rain_are_those_of_the_lidar_equation_with_extinction(rate_mm
     """In a sphere of 10 %, of drops out of view: P = Phi(snr (L / z)^2 exp(-2 a z) - threshold)."""
     parameters = LidarParameters(limit_range_m=40.0)
 
-    def sphere(rays):
+    def sphere(rays, stamps_ns):
         n = len(rays)
         distance = np.full(n, distance_m, np.float32)
         return Echoes(distance, -rays[:, 3:], np.full(n, 0.1, np.float32))
