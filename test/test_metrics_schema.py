@@ -44,6 +44,7 @@ def test_a_report_of_all_evaluators_obeys_the_schema(tmp_path):
         cpu_s=np.arange(5.0) / 2.0,
         rss_bytes=np.full(5, 10**8),
         pss_bytes=np.full(5, 0.9e8),
+        peak_bytes=np.full(5, 0.9e8),
         read_bytes=np.full(5, np.nan),
         write_bytes=np.arange(5.0),
         n_threads=np.full(5, 3),

@@ -152,7 +152,7 @@ def parser_of(module: Any, name: str) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=name,
         description=first,
-        epilog=rest.strip(),
+        epilog=rest.strip("\n"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -147,6 +147,16 @@ def test_an_existing_folder_is_not_overwritten(tmp_path):
         BagWriter(tmp_path / "bag")
 
 
+def test_a_folder_above_a_bag_is_told_from_it(tmp_path):
+    (tmp_path / "bag").mkdir()
+    with pytest.raises(UserError) as error:
+        BagReader(tmp_path)
+    assert "expected a folder with metadata.yaml and .mcap or .db3 files" in str(error.value)
+    assert str(error.value).endswith(
+        f"but metadata.yaml is missing; did you mean {tmp_path / 'bag'}?"
+    )
+
+
 def test_a_folder_that_is_no_bag_is_named(tmp_path):
     with pytest.raises(UserError, match="not a bag"):
         BagReader(tmp_path)

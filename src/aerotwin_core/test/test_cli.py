@@ -52,6 +52,14 @@ def test_an_error_without_a_file_says_what_it_knows(verb, capsys):
     assert capsys.readouterr().err == "aerotwin break: no such device\n"
 
 
+def test_the_first_line_of_the_examples_is_indented_as_the_others(verb, capsys):
+    verb(lambda: 0)
+    sys.modules["breaking_verb"].__doc__ = "Break.\n\n  aerotwin break a\n  aerotwin break b\n"
+    with pytest.raises(SystemExit):
+        cli.main(["break", "--help"])
+    assert capsys.readouterr().out.endswith("\n\n  aerotwin break a\n  aerotwin break b\n")
+
+
 @numba.njit
 def count(n):
     total = 0

@@ -127,7 +127,7 @@ def summary_lines(run: Run) -> list[str]:
     document = run.document
     lines = [f"{document['title']}  ({document['created']})"]
     lines += [document["summary"]] if document["summary"] else []
-    lines += [f"! {text}" for text in document["warnings"]]
+    lines += [f"! {_indented(text)}" for text in document["warnings"]]
     titles = document["section_titles"]
     for name, title in titles.items():
         tiles = [tile for tile in document["headline"] if tile["section"] == name]
@@ -136,12 +136,17 @@ def summary_lines(run: Run) -> list[str]:
         if tiles or verdict or warnings:
             lines += ["", title]
         lines += [f"  {verdict}"] if verdict else []
-        lines += [f"  ! {text}" for text in warnings]
+        lines += [f"  ! {_indented(text)}" for text in warnings]
         lines += [
             f"  {tile['label']:24} {tile['value']:>10} {tile['unit']:5} {tile['meaning']}".rstrip()
             for tile in tiles
         ]
     return lines
+
+
+def _indented(text: str) -> str:
+    """Return a warning with its further lines, as of a log, below the first."""
+    return text.replace("\n", "\n    ")
 
 
 _BY_SECTION = ("sections", "section_titles", "section_warnings", "section_schemas", "verdicts")

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bag through a SLAM that a description file names: run, read, judged, reported."""
 
+import os
+import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +24,32 @@ from aerotwin_run_evaluation.bag.slam_launch import write_program_launch
 from aerotwin_run_evaluation.report.run_report import write_run_report
 from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord, judge_run
 from aerotwin_slam_runs import SlamRun, load_description, run_slam
+from aerotwin_slam_runs.description import filled, find_paths
 from aerotwin_slam_runs.run import LOG, body_frame, prepare_slam
 from aerotwin_slam_runs.slam_bag import MAP, ODOMETRY, write_slam_bag
 from aerotwin_trajectory_evaluation.slam_poses import Placement, read_poses
+from aerotwin_trajectory_evaluation.summary import OF_PROTOCOL, USUAL_KEYFRAME_GAP_S
 
 if TYPE_CHECKING:
     from aerotwin_worlds import World
 
 BAG = "bag"
+OF_DESCRIPTION = replace(
+    OF_PROTOCOL,
+    keyframe_gap=f"trajectory.keyframe_gap_s: {USUAL_KEYFRAME_GAP_S:g} in its description",
+    poses_of="trajectory.poses_of in its description names the right one",
+    scale="trajectory.is_metric: false in its description",
+)
+"""What a reader can do about a caution: most of it stands in the description."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribedResult:
+    """The page of the report, the results, and how the program failed; "" where it did not."""
+
+    page: Path
+    evaluation: RunEvaluation
+    failure: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +70,27 @@ class DescribedRun:
     duration_s: float = 0.0
 
 
+def check_startable(description: Path, paths: Mapping[str, str]) -> None:
+    """Check that the program of a description can be found, before anything is written.
+
+    Raises `UserError`, naming what is missing and the way out.
+    """
+    d = load_description(description)
+    program = filled(d.command[0], find_paths(d, paths, os.environ))
+    has_own_path = any(entry.startswith("PATH=") for entry in d.environment)
+    is_elsewhere = "{" in program or (os.sep in program and not Path(program).is_absolute())
+    if is_elsewhere or has_own_path or shutil.which(program):
+        return
+    raise UserError(
+        f"{d.name}: {program} is no program that can be started: expected an executable file or a "
+        "name on PATH; make it executable (chmod +x), or begin the command with its interpreter"
+    )
+
+
 def evaluate_described(
     run: DescribedRun, folder: Path, on_step: Callable[[str], None]
-) -> tuple[Path, RunEvaluation]:
-    """Run the SLAM, judge what it wrote, and write the report; return its page and the results.
+) -> DescribedResult:
+    """Run the SLAM, judge what it wrote, and write the report.
 
     The folder becomes one of a run, with `bag` and `config.yaml`, of the flight that was recorded.
 
@@ -65,7 +102,16 @@ def evaluate_described(
     truth = read_poses(run.bag, source).trajectory if source else None
     if (folder / BAG).exists() and not (folder / LOG).exists():
         raise UserError(f"{folder}: holds another run; name a new folder with -o")
-    found = run_slam(description, recording, folder, paths=run.paths, on_step=on_step)
+    frames = (run.roles.frames,) if run.roles.frames else ()
+    clocks = [(run.bag, each) for each in (source, *frames)]
+    found = run_slam(
+        description,
+        recording,
+        folder,
+        paths=run.paths,
+        span_ns=on_header_clock(recording.span_ns or (run.bag.start_ns, run.bag.end_ns), clocks),
+        on_step=on_step,
+    )
     on_step("reading what it wrote")
     warnings, path = [*found.problems], folder / BAG
     is_placed, remark = write_slam_bag(
@@ -78,7 +124,6 @@ def evaluate_described(
     )
     if remark and not is_placed:
         warnings.append(remark)
-    frames = (run.roles.frames,) if run.roles.frames else ()
     record = RunRecord(
         truth_bag=run.bag,
         slam_bag=BagReader(path),
@@ -89,7 +134,7 @@ def evaluate_described(
             truth=source,
             estimates=(ODOMETRY,),
             map=MAP,
-            is_map_expected=bool(description.map.file),
+            is_map_expected=bool(description.map.file) and not description.map.is_optional,
             frames=frames,
         ),
         placement=(
@@ -99,9 +144,9 @@ def evaluate_described(
         ),
         protocol=run.protocol,
         keyframe_gap_s=description.trajectory.keyframe_gap_s or None,
-        span_ns=recording.span_ns
-        and on_header_clock(recording.span_ns, ((run.bag, each) for each in (source, *frames))),
+        span_ns=recording.span_ns and on_header_clock(recording.span_ns, clocks),
         warnings=tuple(warnings),
+        remedies=OF_DESCRIPTION,
     )
     evaluation = judge_run(record, on_step)
     on_step("report")
@@ -122,7 +167,8 @@ def evaluate_described(
     write_text_atomically(folder / "config.yaml", text)
     title = f"{description.name} on {run.bag.path.resolve().parent.name}"
     page = write_run_report(folder, evaluation, title=title, configuration=configuration)
-    return page, evaluation
+    failure = f"{description.name}: {found.end.problem}" if found.end.has_failed else ""
+    return DescribedResult(page=page, evaluation=evaluation, failure=failure)
 
 
 def words_of_replay(

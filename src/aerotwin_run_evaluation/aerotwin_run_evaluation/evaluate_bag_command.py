@@ -14,12 +14,19 @@ of a damaged bag is whole is used, what is not is said.
   aerotwin evaluate bag my_bag --slam external --rate 1   (start your own SLAM beside it)
   aerotwin evaluate bag my_bag --estimate /vio/odom       (judge what it holds; needs no ROS)
 
-Exit code: 0 when something was judged, 1 when nothing was, 3 when a --fail-if condition holds, 2
-when an argument is wrong; else that of the replay.
+A SLAM of your own that reads files needs a description: copy config/slams/template.yaml, name
+command, data set and outputs (docs/tutorials/slam_of_others.md), and give --slam my_slam.yaml.
+Where it writes key-frames (the poses of a few chosen frames), the description says keyframe_gap_s,
+and the time between two of them counts as tracked.
+
+Exit code: 0 when something was judged, 1 when nothing was or the program of a described SLAM
+failed (what it had written is judged), 3 when a --fail-if condition holds, 2
+when an argument is wrong or the program cannot be started; else that of the replay.
 """
 
 import argparse
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +34,7 @@ from aerotwin_core.cli import progress, say, say_fatal, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
+from aerotwin_run_evaluation.bag.slam_choice import AUTO, EXTERNAL, NONE, choose_slam
 
 if TYPE_CHECKING:
     from aerotwin_core.bag import BagReader
@@ -34,8 +42,8 @@ if TYPE_CHECKING:
     from aerotwin_run_evaluation.run_judgement import RunEvaluation, RunRecord
     from aerotwin_worlds import World
 
-AUTO, NONE, EXTERNAL, DATASET = "auto", "none", "external", "dataset"
-EXIT_NOT_JUDGED = 1
+DATASET = "dataset"
+EXIT_FAILED = 1
 OF_REPLAY = ("topic", "topics", "rate", "slam_process")  # no effect where nothing is played
 
 
@@ -46,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bag", type=Path, help="bag: a folder, or one file of it")
     add("words", nargs="*", metavar="name:=value", help="arguments of the SLAM's file")
-    add("-o", "--output", type=Path, help="folder of the report (new by default)")
+    add("-o", "--output", type=Path, help="folder of the report (runs/<time>-evaluation)")
     add(
         "--slam",
         default=AUTO,
@@ -120,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Replay (or read), report, and check the result against the conditions."""
     from aerotwin_core.bag import BagReader
     from aerotwin_core.run_folder import make_run_folder
+    from aerotwin_launch.arguments import split_tokens
     from aerotwin_report.runs import load_run, summary_lines
     from aerotwin_run_evaluation.bag.camera import body_frame
     from aerotwin_run_evaluation.bag.playing import first_sensor
@@ -127,30 +136,41 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_run_evaluation.bag.roles import find_roles, flight_parameters
     from aerotwin_run_evaluation.bag.slam_launch import find_description, inputs_of
     from aerotwin_run_evaluation.declared_metrics import aliases
+    from aerotwin_run_evaluation.described_slam import check_startable
+    from aerotwin_slam_runs.run import has_output
     from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
-    slam = _slam(arguments, bag, roles)
+    asked = NONE if arguments.recorded else arguments.slam
+    slam = choose_slam(asked, bag, roles, has_estimate=bool(arguments.estimate))
     description = find_description(slam)
     reads = inputs_of(description)
     _check(arguments, slam, bag, reads)
+    if description is not None:
+        check_startable(description, split_tokens(arguments.words)[1])
     if arguments.poses_of:
         mounting_of(arguments.poses_of, arguments.bag)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
     if (world := arguments.world) is None:
         world = str(flight_parameters(arguments.bag).get("world", ""))
+    is_new = arguments.output is None or not arguments.output.exists()
     folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
     folder.mkdir(parents=True, exist_ok=True)
-    if slam == NONE:
-        code = _evaluate_recorded(arguments, bag, roles, folder, world)
-    elif description is not None and reads == DATASET:
-        code = _evaluate_described(arguments, description, bag, roles, folder, world)
-    else:
-        body = body_frame(bag, first_sensor(slam, roles, arguments.topic))
-        code = _replay(arguments, slam, folder, body, world, description)
-    if code not in (0, EXIT_NOT_JUDGED) or not (folder / "metrics.json").is_file():
+    try:
+        if slam == NONE:
+            code = _evaluate_recorded(arguments, bag, roles, folder, world)
+        elif description is not None and reads == DATASET:
+            code = _evaluate_described(arguments, description, bag, roles, folder, world)
+        else:
+            body = body_frame(bag, first_sensor(slam, roles, arguments.topic))
+            code = _replay(arguments, slam, folder, body, world, description)
+    except UserError:
+        if is_new and reads == DATASET and not has_output(folder):  # nothing was started
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if code not in (0, EXIT_FAILED) or not (folder / "metrics.json").is_file():
         return code
     result = load_run(folder)
     if arguments.json != "-":
@@ -207,38 +227,6 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str, reads: str) -> Non
     elif len(arguments.estimate) > 1:
         raise UserError(f"--estimate {arguments.estimate[1]}: a SLAM that is replayed has one "
                         "estimate; several are judged with --recorded")  # fmt: skip
-
-
-def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
-    """Return the SLAM: the requested one, else one that suits the sensors of the bag."""
-    from aerotwin_run_evaluation.bag.playing import KISS_ICP, STEREO_ODOMETRY
-    from aerotwin_run_evaluation.bag.slam_launch import (
-        described_slams,
-        find_description,
-        is_launch_file,
-    )
-
-    known = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL, NONE)
-    asked = NONE if arguments.recorded else arguments.slam
-    if asked != AUTO:
-        if asked not in known and not is_launch_file(asked) and find_description(asked) is None:
-            raise UserError(
-                f"--slam: expected {', '.join(known)}, a launch file, a description of a SLAM or "
-                f"the name of one that ships ({listed(described_slams())}), found '{asked}'"
-            )
-        return asked
-    if arguments.estimate:
-        return NONE
-    if roles.is_stereo:
-        return STEREO_ODOMETRY
-    if roles.lidar is not None:
-        return KISS_ICP
-    poses = ", ".join(roles.estimates or bag.trajectory_topics())
-    raise UserError(
-        f"{arguments.bag}: holds neither a stereo pair nor a lidar for a SLAM that ships; give "
-        "--slam LAUNCHFILE or external"
-        + (f", or --estimate of what it holds ({poses})" if poses else "; it holds no poses, too")
-    )
 
 
 def _replay(
@@ -333,7 +321,7 @@ def _exit_code(evaluation: "RunEvaluation") -> int:
     if evaluation.is_judged:
         return 0
     say_fatal(evaluation.not_judged())
-    return EXIT_NOT_JUDGED
+    return EXIT_FAILED
 
 
 def _evaluate_described(
@@ -360,10 +348,14 @@ def _evaluate_described(
         world=_world(world),
     )
     with progress(0, "evaluate bag") as bar:
-        page, evaluation = evaluate_described(requested, folder, bar.set_postfix_str)
+        found = evaluate_described(requested, folder, bar.set_postfix_str)
     if arguments.json != "-":
-        say(f"report: {page}")
-    return _exit_code(evaluation)
+        say(f"report: {found.page}")
+    code = _exit_code(found.evaluation)
+    if code == 0 and found.failure:
+        say_fatal(UserError(f"{found.failure}; what it had written is judged"))
+        return EXIT_FAILED
+    return code
 
 
 def _world(name: str) -> "World | None":

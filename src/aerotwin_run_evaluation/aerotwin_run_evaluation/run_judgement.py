@@ -28,6 +28,7 @@ from aerotwin_trajectory_evaluation.slam_poses import (
     place_estimate,
     read_poses,
 )
+from aerotwin_trajectory_evaluation.summary import OF_PROTOCOL, Remedies
 
 if TYPE_CHECKING:
     from aerotwin_map_evaluation import MapEvaluation
@@ -61,6 +62,7 @@ class RunRecord:
     # of the SLAM's frame in that of the truth, if it is known; else found by `place_estimate`
     placement: Placement | None = None
     warnings: tuple[str, ...] = ()
+    remedies: Remedies = OF_PROTOCOL
     # the run was interrupted: the map is not evaluated, and the report says so
     is_partial: bool = False
 
@@ -112,8 +114,8 @@ class RunEvaluation:
         return bool(self.slam.estimates)
 
     def not_judged(self) -> UserError:
-        """Return the error that ends a command when nothing was judged: why, without the report."""
-        reasons = [text for text in self.warnings if text != NOTHING_JUDGED]
+        """Return the error of a command when nothing was judged: why, the first line of each."""
+        reasons = [text.partition("\n")[0] for text in self.warnings if text != NOTHING_JUDGED]
         return UserError("; ".join(["nothing was judged", *reasons]))
 
 

@@ -27,9 +27,13 @@ LARGEST_LOG_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProgramEnd:
-    """How a program ended: "" in `problem` where it ended by itself with code 0."""
+    """How a program ended: "" in `problem` where nothing is to be said of it.
+
+    `has_failed`: it did not end by itself with code 0.
+    """
 
     code: int | None
+    has_failed: bool
     wall_s: float
     usage: ResourceUsage
     problem: str
@@ -85,10 +89,12 @@ def run_program(
     code = program.popen.returncode
     if not problem and code != 0:
         problem = f"it ended with {_words(code)}"
+    has_failed = bool(problem)
     if not problem and program.n_left:
         problem = "it left processes running, which were ended"
     return ProgramEnd(
         code=code,
+        has_failed=has_failed,
         wall_s=time.monotonic() - begin,
         usage=recorder.usage,
         problem=problem,

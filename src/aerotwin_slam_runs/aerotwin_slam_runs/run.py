@@ -5,6 +5,7 @@
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,11 +125,14 @@ def run_slam(
     folder: Path,
     *,
     paths: Mapping[str, str],
+    span_ns: tuple[int, int] | None = None,
     on_step: Callable[[str], None] = lambda text: None,
 ) -> SlamRun:
     """Run a SLAM on a recording, with all its files below a folder.
 
-    `paths` are by the names of the description. `on_step` is called with what happens.
+    `paths` are by the names of the description. `span_ns` is the first and last stamp of the
+    recording by its headers; a trajectory with no pose in between is a problem. `on_step` is
+    called with what happens.
 
     Raises `UserError` if a path is missing, or the recording lacks what the SLAM needs; whatever
     the program does is in the result.
@@ -148,8 +152,11 @@ def run_slam(
     )
     problems = []
     if end.problem:
-        problems.append(f"{d.name}: {end.problem}; the end of {end.log}:\n{last_lines(end.log)}")
-    trajectory = _trajectory(d, output / ready.filled(d.trajectory.file), problems)
+        tail = last_lines(end.log)
+        text = f"{d.name}: {end.problem}; its log is {end.log}"
+        problems.append(f"{text}\n{tail}" if tail else f"{text}, which is empty")
+    file = output / ready.filled(d.trajectory.file)
+    trajectory = _trajectory(d, file, span_ns, problems)
     map_file = output / ready.filled(d.map.file) if d.map.file else None
     if map_file is not None and not map_file.is_file():
         if not d.map.is_optional:
@@ -164,6 +171,13 @@ def run_slam(
         map_file=map_file,
         problems=tuple(problems),
     )
+
+
+def has_output(folder: Path) -> bool:
+    """Return whether the program that ran below a folder printed or wrote anything."""
+    log, output = folder / LOG, folder / OUTPUT_FOLDER
+    is_logged = log.is_file() and log.stat().st_size > 0
+    return is_logged or (output.is_dir() and any(output.iterdir()))
 
 
 def _body_pose(description: SlamDescription, recording: Recording) -> np.ndarray:
@@ -201,17 +215,49 @@ def _rectified(cameras: Sequence[CameraStream]) -> list[tuple[np.ndarray, np.nda
     return rectified_pair(left, right)
 
 
-def _trajectory(description: SlamDescription, file: Path, problems: list[str]) -> Trajectory | None:
+def _trajectory(
+    description: SlamDescription,
+    file: Path,
+    span_ns: tuple[int, int] | None,
+    problems: list[str],
+) -> Trajectory | None:
+    form = description.trajectory.form
     if not file.is_file():
         problems.append(f"{description.name}: wrote no trajectory {file.name}")
         return None
     try:
-        found = load_trajectory(file, file_format=description.trajectory.form, duplicates="first")
+        found = load_trajectory(file, file_format=form, duplicates="first")
     except UserError as error:
-        problems.append(f"{description.name}: {error}")
+        problems.append(f"{description.name}: {error}{_other_form(file, form, span_ns)}")
         return None
     problems += found.notes
+    stamps = found.trajectory.stamps_ns
+    if span_ns is not None and len(stamps) and not _are_inside(stamps, span_ns).any():
+        lie, are = (f"{first * 1e-9:.3f} s to {last * 1e-9:.3f} s" for first, last in
+                    ((int(stamps[0]), int(stamps[-1])), span_ns))  # fmt: skip
+        problems.append(
+            f"{description.name}: {file.name}: no pose lies within the recording: its stamps are "
+            f"{lie} (form {form}), those of the recording {are}; write the stamps of the headers, "
+            "in seconds (form: tum) or nanoseconds (form: tum-ns)"
+            + (_other_form(file, form, span_ns) if found.has_stamps else "; kitti has no stamps")
+        )
+        return None
     if len(found.trajectory) == 0:
         problems.append(f"{description.name}: {file.name} holds no poses")
         return None
     return found.trajectory
+
+
+def _are_inside(stamps_ns: np.ndarray, span_ns: tuple[int, int]) -> np.ndarray:
+    return (stamps_ns >= span_ns[0]) & (stamps_ns <= span_ns[1])
+
+
+def _other_form(file: Path, form: str, span_ns: tuple[int, int] | None) -> str:
+    """Return the form by which the stamps of a file lie within the recording, as a hint."""
+    for other in ("tum", "tum-ns", "euroc"):
+        with suppress(UserError):
+            stamps = load_trajectory(file, file_format=other, duplicates="first").trajectory
+            is_it = span_ns is not None and _are_inside(stamps.stamps_ns, span_ns).all()
+            if is_it and other != form:
+                return f"; as trajectory.form: {other} they fit"
+    return ""

@@ -22,49 +22,11 @@ from aerotwin_datasets.calibration import calibrated
 from aerotwin_datasets.stereo_rectification import rectified_pair
 from aerotwin_slam_runs import load_description, program
 from support.dataset_samples import N_FRAMES, START_NS, mounting, state, write_recording
+from support.slam_scripts import DESCRIPTION, FRAME_NS, IMU_TRUTH
 
 FILE_DIGITS = 1e-6  # of the scripts below, relative
-FRAME_NS = 500_000_000  # a path that bends
 SCALE, YAW = 0.25, 0.7
 NOTICE_BYTES = 64
-IMU_TRUTH = """
-import csv, sys
-with open(sys.argv[1] + "/mav0/state_groundtruth_estimate0/data.csv") as file:
-    rows = [row for row in csv.reader(file) if not row[0].startswith("#")]
-with open("trajectory.txt", "w") as file:
-    for stamp, x, y, z, qw, qx, qy, qz, *_ in rows:
-        print(f"{int(stamp) // 10**9}.{int(stamp) % 10**9:09d}", x, y, z, qx, qy, qz, qw, file=file)
-"""
-DESCRIPTION = {
-    "name": "copier",
-    "command": ["{program}", "{script}", "{dataset}"],
-    "paths": [{"name": "program", "default": sys.executable}, {"name": "script"}],
-    "trajectory": {"file": "trajectory.txt"},
-    "timeout_s": 60.0,
-}
-
-
-@pytest.fixture
-def bag(tmp_path):
-    return write_recording(tmp_path / "flight" / "bag", frame_ns=FRAME_NS)
-
-
-@pytest.fixture
-def evaluate(tmp_path, bag, capsys):
-    """Return a function that runs a script as a SLAM: exit code, report folder, errors."""
-
-    def run(script, *tokens, bag=bag, **changes):
-        (tmp_path / "slam.py").write_text(script)
-        described = tmp_path / "slam.yaml"
-        described.write_text(yaml.safe_dump(DESCRIPTION | changes))
-        folder = tmp_path / "report"
-        code = main(
-            ["evaluate", "bag", str(bag), "--slam", str(described), "-o", str(folder),
-             f"script:={tmp_path / 'slam.py'}", *tokens]
-        )  # fmt: skip
-        return code, folder, capsys.readouterr().err
-
-    return run
 
 
 def sections(folder: Path) -> dict:
@@ -195,7 +157,7 @@ def test_the_scale_of_a_metric_slam_is_its_error(evaluate):
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        ("print('no camera'); raise SystemExit(3)", ["ended with code 3", "no camera"]),
+        ("raise SystemExit(3)", ["ended with code 3", "slam.log, which is empty"]),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", ["ended with signal 11"]),
         ("pass", ["wrote no trajectory trajectory.txt"]),
         ("open('trajectory.txt', 'w').write('')", ["trajectory.txt"]),
@@ -233,6 +195,21 @@ def test_key_frames_cover_what_lies_between_them(evaluate, bag, tmp_path):
         assert main([*study, "--json", str(result)]) == 0
         (row,) = json.loads(result.read_text())["runs"]
         assert row["coverage_percent"] == pytest.approx(100.0 * coverage)
+
+
+def test_what_helps_is_named_by_the_keys_of_the_description(evaluate):
+    tenths = [*range(5), *range(21, 26)]  # a gap of 1.7 s
+    some = [START_NS + k * 100_000_000 for k in tenths]
+    as_camera = {"file": "trajectory.txt", "poses_of": "camera"}
+    for poses_of in ("base", "camera"):
+        trajectory = as_camera | {"poses_of": poses_of}
+        script = tum_script(some, true_base(some))
+        _, folder, _ = evaluate(script, trajectory=trajectory)
+        metrics = json.loads((folder / "metrics.json").read_text())
+        said = " ".join(metrics["section_warnings"]["trajectory"])
+        assert "trajectory.keyframe_gap_s: 2 in its description" in said
+        assert ("trajectory.poses_of in its description" in said) == (poses_of == "camera")
+        assert "--" not in said
 
 
 STARTS_A_SLEEPER = """

@@ -28,13 +28,15 @@ class TreeSample:
 
     CPU time and storage traffic count from the moment the tree is watched, or a process that
     already ran was first found, and include processes that have ended. In `pss_bytes` a shared page
-    is split among its users; it is read less often and held in between. What the kernel does not
-    report is NaN.
+    is split among its users; it is read less often and held in between. `peak_bytes` is the most
+    resident memory that one process of the tree has ever had, also between samples. What the kernel
+    does not report is NaN.
     """
 
     cpu_s: float
     rss_bytes: int
     pss_bytes: float
+    peak_bytes: float
     n_threads: int
     n_processes: int
     read_bytes: float
@@ -50,17 +52,24 @@ class _Process:
 
 
 class _Pace:
-    """Spaces out an expensive reading, so that it uses a small share of the time if it may."""
+    """Spaces out an expensive reading, so that it uses a small share of the time if it may.
+
+    At the beginning, where a program grows, no reading is older than half of the time.
+    """
 
     def __init__(self, longest_s: float) -> None:
         self._longest_s = longest_s
-        self._next = -math.inf
+        self._begin_s = self._next = -math.inf
 
     def is_due(self) -> bool:
         return time.monotonic() >= self._next
 
     def took(self, seconds: float) -> None:
-        self._next = time.monotonic() + min(seconds / _DEAR_SHARE, self._longest_s)
+        now_s = time.monotonic()
+        if self._begin_s == -math.inf:
+            self._begin_s = now_s
+        longest_s = min(max(now_s - self._begin_s, _LOOK_S), self._longest_s)
+        self._next = now_s + min(seconds / _DEAR_SHARE, longest_s)
 
 
 class ProcessTree:
@@ -101,6 +110,7 @@ class ProcessTree:
             cpu_s=cpu_s,
             rss_bytes=rss,
             pss_bytes=self._pss(alive),
+            peak_bytes=max((_read_peak(process.pid) for process in alive), default=math.nan),
             n_threads=n_threads,
             n_processes=len(alive),
             read_bytes=read_bytes,
@@ -233,6 +243,11 @@ def _read_io(pid: int) -> tuple[float, float]:
 
 def _read_pss(pid: int) -> float:
     match = re.search(r"^Pss:\s+(\d+) kB$", _read(pid, "smaps_rollup"), re.MULTILINE)
+    return float(match[1]) * 1024.0 if match else math.nan
+
+
+def _read_peak(pid: int) -> float:
+    match = re.search(r"^VmHWM:\s+(\d+) kB$", _read(pid, "status"), re.MULTILINE)
     return float(match[1]) * 1024.0 if match else math.nan
 
 

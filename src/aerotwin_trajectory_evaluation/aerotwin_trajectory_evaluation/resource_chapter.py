@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.charts import say, thinned
-from aerotwin_core.metric import score_table
+from aerotwin_core.metric import MISSING, score_table
 from aerotwin_core.plots import (
     ACCENT,
     ALIGNED,
@@ -25,6 +25,8 @@ from aerotwin_trajectory_evaluation.resources import ResourceUsage
 _MAX_POINTS = 1500
 MAX_OVERHEAD = 0.01
 """Share of a core that the recording itself may take before the report says so."""
+MIN_DURATION_S = 5.0
+"""Of a shorter program the first, dense samples are most of that share."""
 
 
 def resource_section(
@@ -63,7 +65,7 @@ def resource_section(
 def _warnings(usage: ResourceUsage) -> list[str]:
     if not usage.n_processes.any():
         return ["The process of the SLAM was never seen; its cost is unknown."]
-    if usage.overhead > MAX_OVERHEAD:
+    if usage.overhead > MAX_OVERHEAD and usage.duration_s > MIN_DURATION_S:
         return [
             f"Recording took {usage.overhead:.1%} of a core, more than {MAX_OVERHEAD:.0%}: the "
             "program under test may have been slowed by it."
@@ -83,18 +85,25 @@ def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
                 computed=RESOURCE_METRICS["cpu_s_per_frame"].computed,
             )
         )
-    memory = numbers["pss_bytes_max"] or numbers["rss_bytes_max"]
-    if memory:
-        tiles.append(
-            Headline(
-                label="Memory",
-                value=f"{memory * 1e-6:.0f}",
-                unit="MB",
-                meaning="at most, of the program's whole process tree",
-                computed=RESOURCE_METRICS["pss_bytes_max"].computed,
-            )
-        )
+    tiles.append(_memory_tile(numbers))
     return tuple(tiles)
+
+
+def _memory_tile(numbers: dict[str, Any]) -> Headline:
+    shared, resident = numbers["pss_bytes_max"], numbers["rss_bytes_max"]
+    # Shared memory is read too seldom for the peak of a short program.
+    is_shared = shared is not None and numbers["wall_s"] >= MIN_DURATION_S
+    name = "pss_bytes_max" if is_shared else "rss_bytes_max"
+    memory = numbers[name]
+    return Headline(
+        label="Memory",
+        value=MISSING if memory is None else f"{memory * 1e-6:.0f}",
+        unit="" if memory is None else "MB",
+        meaning="the program was too short to measure"
+        if resident is None
+        else "at most, of the program's whole process tree" + ("" if is_shared else ", resident"),
+        computed=RESOURCE_METRICS[name].computed,
+    )
 
 
 def _figures(

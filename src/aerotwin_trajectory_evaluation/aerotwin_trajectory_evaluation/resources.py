@@ -21,6 +21,10 @@ from aerotwin_trajectory_evaluation.process_tree import (
 
 INTERVAL_S = 0.095
 """Between samples [s]: a little more than 10 Hz, so that a late sample leaves 10 Hz."""
+_EARLY_S, _EARLY_INTERVAL_S = 1.0, 0.02
+"""In its first second a program grows, or is over: it is sampled more often."""
+_MIN_ALIVE_S = 0.1
+"""A program that was seen for less has no measured memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,7 @@ class ResourceUsage:
     time_s, cpu_s : (n,) arrays
         Time of the sample, and CPU time since the first one of all processes of the tree, including
         those that have ended [s].
-    rss_bytes, pss_bytes, read_bytes, write_bytes, n_threads, n_processes : (n,) arrays
+    rss_bytes, pss_bytes, peak_bytes, read_bytes, write_bytes, n_threads, n_processes : (n,) arrays
         As in `TreeSample`.
     frame_time_s, latency_s, frame_stamps_ns : (m,) arrays
         For each output of the program: its arrival, its delay after the input [s, wall], and the
@@ -45,6 +49,7 @@ class ResourceUsage:
     cpu_s: np.ndarray
     rss_bytes: np.ndarray
     pss_bytes: np.ndarray
+    peak_bytes: np.ndarray
     read_bytes: np.ndarray
     write_bytes: np.ndarray
     n_threads: np.ndarray
@@ -58,6 +63,12 @@ class ResourceUsage:
     def duration_s(self) -> float:
         """Wall time recorded [s]."""
         return float(self.time_s[-1] - self.time_s[0]) if len(self.time_s) > 1 else 0.0
+
+    @property
+    def alive_s(self) -> float:
+        """Wall time from the first to the last sample that found a process [s]."""
+        alive = self.time_s[self.n_processes > 0]
+        return float(alive[-1] - alive[0]) if len(alive) else 0.0
 
     @property
     def busy_cores(self) -> np.ndarray:
@@ -86,6 +97,9 @@ class ResourceUsage:
         n_frames = len(self.latency_s) if n_frames is None else n_frames
         cpu = float(self.cpu_s[-1]) if len(self.cpu_s) else 0.0
         duration = self.duration_s
+        is_long = self.alive_s >= _MIN_ALIVE_S
+        resident = np.fmax(self.rss_bytes, self.peak_bytes) if is_long else np.full(1, np.nan)
+        shared = self.pss_bytes if is_long else resident
         return {
             "wall_s": duration,
             "n_samples": len(self.time_s),
@@ -93,10 +107,10 @@ class ResourceUsage:
             "cpu_s_per_frame": cpu / n_frames if n_frames else None,
             "cpu_cores_mean": cpu / duration if duration else None,
             "cpu_cores_max": _over_known(np.max, self.busy_cores),
-            "rss_bytes_mean": _over_known(np.mean, self.rss_bytes),
-            "rss_bytes_max": _over_known(np.max, self.rss_bytes),
-            "pss_bytes_mean": _over_known(np.mean, self.pss_bytes),
-            "pss_bytes_max": _over_known(np.max, self.pss_bytes),
+            "rss_bytes_mean": _over_known(np.mean, self.rss_bytes) if is_long else None,
+            "rss_bytes_max": _over_known(np.max, resident),
+            "pss_bytes_mean": _over_known(np.mean, shared),
+            "pss_bytes_max": _over_known(np.max, shared),
             "n_threads_max": _over_known(np.max, self.n_threads),
             "read_bytes": _over_known(np.max, self.read_bytes),
             "write_bytes": _over_known(np.max, self.write_bytes),
@@ -222,6 +236,7 @@ class ResourceRecorder:
             cpu_s=column("cpu_s", float),
             rss_bytes=column("rss_bytes", np.int64),
             pss_bytes=column("pss_bytes", float),
+            peak_bytes=column("peak_bytes", float),
             read_bytes=column("read_bytes", float),
             write_bytes=column("write_bytes", float),
             n_threads=column("n_threads", np.int64),
@@ -239,11 +254,14 @@ class ResourceRecorder:
         self.stop()
 
     def _run(self) -> None:
-        due = self._start + self._interval
+        due = self._start + min(self._interval, _EARLY_INTERVAL_S)
         while not self._ended.wait(max(due - time.monotonic(), 0.0)):
             self._sample()
             self._own_cpu_s = time.thread_time()
-            due = next_due(due, time.monotonic(), self._interval)
+            now_s = time.monotonic()
+            is_early = now_s - self._start < _EARLY_S
+            interval_s = min(self._interval, _EARLY_INTERVAL_S) if is_early else self._interval
+            due = next_due(due, now_s, interval_s)
 
     def _sample(self) -> None:
         sample = self._tree.sample()

@@ -21,6 +21,8 @@ from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.summary import (
     MIN_COVERAGE,
     MODE_TEXT,
+    OF_COMMAND,
+    Remedies,
     before_text,
     cautions,
     context_of,
@@ -43,12 +45,13 @@ def section(
     max_drift_percent: float | None = None,
     camera: StereoCamera | None = None,
     notes: tuple[str, ...] = (),
+    remedies: Remedies = OF_COMMAND,
 ) -> Section:
     """Return the section of a trajectory evaluation.
 
     `title` and `name` are the heading and the key in `metrics.json`. A drift above
     `max_drift_percent` marks the headline bad; the bound of `camera` is shown beside the scores;
-    `notes` are remarks on the files for the reader.
+    `notes` are remarks on the files for the reader, `remedies` are those of the command.
     """
     numbers = evaluation.metrics(camera)
     context = context_of(evaluation, numbers)
@@ -68,7 +71,7 @@ def section(
         figures=_figures(evaluation, name),
         tables=(*tables, _control_table(evaluation)),
         metrics=numbers,
-        warnings=tuple(cautions(evaluation)),
+        warnings=tuple(cautions(evaluation, remedies)),
         schema=UNALIGNED_SCHEMA if evaluation.alignment.mode == "none" else TRAJECTORY_SCHEMA,
     )
 
@@ -151,7 +154,10 @@ def _headline(
         "there",
     )
     drift = _drift_tile(evaluation, context, max_drift_percent)
-    return (unaligned, *([aligned] if is_aligned else []), drift, coverage)
+    relative = TRAJECTORY_METRICS["rpe.metre.trans_m.rmse"].tile(
+        context, label="RPE, RMSE", is_dash_bare=True, show=_short
+    )
+    return (unaligned, *([aligned] if is_aligned else []), relative, drift, coverage)
 
 
 def _short(value: float) -> str:

@@ -39,10 +39,10 @@ _NEAR_DEG = 15.0
 """A named frame is recognised within this: sensors are mounted with a pitch of a few degrees."""
 _OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 _KNOWN = {
-    "a camera's optical frame (x right, y down, z ahead)": _OPTICAL,
-    "base_link taken to it as if they were of a camera's optical frame": _OPTICAL.T,
-    "a frame of forward, right, down axes": np.diag([1.0, -1.0, -1.0]),
-    "a frame that looks backwards": np.diag([-1.0, -1.0, 1.0]),
+    "poses of a camera's optical frame (x right, y down, z ahead)": _OPTICAL,
+    "poses of base_link that were converted as if they were a camera's": _OPTICAL.T,
+    "poses of a frame with forward, right, down axes": np.diag([1.0, -1.0, -1.0]),
+    "poses of a frame that looks backwards": np.diag([-1.0, -1.0, 1.0]),
 }
 
 
@@ -175,7 +175,7 @@ class AttitudeOffset:
 
     @property
     def likely(self) -> str:
-        """Frame that the poses seem to be of; empty if it is none of the known ones."""
+        """What the poses seem to be; empty if it is nothing known."""
         for name, R in _KNOWN.items():
             if _angles_deg(R.T @ self.R_body_estimate) < _NEAR_DEG:
                 return name
@@ -184,11 +184,10 @@ class AttitudeOffset:
     @property
     def text(self) -> str:
         """Caution for a reader."""
-        seems = f", as poses of {self.likely} would" if self.likely else ""
+        seems = f", and they look like {self.likely}" if self.likely else ""
         return (
-            f"All attitudes are turned by the same {self.angle_deg:.0f} deg from those of the "
-            f"reference (to {self.spread_deg:.1f} deg){seems}: the poses seem to be of another "
-            "frame of the body. --poses-of FRAME takes them to base_link."
+            f"The attitudes are those of another frame of the body: all are turned by the same "
+            f"{self.angle_deg:.0f} deg against the reference, to {self.spread_deg:.1f} deg{seems}."
         )
 
 

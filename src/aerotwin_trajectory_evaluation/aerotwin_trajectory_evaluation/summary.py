@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trajectory evaluation as text: its scores with meaning and origin, and a summary."""
 
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from aerotwin_core.metric import Score
 from aerotwin_trajectory_evaluation.association import coverage_of_time, interpolation_hint
@@ -60,6 +63,7 @@ def context_of(evaluation: TrajectoryEvaluation, numbers: dict[str, Any]) -> dic
     choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
     found, is_aligned, before = evaluation.calibration, mode != "none", before_text(evaluation)
     every = "one from every pose on"
+    unit = "key-frame" if choices.keyframe_gap_s > 0.0 else "frame"
     return {
         **numbers,
         "is_aligned": is_aligned,
@@ -71,12 +75,22 @@ def context_of(evaluation: TrajectoryEvaluation, numbers: dict[str, Any]) -> dic
         "after": " after the alignment" if is_aligned else "",
         "fit": f", {MODE_TEXT[mode] if is_aligned else before}",
         "pairs_text": every if choices.rpe_all_pairs else "each begins where the last ends",
-        "frames": "frame" if choices.rpe_frames == 1 else f"{choices.rpe_frames} frames",
+        "frames": unit if choices.rpe_frames == 1 else f"{choices.rpe_frames} {unit}s",
+        "period": _period_text(evaluation, choices.rpe_frames),
         "segment_range": segment_text(choices),
         "certainty": CERTAINTY_TEXT.get(found.certainty, ""),
         "offset_state": _applied(found.applied_time_offset),
         "arm_state": _applied(found.applied_lever_arm),
     }
+
+
+def _period_text(evaluation: TrajectoryEvaluation, n_frames: int) -> str:
+    """Return how far apart the poses of a relative error are in time."""
+    stamps_ns = evaluation.estimate.stamps_ns
+    if len(stamps_ns) <= n_frames:
+        return ""
+    period_s = float(np.median(stamps_ns[n_frames:] - stamps_ns[:-n_frames])) * 1e-9
+    return f", {period_s:.3g} s in the median"
 
 
 def _applied(is_applied: bool) -> str:
@@ -184,7 +198,28 @@ USUAL_KEYFRAME_GAP_S = 2.0
 """A SLAM that moves sets a key-frame more often; one that is lost takes longer to come back."""
 
 
-def _keyframe_hint(evaluation: TrajectoryEvaluation) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Remedies:
+    """What a reader can do about a caution, in terms of the command that judged."""
+
+    keyframe_gap: str = f"--keyframe-gap-s {USUAL_KEYFRAME_GAP_S:g}"
+    poses_of: str = "--poses-of FRAME takes them to base_link"
+    scale: str = "--align sim3"
+    time_offset: str = "--apply-time-offset"
+    lever_arm: str = "--apply-lever-arm"
+
+
+OF_COMMAND = Remedies()
+OF_PROTOCOL = Remedies(
+    keyframe_gap=f"keyframe_gap_s: {USUAL_KEYFRAME_GAP_S:g} in a file of --protocol",
+    scale="align: sim3 in a file of --protocol",
+    time_offset="apply_time_offset: true in a file of --protocol",
+    lever_arm="apply_lever_arm: true in a file of --protocol",
+)
+"""Of commands whose choices are all in a protocol."""
+
+
+def _keyframe_hint(evaluation: TrajectoryEvaluation, remedies: Remedies) -> str:
     """Return what to do if the estimate seems to hold key-frames only."""
     gap_s = USUAL_KEYFRAME_GAP_S
     if evaluation.protocol.choices.keyframe_gap_s > 0.0:
@@ -194,11 +229,11 @@ def _keyframe_hint(evaluation: TrajectoryEvaluation) -> str:
         return ""
     return (
         f" Its poses span {spanned:.0%} of the time with gaps of at most {gap_s:g} s: if they are "
-        f"key-frames only, --keyframe-gap-s {gap_s:g} counts the time between them."
+        f"key-frames only, {remedies.keyframe_gap} counts the time between them."
     )
 
 
-def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
+def cautions(evaluation: TrajectoryEvaluation, remedies: Remedies = OF_COMMAND) -> list[str]:
     """Return the cautions as text."""
     warnings = []
     if not evaluation.alignment.is_determined:
@@ -206,7 +241,7 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     if evaluation.coverage < MIN_COVERAGE:
         warnings.append(
             f"Only {evaluation.coverage:.0%} of the reference has an estimate; the errors are "
-            "those of the covered part." + _keyframe_hint(evaluation)
+            "those of the covered part." + _keyframe_hint(evaluation, remedies)
         )
     n_pairs, n_poses = len(evaluation.reference), evaluation.n_estimate
     if n_pairs < MIN_PAIRED * min(n_poses, evaluation.n_reference):
@@ -219,19 +254,19 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     if (other := evaluation.other_scale) is not None:
         warnings.append(
             f"The estimate has another scale: times {other.scale:.3g} it is {other.rmse_m:.3g} m "
-            f"from truth (RMS, aligned), as it is {other.unscaled_rmse_m:.3g} m. --align sim3 fits "
-            "the scale, as a monocular SLAM needs."
+            f"from truth (RMS, aligned), as it is {other.unscaled_rmse_m:.3g} m. {remedies.scale} "
+            "fits the scale, as a monocular SLAM needs."
         )
     warnings += _as_large_as_the_step(evaluation)
     offset = find_attitude_offset(evaluation.reference, evaluation.estimate)
-    warnings += [] if offset is None else [offset.text]
+    warnings += [] if offset is None else [f"{offset.text} {remedies.poses_of}."]
     found = evaluation.calibration
     if found.is_offset_significant and not found.applied_time_offset:
-        warnings.append(_offset_text(found))
+        warnings.append(_offset_text(found, remedies))
     if found.is_lever_arm_significant and not found.applied_lever_arm:
         warnings.append(
             "Truth and estimate seem to be of different points of the body: the lever arm of the "
-            "table is in the scores (--apply-lever-arm takes it out)."
+            f"table is in the scores ({remedies.lever_arm} takes it out)."
         )
     warnings += _not_applied(evaluation)
     missed = [c.name for c in evaluation.controls if c.is_missed]
@@ -240,7 +275,7 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     return warnings
 
 
-def _offset_text(found: Calibration) -> str:
+def _offset_text(found: Calibration, remedies: Remedies) -> str:
     """Say how late or early the estimate is, what to add to its stamps, and how sure that is."""
     assert found.time_offset_s is not None
     assert found.time_offset_std_s is not None
@@ -249,7 +284,7 @@ def _offset_text(found: Calibration) -> str:
         f"The stamps of the estimate are {'probably ' if is_disputed else ''}"
         f"{late_or_early(found)}: {found.time_offset_s * 1e3:+.1f} ± "
         f"{found.time_offset_std_s * 1e3:.1f} ms must be added to them "
-        f"({CERTAINTY_TEXT[found.certainty]}). The scores hold that error; --apply-time-offset "
+        f"({CERTAINTY_TEXT[found.certainty]}). The scores hold that error; {remedies.time_offset} "
         "takes it out."
     )
 

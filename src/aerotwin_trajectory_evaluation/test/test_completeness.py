@@ -11,7 +11,7 @@ from aerotwin_trajectory_evaluation import (
     evaluate_trajectory,
     read_trajectory,
 )
-from aerotwin_trajectory_evaluation.summary import cautions
+from aerotwin_trajectory_evaluation.summary import OF_PROTOCOL, cautions, score_rows
 
 RATE_HZ = 20
 CHOICES = TrajectoryProtocol(align="none", max_time_offset_s=0.0)
@@ -162,6 +162,8 @@ def test_key_frames_of_a_slam_that_tracks_cover_the_time_between_them():
     assert sparse.coverage == pytest.approx(len(estimate) / len(frames))
     (caution,) = [text for text in cautions(sparse) if text.startswith("Only")]
     assert "key-frames only, --keyframe-gap-s 2" in caution
+    (caution,) = [text for text in cautions(sparse, OF_PROTOCOL) if text.startswith("Only")]
+    assert "key-frames only, keyframe_gap_s: 2 in a file of --protocol" in caution
     for stamps_ns in (None, frames):
         found = evaluate_trajectory(
             flight(), estimate, protocol=KEYFRAMES, frame_stamps_ns=stamps_ns
@@ -169,6 +171,15 @@ def test_key_frames_of_a_slam_that_tracks_cover_the_time_between_them():
         assert found.coverage == pytest.approx(span, abs=2.0 / len(frames))
         assert found.completeness.tracked_path == pytest.approx(span, abs=0.02)
         assert not any(kind == "gap" for kind, _, _ in kinds(found))
+
+
+@pytest.mark.parametrize(
+    ("choices", "label"), [(KEYFRAMES, "RPE per key-frame"), (CHOICES, "RPE per frame")]
+)
+def test_a_relative_error_says_how_far_apart_in_time_its_poses_are(choices, label):
+    # Six in ten steps are of two frames of 20 Hz.
+    (row,) = [row for row in score_rows(judged(keyframes(), choices)) if label in row.label]
+    assert row.meaning.endswith("0.1 s in the median")
 
 
 def test_key_frames_of_a_lost_slam_do_not_cover_the_time_it_was_lost():

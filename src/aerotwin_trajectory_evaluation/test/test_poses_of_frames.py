@@ -163,7 +163,7 @@ def test_poses_of_an_optical_frame_are_noticed(align):
 def test_the_opposite_mistake_is_named_too():
     offset = find_attitude_offset(flight(), seen_by(np.linalg.inv(T_BASE_OPTICAL)))
     assert offset is not None
-    assert "base_link taken to it" in offset.likely
+    assert "base_link that were converted as if they were a camera's" in offset.likely
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from aerotwin_trajectory_evaluation.measured_program import MeasuredProgram
 from aerotwin_trajectory_evaluation.resources import next_due
 
 # Pages that other processes share may come and go between the two readings.
+INTERPRETER_BYTES = 25_000_000  # of a Python that imported nothing
 SHARED = 0.02
 
 # A child whose own child burns the processor; it reports the CPU time of both. The grandchild lives
@@ -87,6 +88,7 @@ def three_samples():
         cpu_s=np.array([0.0, 0.5, 1.5]),
         rss_bytes=np.array([100, 300, 200]),
         pss_bytes=np.array([np.nan, 250.0, 150.0]),
+        peak_bytes=np.array([np.nan, 320.0, 320.0]),
         read_bytes=unknown,
         write_bytes=np.array([0.0, 10.0, 40.0]),
         n_threads=np.array([1, 4, 3]),
@@ -106,6 +108,7 @@ def test_numbers_follow_from_the_samples():
     assert numbers["real_time_factor"] == pytest.approx(2.0)
     assert numbers["latency_s"]["median"] == pytest.approx(0.05)
     assert (numbers["pss_bytes_max"], numbers["pss_bytes_mean"]) == (250.0, 200.0)
+    assert numbers["rss_bytes_max"] == 320.0
     assert (numbers["read_bytes"], numbers["write_bytes"]) == (None, 40.0)
     assert numbers["cpu_cores_max"] == pytest.approx(1.0)
     section = resource_section(usage, n_frames=30, simulated_s=4.0)
@@ -172,6 +175,33 @@ def test_memory_threads_and_storage_are_those_that_psutil_reads(tmp_path):
     assert usage.rss_bytes[-1] == pytest.approx(memory.rss, rel=SHARED)
     assert usage.pss_bytes[-1] == pytest.approx(memory.pss, rel=SHARED)
     assert usage.pss_bytes[-1] > 40e6
+
+
+def cost_of(script):
+    """Run a script to its end; return its memory tile and the numbers."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", script])
+    with ResourceRecorder(pid=process.pid) as recorder:
+        process.wait()
+    found = resource_section(recorder.usage, n_frames=1)
+    (tile,) = [tile for tile in found.headline if tile.label == "Memory"]
+    return tile, found.metrics
+
+
+def test_the_memory_of_a_short_program_is_its_peak_between_samples():
+    block = 60_000_000
+    script = f"import time; time.sleep(0.3); bytearray({block}); time.sleep(0.3)"
+    for _ in range(3):
+        tile, numbers = cost_of(script)
+        assert block < numbers["rss_bytes_max"] < block + INTERPRETER_BYTES
+        assert float(tile.value) == round(numbers["rss_bytes_max"] * 1e-6)
+        assert tile.meaning.endswith("resident")
+
+
+def test_a_program_that_is_over_at_once_has_no_memory_and_not_none_of_it():
+    tile, numbers = cost_of("pass")
+    assert (tile.value, tile.unit) == ("–", "")
+    assert tile.meaning == "the program was too short to measure"
+    assert numbers["pss_bytes_max"] is numbers["rss_bytes_max"] is None
 
 
 def test_a_launch_node_is_found_by_its_name():

@@ -260,7 +260,9 @@ def test_without_an_alignment_nothing_is_called_aligned():
     tokens = [*labels, chapter.text, *(tile.label for tile in chapter.headline)]
     tokens += [figure.caption for figure in chapter.figures]
     assert not any("aligned" in text.replace("Nothing was aligned", "") for text in tokens)
-    assert [tile.label for tile in chapter.headline] == ["APE, RMSE", "Drift", "Coverage"]
+    assert [tile.label for tile in chapter.headline] == [
+        *("APE, RMSE", "RPE, RMSE", "Drift", "Coverage")
+    ]
     merged = schema({"trajectory": chapter.schema})
     rooted = {
         **merged["properties"]["sections"]["properties"]["trajectory"],

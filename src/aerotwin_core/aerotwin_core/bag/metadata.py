@@ -48,8 +48,9 @@ def find_files(path: Path) -> BagFiles:
     except ValueError as error:
         if not present:
             raise UserError(
-                f"{path}: not a bag (a folder with metadata.yaml and .mcap or .db3 files is "
-                f"expected; {error}); check the path"
+                f"{path}: not a bag: expected a folder with metadata.yaml and .mcap or .db3 files, "
+                f"but metadata.yaml {error}; "
+                + (f"did you mean {path / 'bag'}?" if (path / "bag").is_dir() else "check the path")
             ) from None
         text = f"metadata.yaml {error}; the files of the folder are read in order of their names"
         return BagFiles(files=tuple(present), problems=(text,))

@@ -100,6 +100,7 @@ def _trajectory_section(record: RunRecord, found: JudgedEstimate, map_note: str)
         title="Trajectory" if len(sources) == 1 else f"Trajectory {source}",
         name="trajectory" if is_first else f"trajectory_{key}",
         max_drift_percent=MAX_DRIFT_PERCENT,
+        remedies=record.remedies,
         notes=(found.placement, map_note) if is_first and map_note else (found.placement,),
     )
 
