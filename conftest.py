@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of every test: real data where it is present, one ROS domain for each worker."""
 
-import fcntl
 import os
 import pty
 import re
@@ -10,36 +9,28 @@ import select
 import signal
 import socket
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from aerotwin_core.numbered_lock import TEST_DOMAINS, claimed_domain
+
 _ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(_ROOT / "test"))  # for `evidence` and `support`
-# DDS takes the UDP ports from 7400 + 250 x domain: from domain 26 on they are those of MAVLink.
-_DOMAINS = range(1, 25)
 _CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
+
+
+_DOMAIN = claimed_domain(TEST_DOMAINS)  # until the process ends
 
 
 def _claim_domain() -> int:
     """Claim a ROS domain for this process: no two workers or runs of the tests hear each other."""
-    first = os.getpid() % len(_DOMAINS)
-    for domain in [*_DOMAINS[first:], *_DOMAINS[:first]]:
-        path = Path(tempfile.gettempdir()) / f"aerotwin-test-domain-{domain}.lock"
-        try:
-            lock = os.open(path, os.O_CREAT | os.O_WRONLY)  # until the process ends
-        except OSError:  # another user's
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # another process has this domain
-            os.close(lock)
-            continue
-        return domain
-    raise RuntimeError(f"all {len(_DOMAINS)} ROS domains of tests are claimed: end other test runs")
+    domain = _DOMAIN.__enter__()
+    if domain is None:
+        raise RuntimeError(f"all {len(TEST_DOMAINS)} ROS domains of tests are claimed: end others")
+    return domain
 
 
 os.environ["ROS_DOMAIN_ID"] = str(_claim_domain())

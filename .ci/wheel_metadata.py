@@ -41,6 +41,7 @@ DISTRIBUTIONS = {
 }
 # Extras of the package `aerotwin`, which has no code: what each brings.
 EXTRAS = {
+    "campaign": ["aerotwin_campaign"],
     "evaluate": ["aerotwin_run_evaluation", "aerotwin_trajectory_evaluation"],
     "evo": ["aerotwin_trajectory_evaluation[evo]"],
     "maps": [
@@ -55,6 +56,7 @@ EXTRAS = {
     "sim": [
         "aerotwin[evaluate,evo,maps]",
         "aerotwin_bringup",
+        "aerotwin_campaign",
         "aerotwin_doctor",
         "aerotwin_run_evaluation[sim]",
     ],

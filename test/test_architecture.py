@@ -49,6 +49,7 @@ ALLOWED = {
     "aerotwin_voxel_cloud": "core registration meshes tiles worlds",
     "aerotwin_map_evaluation": "core registration voxel_cloud report",
     "aerotwin_report": "core",
+    "aerotwin_campaign": "core report",
     "aerotwin_trajectory_evaluation": "core report",
     "aerotwin_comparison": "core registration voxel_cloud map_evaluation "
     "trajectory_evaluation report",

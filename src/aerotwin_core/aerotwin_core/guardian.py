@@ -30,11 +30,17 @@ def main() -> None:
             return
         pid = int(token[1:])
         sessions.add(pid) if token[0] == "+" else sessions.discard(pid)
-    _end(sessions, sys.argv[2].encode())
+    end_processes(sessions, sys.argv[2].encode(), STEPS)
     shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
-def _end(sessions: set[int], mark: bytes) -> None:
+def end_processes(
+    sessions: set[int], mark: bytes, steps: tuple[tuple[signal.Signals, float], ...]
+) -> None:
+    """End sessions, what is below them, and what has the mark in its environment.
+
+    `steps` are the signals and how long each is waited for [s].
+    """
     table = _table()
     targets = {pid for pid, row in table.items() if row[2] in sessions} | sessions
     targets |= {pid for pid in table if pid != os.getpid() and _carries(pid, mark)}
@@ -43,7 +49,7 @@ def _end(sessions: set[int], mark: bytes) -> None:
         size = len(targets)
         targets |= {pid for pid, row in table.items() if row[0] in targets}
     born = {pid: table[pid][3] for pid in targets if pid in table}
-    for number, patience in STEPS:
+    for number, patience in steps:
         for pid in _alive(born):
             try:
                 os.kill(pid, number)

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+r"""Run a campaign: one function over axes, seeds and repeats; what is done already stays.
+
+A campaign file:
+
+  name: wind
+  run: my_package.my_module:fly       # what one run is
+  base:                               # the document that it receives
+    wind: {east_m_s: 0.0, gust_m_s: 0.0}
+    vehicle: {mass_kg: 1.5}
+  axes:                               # dotted path in base: its values
+    wind.east_m_s: {uniform: {from: 0, to: 8}}
+    wind.gust_m_s: [0, 2, 5]
+    vehicle.mass_kg: {normal: {mean: 1.5, std: 0.1}}
+  sampling: sobol                     # grid (default), random, sobol, latin_hypercube
+  samples: 64
+  seeds: {first: 1, count: 3}         # or a list
+  repeats: 1
+  fail_if: ["success_share < 0.95", "miss_m.p95 > 0.5"]
+  timeout_s: 120
+  keep: failures                      # all, failures, metrics: files beside result and cost
+
+An axis is a list, {from, to, steps}, {from, to, step}, or a distribution: normal {mean, std},
+uniform, log_uniform or integers {from, to}, choice [..]. A path that base lacks is listed under
+'new'. The function is
+
+  def fly(document, context):         # context: seed, repeat, folder, place
+      return {"metrics": {"miss_m": 0.2}, "is_success": True, "outcome": "landed"}
+
+It is imported from where Python finds it: add its folder to PYTHONPATH. A run is known by the hash
+of function, document, seed, repeat and versions, and is made once: the same command goes on after
+any interruption. An exception, a crash or a run beyond timeout_s is a failed run; a full disk or a
+lost worker is not: it is tried again, then said.
+
+Examples
+--------
+  aerotwin campaign run wind.yaml                     # as many workers as cores
+  aerotwin campaign run wind.yaml --workers 2 --store /data/wind
+  aerotwin campaign run wind.yaml --scheduler tcp://127.0.0.1:8786 --store s3://bucket/wind
+  aerotwin campaign status wind.yaml                  # done, failed, left
+
+Results are in STORE/results.parquet, a row each: pandas.read_parquet reads it. fail_if knows
+n_runs, n_failures, success_share, and min, max, mean, std, median, p95 and n of each metric.
+Exit codes: 0 done, 1 runs could not be made, 2 wrong use, 3 a condition of fail_if holds,
+130 and 143 interrupted and terminated.
+"""
+
+import argparse
+
+from aerotwin_campaign.campaign_command import add_file_arguments, run_campaign
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_file_arguments(parser)
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="runs at a time on this machine (default: cores)"
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="of a Dask cluster, as tcp://127.0.0.1:8786, or 'local' for one in this process",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what is missing."""
+    return run_campaign(args)

@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the runs of a campaign are kept: a folder, or whatever fsspec has a file system for.
+
+    STORE/runs/<first two digits>/<id>/   of each run: spec.json, result.json, cost.json, log.txt
+    STORE/results.parquet                 the table of all results
+    STORE/campaign.yaml                   the campaign
+
+A run is there when its `result.json` is: its folder is renamed into its place when it is complete,
+and where folders cannot be renamed, as in S3, that file is written last.
+"""
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aerotwin_core.documents import DocumentError, parse_json
+from aerotwin_core.errors import UserError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+RESULT, COST, SPEC, LOG = "result.json", "cost.json", "spec.json", "log.txt"
+TABLE, CAMPAIGN = "results.parquet", "campaign.yaml"
+_READERS = 8
+_LONGEST_RESULT = 4 << 20
+"""Bytes of a `result.json`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredRun:
+    """A finished run: what it found and what it took."""
+
+    id: str
+    metrics: dict[str, Any]
+    is_success: bool
+    outcome: str
+    cost: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Store:
+    """The runs of a campaign, at a path or a URL such as `s3://bucket/campaign`.
+
+    The object is small: it is sent to workers.
+    """
+
+    url: str
+
+    @property
+    def local(self) -> Path | None:
+        """The folder, if the store is on a file system of this machine."""
+        if "://" not in self.url:
+            return Path(self.url).absolute()
+        if self.url.startswith("file://"):
+            return Path(self.url.removeprefix("file://"))
+        return None
+
+    @cached_property
+    def _remote(self) -> "tuple[AbstractFileSystem, str]":
+        from fsspec.core import url_to_fs
+
+        try:
+            system, root = url_to_fs(self.url)
+        except (ImportError, ValueError) as error:  # s3fs is not installed; unknown protocol
+            raise UserError(f"{self.url}: {error}") from None
+        return system, str(root).rstrip("/")
+
+    def path_of(self, run_id: str) -> str:
+        """Return the path of a run below the store."""
+        return f"runs/{run_id[:2]}/{run_id}"
+
+    def shown(self, run_id: str) -> str:
+        """Return where a run is, for a person."""
+        return f"{self.url.rstrip('/')}/{self.path_of(run_id)}"
+
+    def has(self, run_id: str) -> bool:
+        """Return whether a run is complete."""
+        name = f"{self.path_of(run_id)}/{RESULT}"
+        if self.local is not None:
+            return (self.local / name).is_file()
+        system, root = self._remote
+        return bool(system.exists(f"{root}/{name}"))
+
+    def ids(self) -> Iterator[str]:
+        """Yield the ids of all complete runs."""
+        if self.local is not None:
+            for folder in _folders(self.local / "runs"):
+                for run in _folders(folder.path):
+                    if not run.name.startswith(".") and os.path.isfile(f"{run.path}/{RESULT}"):
+                        yield run.name
+            return
+        system, root = self._remote
+        for name in system.find(f"{root}/runs"):
+            if name.endswith(f"/{RESULT}"):
+                yield name.split("/")[-2]
+
+    def read(self, run_id: str) -> StoredRun:
+        """Return a complete run.
+
+        Raises `UserError` if its files are damaged.
+        """
+        path = self.path_of(run_id)
+        result = self._read_json(f"{path}/{RESULT}")
+        try:
+            cost = self._read_json(f"{path}/{COST}")
+            return StoredRun(
+                id=run_id,
+                metrics=dict(result["metrics"]),
+                is_success=bool(result["is_success"]),
+                outcome=str(result["outcome"]),
+                cost=dict(cost),
+            )
+        except (KeyError, TypeError, ValueError, OSError) as error:
+            raise UserError(
+                f"{self.shown(run_id)}: is damaged ({error!r}); remove it, and resume the campaign"
+            ) from None
+
+    def read_all(self, ids: list[str]) -> Iterator[StoredRun]:
+        """Yield complete runs; several are read at a time where reading waits."""
+        if self.local is not None:
+            yield from map(self.read, ids)
+            return
+        with ThreadPoolExecutor(_READERS) as pool:
+            yield from pool.map(self.read, ids)
+
+    def read_file(self, name: str) -> bytes:
+        """Return the content of a file below the store; raises `OSError`."""
+        if self.local is not None:
+            return (self.local / name).read_bytes()
+        system, root = self._remote
+        return bytes(system.cat_file(f"{root}/{name}"))
+
+    def write_file(self, name: str, content: bytes) -> None:
+        """Write a file below the store, whole or not at all; raises `OSError`."""
+        if self.local is None:
+            system, root = self._remote
+            system.makedirs(root, exist_ok=True)
+            system.pipe_file(f"{root}/{name}", content)
+            return
+        path = self.local / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            temporary.write_bytes(content)
+            os.replace(temporary, path)
+        finally:
+            with suppress(OSError):  # it was renamed
+                temporary.unlink()
+
+    def unfinished(self, run_id: str, pid: int, scratch: Path) -> Path:
+        """Return the folder in which a process makes a run: beside its place, where it can be."""
+        name = f".{run_id}.{socket.gethostname()}.{pid}"
+        if self.local is None:
+            return scratch / name
+        return (self.local / self.path_of(run_id)).with_name(name)
+
+    @contextmanager
+    def new_run(self, run_id: str, pid: int, scratch: Path) -> Iterator[Path]:
+        """Yield an empty folder that becomes the run's at the end; after an error it is removed.
+
+        A run that another worker has completed in between is left as it is.
+
+        Raises `OSError` if the folder cannot be written.
+        """
+        folder = self.unfinished(run_id, pid, scratch)
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            folder.mkdir(parents=True)
+            yield folder
+            self._commit(folder, run_id)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _commit(self, folder: Path, run_id: str) -> None:
+        path = self.path_of(run_id)
+        if self.local is not None:
+            target = self.local / path
+            if target.is_dir() and not (target / RESULT).is_file():
+                shutil.rmtree(target)  # someone deleted its result
+            try:
+                os.rename(folder, target)
+            except OSError:
+                if not (target / RESULT).is_file():
+                    raise
+            return
+        if self.has(run_id):
+            return
+        system, root = self._remote
+        files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
+        for file in sorted(files, key=lambda each: each == folder / RESULT):
+            name = f"{root}/{path}/{file.relative_to(folder).as_posix()}"
+            system.makedirs(name.rpartition("/")[0], exist_ok=True)
+            system.put_file(str(file), name)
+
+    def remove_unfinished(self) -> None:
+        """Remove what workers of this machine that were killed have left."""
+        if self.local is None:
+            return
+        host = socket.gethostname()
+        for folder in _folders(self.local / "runs"):
+            for entry in _folders(folder.path):
+                _, _, rest = entry.name.removeprefix(".").partition(".")
+                where, _, pid = rest.rpartition(".")
+                if entry.name.startswith(".") and where == host and not _is_alive(pid):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        try:
+            found = parse_json(self.read_file(name), max_bytes=_LONGEST_RESULT, takes_nan=False)
+        except DocumentError as error:
+            raise UserError(
+                f"{self.url}/{name}: is damaged ({error}); remove its folder, and resume"
+            ) from None
+        if not isinstance(found, dict):
+            raise UserError(f"{self.url}/{name}: is damaged; remove its folder, and resume")
+        return found
+
+
+def write_json_file(path: Path, value: Any) -> None:
+    """Write plain values as JSON with sorted keys."""
+    text = json.dumps(value, sort_keys=True, indent=1, allow_nan=False)
+    path.write_bytes(f"{text}\n".encode())
+
+
+def _folders(path: Path | str) -> Iterator["os.DirEntry[str]"]:
+    try:
+        with os.scandir(path) as entries:
+            yield from (entry for entry in entries if entry.is_dir(follow_symlinks=False))
+    except FileNotFoundError:
+        return
+
+
+def _is_alive(pid: str) -> bool:
+    """Return whether a process runs; one that has ended may wait long for its parent."""
+    try:
+        state = Path(f"/proc/{int(pid)}/stat").read_text("utf-8", "replace").rpartition(")")[2]
+    except (OSError, ValueError):
+        return False
+    return state.split()[0] not in "ZX"

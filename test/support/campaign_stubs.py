@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of runs for tests, imported by their child processes."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def numeric(document, context):
+    rng = np.random.default_rng([context.seed, context.repeat])
+    value = document["a"] * 0.1 + rng.normal()
+    print("computing", value)
+    (context.folder / "trace.txt").write_text(repr(value))
+    return {
+        "metrics": {"value": value, "count": np.int64(3), "is_large": value > 1.0, "none": None},
+        "is_success": value > -1.0,
+        "outcome": "computed",
+    }
+
+
+def no_op(document, context):
+    return {"metrics": {"a": document["a"]}, "is_success": True, "outcome": "done"}
+
+
+def sleeping(document, context):
+    time.sleep(document["sleep_s"])
+    return {"metrics": {"a": document["a"]}, "is_success": True, "outcome": "slept"}
+
+
+def busy(document, context):
+    """Use the CPU for a given CPU time."""
+    end = time.process_time() + document["sleep_s"]
+    n = 0
+    while time.process_time() < end:
+        n += 1
+    return {"metrics": {}, "is_success": True, "outcome": "busy"}
+
+
+def mixed(document, context):
+    """Fail in the way of the document."""
+    kind = document["kind"]
+    print("begin", kind, flush=True)
+    if kind == "raises":
+        raise ValueError("a wrong value")
+    if kind == "exits":
+        os._exit(7)
+    if kind == "kills itself":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "hangs":
+        time.sleep(1000)
+    if kind == "forks and dies":
+        if os.fork() == 0:
+            time.sleep(1000)
+        os._exit(5)
+    if kind == "garbage":
+        return ["no", "mapping"]
+    if kind == "not a number":
+        return {"metrics": {"x": float("nan")}, "is_success": True, "outcome": "?"}
+    if kind == "names its folder":
+        raise ValueError(f"nothing in {context.folder}")
+    if kind == "system exit":
+        raise SystemExit(3)
+    return {"metrics": {"x": 1.5}, "is_success": True, "outcome": "fine"}
+
+
+def dies_once(document, context):
+    """Kill itself at the first attempt, as if from outside."""
+    marker = Path(document["marker"])
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"metrics": {}, "is_success": True, "outcome": "survived"}
+
+
+def full_disk(document, context):
+    """Write more than the limit of a file's size, if the flag is there: no space is left."""
+    if Path(document["flag"]).exists():
+        raise OSError(28, "No space left on device", str(context.folder / "bag"))
+    return {"metrics": {}, "is_success": True, "outcome": "written"}
+
+
+def places(document, context):
+    """Return what the place gives."""
+    place = context.place
+    time.sleep(0.3)
+    return {
+        "metrics": {
+            "number": place.number,
+            "domain": os.environ.get("ROS_DOMAIN_ID"),
+            "n_cores": len(os.sched_getaffinity(0)),
+            "threads": os.environ["OMP_NUM_THREADS"],
+        },
+        "is_success": True,
+        "outcome": "placed",
+    }
+
+
+def writes_a_megabyte(document, context):
+    (context.folder / "large").write_bytes(bytes(1 << 20))
+    return {"metrics": {}, "is_success": True, "outcome": "written"}
