@@ -7,10 +7,13 @@ writes into the store itself. What comes back is a report of a few numbers.
 """
 
 import atexit
+import logging
 import threading
+import uuid
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aerotwin_campaign.execution import RunOptions
@@ -19,6 +22,7 @@ from aerotwin_campaign.spec import RunSpec, spec_of_json
 from aerotwin_campaign.store import Store
 from aerotwin_campaign.worker import MOST_ATTEMPTS, Guard, RunReport, Worker
 from aerotwin_core.errors import UserError
+from aerotwin_core.stop_request import Stopped
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -27,6 +31,16 @@ _CONNECT_S, _END_S = 20.0, 1.5
 _TASKS_PER_THREAD = 3
 """Known to the scheduler at a time: a worker that ends a run has the next one at once."""
 _LEAST_IN_FLIGHT = 8
+
+
+@dataclass(frozen=True)
+class _Campaign:
+    """What a worker must know; the token differs each time that a campaign is run."""
+
+    token: str
+    run: str
+    store: Store
+    options: RunOptions
 
 
 def run_on_dask(
@@ -64,8 +78,8 @@ def run_on_dask(
     """
     with ExitStack() as stack:
         client = stack.enter_context(_client(scheduler, n_workers))
-        campaign = (run, store, options)
-        stack.callback(_end_runs, client, is_here=scheduler is None)
+        campaign = _Campaign(uuid.uuid4().hex, run, store, options)
+        stack.callback(_end_runs, client, campaign.token, is_here=scheduler is None)
         with closing(_submitted(client, specs, campaign)) as reports:
             yield from reports
 
@@ -83,6 +97,7 @@ def _client(scheduler: str | None, n_workers: int) -> Iterator["Client"]:
                     processes=False,
                     dashboard_address=None,
                     memory_limit=None,
+                    silence_logs=logging.CRITICAL,  # of tasks that are cancelled
                 )
             )
             address: Any = cluster
@@ -98,7 +113,7 @@ def _client(scheduler: str | None, n_workers: int) -> Iterator["Client"]:
 
 
 def _submitted(
-    client: "Client", specs: Iterable[RunSpec], campaign: tuple[str, Store, RunOptions]
+    client: "Client", specs: Iterable[RunSpec], campaign: _Campaign
 ) -> Generator[RunReport, None, None]:
     from distributed import as_completed
 
@@ -111,7 +126,7 @@ def _submitted(
         attempts[run_id] = attempts.get(run_id, 0) + 1
         key = f"{run_id}-{attempts[run_id]}"
         texts[key] = run_id, text
-        done.add(client.submit(_make, text, *campaign, key=key, pure=False, retries=0))
+        done.add(client.submit(_make, text, campaign, key=key, pure=False, retries=0))
 
     def fill() -> None:
         while len(texts) < max(_TASKS_PER_THREAD * _n_threads(client), _LEAST_IN_FLIGHT):
@@ -153,76 +168,88 @@ def _n_threads(client: "Client") -> int:
     return sum(int(each["nthreads"]) for each in client.scheduler_info(-1)["workers"].values())
 
 
-def _end_runs(client: "Client", *, is_here: bool) -> None:
-    """End the child processes of all workers; a scheduler that is gone has none."""
+def _end_runs(client: "Client", token: str, *, is_here: bool) -> None:
+    """End a campaign's child processes on all workers; a scheduler that is gone has none."""
     if is_here:
-        _WORKERS.end()
+        _end_here(token)
         return
     with suppress(OSError, TimeoutError, ValueError, CancelledError):
-        client.sync(client._run, _end_here, callback_timeout=_END_S)
+        client.sync(client._run, _end_here, token, callback_timeout=_END_S)
 
 
 class _Workers:
-    """The workers of this process that wait for the next run of their campaign."""
+    """The workers of one campaign in this process, and which of them wait for a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, campaign: _Campaign) -> None:
+        self._campaign = campaign
         self._lock = threading.Lock()
-        self._idle: dict[Any, list[tuple[Worker, ExitStack]]] = {}
-        self._guard: Guard | None = None
-        atexit.register(self.end)
+        self._idle: list[tuple[Worker, ExitStack]] = []
+        self._guard = Guard()
 
-    def make(self, spec: RunSpec, campaign: tuple[str, Store, RunOptions]) -> RunReport:
-        """Have a run made by a worker that waits, or a new one."""
+    def make(self, spec: RunSpec) -> RunReport:
+        """Have a run made by a worker that waits, or a new one; raises `Stopped` after the end."""
+        if self._guard.is_stopping.is_set():
+            raise Stopped
         with self._lock:
-            if self._guard is None:
-                self._guard = Guard()
-            guard = self._guard
-            waiting = self._idle.setdefault(campaign, [])
-            found = waiting.pop() if waiting else None
-        worker, stack = found or self._new(campaign, guard)
+            found = self._idle.pop() if self._idle else None
+        worker, stack = found or self._new()
         try:
             report = worker.make(spec)
         except BaseException:
             stack.close()
             raise
         with self._lock:
-            is_current = guard is self._guard
-            if is_current:
-                self._idle[campaign].append((worker, stack))
-        if not is_current:
-            stack.close()
+            self._idle.append((worker, stack))
         return report
 
-    def end(self) -> None:
-        """End all children; runs under way are given up."""
+    def close_idle(self) -> None:
+        """End the children of workers that wait."""
         with self._lock:
-            guard, self._guard = self._guard, None
-            idle, self._idle = self._idle, {}
-        if guard is None:
-            return
-        guard.end_all()
-        for workers in idle.values():
-            for _, stack in workers:
-                stack.close()
-        guard.dismiss()
+            idle, self._idle = self._idle, []
+        for _, stack in idle:
+            stack.close()
 
-    @staticmethod
-    def _new(campaign: tuple[str, Store, RunOptions], guard: Guard) -> tuple[Worker, ExitStack]:
-        run, store, options = campaign
+    def end(self) -> None:
+        """End all children; runs under way are given up, others are not begun."""
+        self._guard.end_all()
+        self.close_idle()
+        self._guard.dismiss()
+
+    def _new(self) -> tuple[Worker, ExitStack]:
+        given = self._campaign
         with ExitStack() as stack:
-            place = stack.enter_context(claimed_place())
-            worker = Worker(run, store, options, place, guard)
+            place = stack.enter_context(claimed_place(self._guard.folder))
+            worker = Worker(given.run, given.store, given.options, place, self._guard)
             stack.callback(worker.close)
             return worker, stack.pop_all()
 
 
-_WORKERS = _Workers()
+_LOCK = threading.Lock()
+_WORKERS: dict[str, _Workers | None] = {}
+"""By the token of a campaign; None after its end: what is still begun of it is refused."""
 
 
-def _make(text: str, run: str, store: Store, options: RunOptions) -> RunReport:
+def _make(text: str, campaign: _Campaign) -> RunReport:
     """Make a run; called by the threads of Dask's workers."""
-    return _WORKERS.make(spec_of_json(text), (run, store, options))
+    with _LOCK:
+        if campaign.token not in _WORKERS:
+            for other in filter(None, _WORKERS.values()):  # perhaps of a client that was killed
+                other.close_idle()
+            _WORKERS[campaign.token] = _Workers(campaign)
+        workers = _WORKERS[campaign.token]
+    if workers is None:
+        raise Stopped
+    return workers.make(spec_of_json(text))
 
 
-def _end_here() -> None:
-    _WORKERS.end()
+def _end_here(token: str) -> None:
+    with _LOCK:
+        workers, _WORKERS[token] = _WORKERS.get(token), None
+    if workers is not None:
+        workers.end()
+
+
+@atexit.register
+def _end_all() -> None:
+    for token in list(_WORKERS):
+        _end_here(token)

@@ -88,7 +88,7 @@ class _Pool:
         """Make runs until there are no more; an error is reported to the consumer."""
         last: BaseException | None = None
         try:
-            with claimed_place() as place:
+            with claimed_place(self.guard.folder) as place:
                 worker = Worker(self._run, self._store, self._options, place, self.guard)
                 try:
                     while not self.guard.is_stopping.is_set():

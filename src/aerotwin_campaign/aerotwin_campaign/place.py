@@ -55,8 +55,8 @@ class WorkerPlace:
 
 
 @contextmanager
-def claimed_place(cores_each: int = 1) -> Iterator[WorkerPlace]:
-    """Claim a place until the end of the block, or of this process.
+def claimed_place(folder: Path, cores_each: int = 1) -> Iterator[WorkerPlace]:
+    """Claim a place until the end of the block, or of this process; `folder` is for its scratch.
 
     Cores are chosen by the number of the place, so that workers of several campaigns spread.
 
@@ -70,7 +70,7 @@ def claimed_place(cores_each: int = 1) -> Iterator[WorkerPlace]:
         available = sorted(os.sched_getaffinity(0))
         first = number * cores_each
         cores = {available[(first + k) % len(available)] for k in range(cores_each)}
-        scratch = Path(tempfile.mkdtemp(prefix="aerotwin_campaign_"))
+        scratch = Path(tempfile.mkdtemp(prefix=f"worker-{number}-", dir=folder))
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
         yield WorkerPlace(
             number=number,

@@ -12,11 +12,13 @@ import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import uuid
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from aerotwin_campaign.execution import MachineFailure, RunOptions, failure, write_run
 from aerotwin_campaign.place import WorkerPlace
@@ -52,11 +54,13 @@ class RunReport:
 class Guard:
     """The guardian of this process's children, used by several threads.
 
-    They end when this process is killed, and at once by `end_all`.
+    They end when this process is killed, and at once by `end_all`. `folder` is for their scratch,
+    and is removed in either case.
     """
 
     def __init__(self) -> None:
-        self._guard = ProcessGuard(MARK)
+        self.folder = Path(tempfile.mkdtemp(prefix="aerotwin_campaign_"))
+        self._guard = ProcessGuard(MARK, self.folder)
         self._lock = threading.Lock()
         self._pids: set[int] = set()
         self.mark = self._guard.mark
@@ -87,6 +91,7 @@ class Guard:
         """End all children, then the guardian."""
         self.end_all()
         self._guard.dismiss()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Worker:

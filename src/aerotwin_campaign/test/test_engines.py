@@ -154,6 +154,25 @@ def test_dask_over_tcp_loses_nothing_with_its_workers(expected, tmp_path):
     wait_until(lambda: processes_naming(str(tmp_path)) == [], "orphans")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_a_cluster_in_this_process_and_begins_no_run_that_waits(tmp_path, number):
+    file, store = tmp_path / "campaign.yaml", tmp_path / "store"
+    base, axes = {"a": 0, "sleep_s": 4.0 * PATIENCE_S}, {"a": [1, 2, 3, 4]}
+    content = {"name": "x", "run": f"{STUBS}:sleeping", "base": base, "axes": axes}
+    file.write_text(yaml.safe_dump(content))
+    command = ["-m", "aerotwin_core.cli", "campaign", "run", str(file), "--store", str(store)]
+    process = subprocess.Popen(
+        python_command(*command, "--scheduler", "local", "--workers", "2"),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    wait_until(lambda: len(leftovers(store)) == 2, "no runs")
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 128 + number, output
+    assert "Error" not in output and "4 runs: 0 done" in output
+    assert processes_naming(str(store)) == [] and leftovers(store) == []
+
+
 @pytest.fixture
 def started(tmp_path):
     """A campaign of thirty short sleeps in a process of its own that has made some runs."""
