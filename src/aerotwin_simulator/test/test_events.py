@@ -49,7 +49,7 @@ def test_events_happen_at_their_time_or_when_a_condition_first_holds(fly_with):
         third: {when: 0.5 s after second, do: mark}
         second: {when: height_m > 1.5, do: mark}
         first: {at_s: 0.3, do: mark}
-        never: {when: height_m > 50, do: mark}
+        later: {when: height_m > 50, do: mark}
         """
     )
     trace = simulation.events.trace()
@@ -59,7 +59,7 @@ def test_events_happen_at_their_time_or_when_a_condition_first_holds(fly_with):
     assert instants["first"] == pytest.approx(0.3)
     assert instants["second"] == pytest.approx(second_s)
     assert instants["third"] == pytest.approx(second_s + 0.5, abs=SAMPLE_S)
-    assert instants["never"] is None
+    assert instants["later"] is None
 
 
 def test_the_record_has_every_signal_at_its_rate(fly_with):
@@ -215,9 +215,12 @@ class TestWithAutopilot:
         ("{at_s: 1, do: mark, parameters: {east_m_s: 1}}", "mark has none"),
         ("{at_s: 1, do: set_mode, parameters: {mode: FLIP}}", "expected one of HOLD"),
         ("{at_s: 1, do: mark, duration_s: 3}", "mark is done at once"),
-        ("{when: hight_m > 1, do: mark}", "no signal 'hight_m'; did you mean height_m"),
-        ("{when: always height_m > 1, do: mark}", "needs the future of the run"),
-        ("{when: 1 s after other, do: mark}", "expected an event; there is none"),
+        ("{when: hight_m > 1, do: mark}", "no signal or event 'hight_m'; did you mean height_m"),
+        ("{when: always height_m > 1, do: mark}", "needs the future"),
+        (
+            "{when: 1 s after other, do: mark}",
+            "'other' was found; events: none",
+        ),
         ("{at_s: -1, do: mark}", "expected at least 0"),
         ("[1, 2]", "expected names with values"),
     ],

@@ -1,35 +1,46 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions over the signals of a run in time: signal temporal logic in a readable subset.
+"""Expectations and triggers of a run: signal temporal logic in plain words.
 
-`parse` reads a text such as `landed within 60 s of gnss_lost`; `judge` says whether a recorded run
-meets it and by how much (its robustness); a `Trigger` watches one while a run lasts.
+A formula names signals, which have one value at each instant, and events, which are named instants
+(the first occurrence counts). `parse` reads it, `judge` says whether a recorded run is as it says,
+by how much and why, `Trigger` watches it while a run goes on. Grammar, after which a text that can
+be read in two ways is refused:
 
-Grammar, with the operators that bind least first:
+    statement   = [ "always" | "never" | "eventually" ] implication { postfix }
+    implication = alternative [ "implies" alternative ]
+    alternative = conjunction { "or" conjunction }
+    conjunction = operand { "and" operand }
+    operand     = { "not" } condition { postfix }
+    condition   = sum ( "<" | "<=" | ">" | ">=" ) sum | "(" statement ")" | BOOLEAN | EVENT
+                | NUMBER "s" "after" ( EVENT | "start" )
+                | TEXT "is" [ "not" ] WORD | NUMBER-SIGNAL "is" [ "not" ] "known"
+    sum         = product { ( "+" | "-" ) product }
+    product     = factor { ( "*" | "/" ) factor }
+    factor      = NUMBER | NUMBER-SIGNAL | "-" factor | "(" sum ")" | "abs" "(" sum ")"
+                | ( "min" | "max" ) "(" sum "," sum { "," sum } ")"
+    postfix     = "until" operand | "after" instant | "before" instant | "from" instant "to" instant
+                | "within" NUMBER "s" [ "of" instant ] | "for" NUMBER "s" | "at" instant
+    instant     = "start" | "end" | EVENT | NUMBER "s" [ "after" ( EVENT | "start" ) ]
 
-    expectation := quantified { within N s [of EVENT] | after EVENT | before EVENT
-                                | from N s to N s | at end }
-    quantified  := [ always | never | eventually ] implication [ until implication ]
-    implication := disjunction [ implies implication ]
-    disjunction := conjunction { or conjunction }
-    conjunction := negation { and negation }
-    negation    := not negation | primary [ for N s ]
-    primary     := ( expectation ) | N s after EVENT | NAME is [ not ] WORD
-                   | sum ( < | <= | > | >= ) sum | NAME
-    sum         := product { ( + | - ) product };  product := factor { ( * | / ) factor }
-    factor      := NUMBER | NAME | - factor | ( sum ) | abs ( sum )
-                   | ( min | max ) ( sum { , sum } )
+Postfixes after always, never or eventually belong to all that these govern, others to the operand
+before them. Semantics, over samples at t_0 .. t_n-1 of which each holds until the next:
 
-A NAME alone is a boolean signal, or an event: true from its instant on. Formulas are evaluated at
-the recorded samples. An `always` looks at all samples from its instant to the end of the run; with
-`until` it looks at those before the other condition first holds, which it need not (weak until); a
-bare `until` needs it (strong). `for N s` holds where the condition holds at all samples of the next
-N seconds, and the run lasts that long. `within` asks for one sample of the next N seconds, or of
-those after an event, `never` with it for none; `after` evaluates at an event, `before` on the run
-up to it. An `always` or `never` over a period is not met where the run ends before the period does.
-
-What is not known at a sample (a number that is NaN) counts neither way; an expectation of which
-nothing is known, or whose event never came, is not met.
+- Robustness is that of Fainekos and Pappas (2009), Donze and Maler (2010): b - a for a < b, the
+  least of `and` and always, the greatest of `or` and eventually, the opposite of `not`. Booleans,
+  texts and events are +-infinite. The sign is the verdict; where it is zero, < and <= differ.
+- A period begins with the sample in force at its first instant and includes its last; `before`
+  excludes it. Without a period, always, eventually, until and `within D s` begin where they are
+  judged: at the start, or at each instant of an `always ( … )` around them; they end with the run.
+- `F within D s`: at some instant up to D s later. `F for D s`: from here on for D s, all of them
+  in the run; `F for D s within E s of T` must begin within E s.
+- `until` is strong: what it waits for must come, else a run that ends early would pass. Before, the
+  other side holds; it must not have come at the first instant, else nothing would be checked.
+- Never vacuous: where an event never came, or the run ended before a written period did, what
+  depends on it is not known; nor is a comparison with NaN. What is not known never speaks for a
+  formula, nor for its negation. `always error_m < 3` before an estimator runs is therefore not met;
+  write `after EVENT`, or `always (error_m is known implies error_m < 3)`.
+- A bare EVENT is a boolean, true from its instant on: `never collision`, `X implies gust`.
 """
 
 from typing import TYPE_CHECKING
@@ -37,10 +48,12 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_temporal_logic.formula import Formula, FormulaError, Signal
+    from aerotwin_temporal_logic.formula import Formula
+    from aerotwin_temporal_logic.judging import Verdict, judge
+    from aerotwin_temporal_logic.nodes import Signal
     from aerotwin_temporal_logic.parser import parse
-    from aerotwin_temporal_logic.robustness import Trace
+    from aerotwin_temporal_logic.tokens import FormulaError
+    from aerotwin_temporal_logic.trace import Trace
     from aerotwin_temporal_logic.trigger import Trigger
-    from aerotwin_temporal_logic.verdict import Verdict, judge
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

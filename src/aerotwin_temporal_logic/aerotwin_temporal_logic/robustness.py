@@ -1,271 +1,251 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The robustness of a formula at every sample of a run, and the sample that decides it.
+"""Space robustness of formulas at all samples of a run, with the verdict that goes with it.
 
-Each operator chooses one of its operands' samples, the least for `and` and `always`, the greatest
-for `or` and `eventually`; so a choice carries with it the sample and the comparison it came from.
+Each node has two rows: its robustness and its truth as +1 or -1, by the same operations, so that
+a robustness of zero has an exact verdict, too: `x >= 2` is met at 2, `x > 2` is not.
+
+What is not known (a NaN, an instant that never came) has the value `unknown`, which is -inf, and
++inf below a `not`: it never speaks for the formula (the lower of Kleene's three values).
 
 References
 ----------
-Fainekos and Pappas: Robustness of temporal logic specifications for continuous-time signals.
-Theoretical Computer Science 410(42), 2009.
-Donze and Maler: Robust satisfaction of temporal logic over real-valued signals. FORMATS 2010.
+G. Fainekos, G. Pappas: Robustness of temporal logic specifications for continuous-time signals.
+Theoretical Computer Science 410 (2009), 4262-4291.
+A. Donze, O. Maler: Robust satisfaction of temporal logic over real-valued signals. FORMATS 2010.
 """
 
-import math
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from aerotwin_temporal_logic import formula as f
-from aerotwin_temporal_logic.range_extremes import index_of_least
+from aerotwin_temporal_logic.nodes import (
+    AllOf,
+    Always,
+    AnyOf,
+    Arithmetic,
+    AtInstant,
+    BooleanSignal,
+    Compare,
+    Constant,
+    Eventually,
+    FormulaNode,
+    HasHappened,
+    IsKnown,
+    Lasting,
+    Not,
+    NumberNode,
+    NumberSignal,
+    Span,
+    TextIs,
+    Until,
+    Within,
+)  # fmt: skip
+from aerotwin_temporal_logic.trace import SAME_INSTANT_S, NoInstantError, Trace
 
-ROUNDING_S = 1e-9
-"""Of sample times: an instant this much after a limit is still within it."""
-_LARGEST = np.finfo(np.float64).max
-_ARITHMETIC: Mapping[str, Callable[..., Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": np.divide,
-    "neg": operator.neg, "abs": np.abs,
-}  # fmt: skip
-
-
-class EventNeverCame(Exception):
-    """An event that a formula needs did not happen in the run."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trace:
-    """Signals of a run.
-
-    Attributes
-    ----------
-    times_s : (n,) array
-        Of the samples, increasing.
-    values : mapping
-        Arrays (n,) by signal: float (NaN: not known), bool or str.
-    events : mapping
-        Instant of each event [s]; None if it did not happen.
-    """
-
-    times_s: np.ndarray
-    values: Mapping[str, np.ndarray]
-    events: Mapping[str, float | None] = field(default_factory=dict)
-
-    def until(self, time_s: float) -> "Trace":
-        """Return the samples before an instant."""
-        n = int(np.searchsorted(self.times_s, time_s - ROUNDING_S))
-        values = {name: array[:n] for name, array in self.values.items()}
-        return Trace(times_s=self.times_s[:n], values=values, events=self.events)
-
-    def index(self, time_s: float) -> int:
-        """Return the first sample at or after an instant; the number of samples if none is."""
-        return int(np.searchsorted(self.times_s, time_s - ROUNDING_S))
+Rows = npt.NDArray[np.float64]
+"""(2, n): robustness, and +1 or -1."""
+_KINDS = {NumberSignal: "fiu", IsKnown: "fiu", BooleanSignal: "b", TextIs: "UO"}
 
 
-class Robustness(NamedTuple):
-    """Of one formula at each sample (n,).
-
-    `value` is the robustness, NaN where it is not known; `is_met` its truth there; `sample` and
-    `leaf` the sample and the number of the condition that decide it.
-    """
-
-    value: np.ndarray
-    is_met: np.ndarray
-    sample: np.ndarray
-    leaf: np.ndarray
-
-    def at(self, k: np.ndarray) -> "Robustness":
-        """Return it at chosen samples (m,)."""
-        return Robustness(*(array[k] for array in self))
-
-
-class Evaluation:
-    """Evaluates formulas over one trace; `leaves` are the conditions at one instant it met."""
+class Robustness:
+    """The rows of the nodes of one formula in one run, computed once each."""
 
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-        self.leaves: list[f.FormulaNode] = []
+        self.trace = trace
+        self._rows: dict[tuple[int, float], Rows] = {}
 
-    def robustness(self, node: f.FormulaNode) -> Robustness:
-        """Return the robustness of a formula at every sample.
+    def of(self, node: FormulaNode, unknown: float = -np.inf) -> Rows:
+        """Return robustness and truth of a node at each sample."""
+        key = id(node), unknown
+        if key not in self._rows:
+            try:
+                rows = self._compute(node, unknown)
+            except NoInstantError:
+                rows = np.full((2, 1), unknown)
+            self._rows[key] = np.broadcast_to(rows, (2, len(self.trace.times_s)))
+        return self._rows[key]
 
-        Raises
-        ------
-        EventNeverCame
-            If it needs an event that did not happen.
-        """
+    def _compute(self, node: FormulaNode, unknown: float) -> Rows:
         match node:
-            case f.Compare():
-                return self._compare(node)
-            case f.Is(signal, word):
-                return self._truth(node, self._trace.values[signal.name] == word)
-            case f.Holds(signal):
-                return self._truth(node, self._trace.values[signal.name])
-            case f.Happened(event, delay_s):
-                instant_s = self._trace.events.get(event)
-                since_s = math.inf if instant_s is None else instant_s + delay_s
-                return self._truth(node, self._trace.times_s >= since_s - ROUNDING_S)
-            case f.Not(inner):
-                return _negated(self.robustness(inner))
-            case f.And(left, right):
-                return _least(self.robustness(left), self.robustness(right))
-            case f.Or(left, right):
-                return _greatest(self.robustness(left), self.robustness(right))
-            case f.Always(inner, from_s, to_s, is_whole):
-                return self._always(self.robustness(inner), from_s, to_s, is_whole=is_whole)
-            case f.Eventually(inner, from_s, to_s):
-                return _negated(self._always(_negated(self.robustness(inner)), from_s, to_s))
-            case f.Until(left, right, is_weak):
-                return self._until(self.robustness(left), self.robustness(right), is_weak=is_weak)
-            case f.After(inner, event):
-                return self._fixed(self.robustness(inner), self._trace.index(self._instant(event)))
-            case f.Before(inner, event):
-                return self._before(inner, self._instant(event))
-            case f.AtEnd(inner):
-                return self._fixed(self.robustness(inner), len(self._trace.times_s) - 1)
-        raise TypeError(f"{type(node).__name__} is no condition")
+            case Not(body=body):
+                return -self.of(body, -unknown)
+            case AllOf(parts=parts):
+                return np.minimum.reduce([self.of(part, unknown) for part in parts])
+            case AnyOf(parts=parts):
+                return np.maximum.reduce([self.of(part, unknown) for part in parts])
+            case Always(body=body, span=None):
+                return -_best_from_here(-self.of(body, unknown))
+            case Eventually(body=body, span=None):
+                return _best_from_here(self.of(body, unknown))
+            case Always(body=body, span=Span() as span):
+                first, last, cut = self.trace.bounds(span)
+                worst = self.of(body, unknown)[:, first : last + 1].min(axis=1, keepdims=True)
+                return np.minimum(worst, unknown) if cut else worst
+            case Eventually(body=body, span=Span() as span):
+                first, last, cut = self.trace.bounds(span)
+                best = self.of(body, unknown)[:, first : last + 1].max(axis=1, keepdims=True)
+                return np.maximum(best, unknown) if cut else best
+            case Until():
+                return self._until(node, unknown)
+            case Within():
+                return self._within(node, unknown)
+            case Lasting(body=body, duration_s=duration_s):
+                worst = -self._best_within(-self.of(body, unknown), duration_s)
+                has_room = self.trace.times_s + duration_s <= self.trace.end_s + SAME_INSTANT_S
+                return np.where(has_room, worst, -np.inf)
+            case AtInstant(body=body, instant=instant):
+                index = self.trace.index_at(self.trace.time_in_run(instant))
+                return self.of(body, unknown)[:, index, None]
+            case _:
+                return atom_rows(node, self.trace.values, self._now_is_after(node), unknown)
 
-    # -- conditions at one instant ---------------------------------------------------------------
+    def _until(self, node: Until, unknown: float) -> Rows:
+        """Strong until, with a beginning at which `right` is not true yet: not (right) and U."""
+        first, last, cut = 0, len(self.trace.times_s) - 1, None
+        if node.span:
+            first, last, cut = self.trace.bounds(node.span)
+        left = self.of(node.left, unknown)[:, first : last + 1]
+        right = self.of(node.right, unknown)[:, first : last + 1]
+        has_begun = self.of(node.right, -np.inf)[:, first : last + 1]
+        rows = np.minimum(until_from_here(left, right), -has_begun)
+        if node.span:
+            rows = rows[:, :1]
+        return np.maximum(rows, unknown) if cut else rows
 
-    def _compare(self, node: f.Compare) -> Robustness:
-        left, right = self.number(node.left), self.number(node.right)
-        value = left - right if node.operator[0] == ">" else right - left
-        is_met = value >= 0.0 if node.operator.endswith("=") else value > 0.0
-        return self._leaf(node, value, is_met)
+    def _within(self, node: Within, unknown: float) -> Rows:
+        body = self.of(node.body, unknown)
+        if node.of is None:
+            return self._best_within(body, node.duration_s)
+        first_s = self.trace.time_in_run(node.of)
+        last_s = first_s + node.duration_s
+        first, last = self.trace.index_at([first_s, last_s])
+        best = body[:, first : last + 1].max(axis=1, keepdims=True)
+        is_cut = last_s > self.trace.end_s + SAME_INSTANT_S
+        return np.maximum(best, unknown) if is_cut else best
 
-    def _truth(self, node: f.FormulaNode, is_met: np.ndarray) -> Robustness:
-        return self._leaf(node, np.where(is_met, np.inf, -np.inf), np.asarray(is_met, dtype=bool))
+    def _best_within(self, rows: Rows, duration_s: float) -> Rows:
+        last = self.trace.index_at(self.trace.times_s + duration_s)
+        return best_of_ranges(rows, last)
 
-    def _leaf(self, node: f.FormulaNode, value: np.ndarray, is_met: np.ndarray) -> Robustness:
-        n = len(self._trace.times_s)
-        self.leaves.append(node)
-        leaf = np.full(n, len(self.leaves) - 1)
-        return Robustness(np.broadcast_to(value, n).astype(float), np.broadcast_to(is_met, n),
-                          np.arange(n), leaf)  # fmt: skip
-
-    def number(self, node: f.FormulaNode) -> np.ndarray:
-        """Return the value (n,) of an arithmetic expression; NaN where it is not known."""
-        match node:
-            case f.Constant(value):
-                return np.full(len(self._trace.times_s), value)
-            case f.SignalValue(signal):
-                return np.asarray(self._trace.values[signal.name], dtype=float)
-            case f.Operation(name, operands):
-                values = [self.number(operand) for operand in operands]
-                with np.errstate(all="ignore"):  # x / 0 is not known, or infinite
-                    if name in _ARITHMETIC:
-                        return np.asarray(_ARITHMETIC[name](*values))
-                    reduce = np.minimum if name == "min" else np.maximum
-                    return np.asarray(reduce.reduce(values))
-        raise TypeError(f"{type(node).__name__} is no number")
-
-    # -- time -----------------------------------------------------------------------------------
-
-    def _instant(self, event: str) -> float:
-        instant_s = self._trace.events.get(event)
-        if instant_s is None:
-            raise EventNeverCame(event)
-        return instant_s
-
-    def _fixed(self, inner: Robustness, k: int) -> Robustness:
-        """Return the robustness at sample k for all samples; not known beyond the end."""
-        n = len(self._trace.times_s)
-        if k >= n:
-            return _unknown(inner)
-        return inner.at(np.full(n, k))
-
-    def _before(self, inner: f.FormulaNode, instant_s: float) -> Robustness:
-        part = self._trace.until(instant_s)
-        n, n_part = len(self._trace.times_s), len(part.times_s)
-        if n_part == 0:
-            return _unknown(self.robustness(inner))
-        own = Evaluation(part)
-        own.leaves = self.leaves
-        found = own.robustness(inner)
-        return found.at(np.minimum(np.arange(n), n_part - 1))
-
-    def _always(
-        self, inner: Robustness, from_s: float, to_s: float, *, is_whole: bool = False
-    ) -> Robustness:
-        """Return the least of the samples in the window of each sample; NaN for an empty one."""
-        times = self._trace.times_s
-        first = np.searchsorted(times, times + from_s - ROUNDING_S)
-        last = np.searchsorted(times, times + to_s + ROUNDING_S, side="right") - 1
-        n = len(times)
-        is_empty = (first > last) | (first >= n)
-        # among equal values one that is not met decides: at a limit > is not met, and >= is
-        key = np.where(inner.is_met, inner.value, np.nextafter(inner.value, -np.inf))
-        key = np.where(np.isnan(key), np.inf, np.minimum(key, _LARGEST))  # what is known is first
-        found = index_of_least(key, np.where(is_empty, 0, first), np.where(is_empty, 0, last))
-        chosen = inner.at(found)
-        is_known = _counts_of_known(inner, first, last) > 0
-        value = np.where(is_empty | ~is_known, np.nan, chosen.value)
-        is_met = chosen.is_met & ~np.isnan(value)
-        if is_whole:
-            is_short = times + to_s > times[-1] + ROUNDING_S
-            value = np.where(is_short, -np.inf, value)
-            is_met = is_met & ~is_short
-        return Robustness(value, is_met, chosen.sample, chosen.leaf)
-
-    def _until(self, left: Robustness, right: Robustness, *, is_weak: bool) -> Robustness:
-        """Return the robustness of until, backwards: r_k = max(b_k, min(a_k, r_k+1))."""
-        n = len(left.value)
-        neutral_left = np.where(np.isnan(left.value), np.inf, left.value)
-        neutral_right = np.where(np.isnan(right.value), -np.inf, right.value)
-        value, is_met = np.empty(n), np.empty(n, dtype=bool)
-        sample, leaf = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        after = (np.inf, True, n - 1, left.leaf[-1]) if is_weak else (
-            -np.inf, False, n - 1, right.leaf[-1]
-        )  # fmt: skip
-        for k in range(n - 1, -1, -1):
-            a = (neutral_left[k], bool(left.is_met[k] or np.isnan(left.value[k])),
-                 left.sample[k], left.leaf[k])  # fmt: skip
-            b = (neutral_right[k], bool(right.is_met[k]), right.sample[k], right.leaf[k])
-            goes_on = min(a, after, key=lambda each: each[:2])
-            after = max(b, goes_on, key=lambda each: each[:2])
-            value[k], is_met[k], sample[k], leaf[k] = after
-        return Robustness(value, is_met, sample, leaf)
+    def _now_is_after(self, node: FormulaNode) -> npt.NDArray[np.bool_]:
+        if not isinstance(node, HasHappened):
+            return np.zeros(0, dtype=bool)
+        try:
+            time_s = self.trace.time_of(node.instant)
+        except NoInstantError:
+            time_s = np.inf
+        return self.trace.times_s >= time_s - SAME_INSTANT_S
 
 
-def _negated(r: Robustness) -> Robustness:
-    return Robustness(-r.value, ~r.is_met & ~np.isnan(r.value), r.sample, r.leaf)
+def atom_rows(
+    node: FormulaNode, values: Mapping[str, Any], now_is_after: Any, unknown: float
+) -> Rows:
+    """Return the rows of a node that has no others below it, for arrays or single values.
+
+    `now_is_after` tells whether the instant of a `HasHappened` has come.
+    """
+    match node:
+        case Compare():
+            left, right = quantity(node.left, values), quantity(node.right, values)
+            with np.errstate(invalid="ignore"):
+                margin = right - left if node.symbol[0] == "<" else left - right
+            is_true = margin >= 0.0 if node.symbol[1:] else margin > 0.0
+            rows = np.array([margin, np.where(is_true, 1.0, -1.0)])
+            return np.where(np.isnan(margin), unknown, rows)
+        case BooleanSignal():
+            is_true = _checked(node, node.name, values)
+        case TextIs():
+            is_true = _checked(node, node.name, values) == node.word
+        case IsKnown():
+            is_true = ~np.isnan(_checked(node, node.name, values))
+        case HasHappened():
+            is_true = now_is_after
+        case _:
+            raise TypeError(f"{type(node).__name__} is no condition of its own")
+    truth = np.where(is_true, 1.0, -1.0)
+    return np.array([truth * np.inf, truth])
 
 
-def _least(a: Robustness, b: Robustness) -> Robustness:
-    """Return the lesser of two, sample by sample; not known unless one alone decides."""
-    is_a = (a.value < b.value) | ((a.value == b.value) & ~a.is_met)
-    chosen = _chosen(is_a, a, b)
-    is_a_known, is_b_known = ~np.isnan(a.value), ~np.isnan(b.value)
-    both = is_a_known & is_b_known
-    only = _chosen(is_a_known, a, b)  # where one is known, it decides if it is not met
-    decides = (is_a_known ^ is_b_known) & ~only.is_met
-    value = np.where(both, chosen.value, np.where(decides, only.value, np.nan))
-    return Robustness(
-        value,
-        both & chosen.is_met,
-        np.where(both, chosen.sample, only.sample),
-        np.where(both, chosen.leaf, only.leaf),
-    )
+def quantity(node: NumberNode, values: Mapping[str, Any]) -> Any:
+    """Return the numbers of a quantity; what cannot be computed is NaN or infinite."""
+    match node:
+        case Constant(value=value):
+            return np.float64(value)
+        case NumberSignal(name=name):
+            return np.asarray(_checked(node, name, values), dtype=float)
+        case Arithmetic(symbol=symbol, parts=parts):
+            numbers = [quantity(part, values) for part in parts]
+            with np.errstate(all="ignore"):
+                return _compute_arithmetic(symbol, numbers)
+    raise TypeError(f"{type(node).__name__} is no quantity")
 
 
-def _greatest(a: Robustness, b: Robustness) -> Robustness:
-    return _negated(_least(_negated(a), _negated(b)))
+def _compute_arithmetic(symbol: str, numbers: list[Any]) -> Any:
+    if symbol == "abs":
+        return np.abs(numbers[0])
+    if symbol == "-" and len(numbers) == 1:
+        return -numbers[0]
+    operation = {
+        "+": np.add,
+        "-": np.subtract,
+        "*": np.multiply,
+        "/": np.divide,
+        "min": np.minimum,
+        "max": np.maximum,
+    }[symbol]
+    result = numbers[0]
+    for number in numbers[1:]:
+        result = operation(result, number)
+    return result
 
 
-def _chosen(is_first: np.ndarray, a: Robustness, b: Robustness) -> Robustness:
-    return Robustness(*(np.where(is_first, x, y) for x, y in zip(a, b, strict=True)))
+def _checked(node: FormulaNode, name: str, values: Mapping[str, Any]) -> Any:
+    """Return the values of a signal, refused where they are of another kind than the formula's."""
+    if name not in values:
+        raise ValueError(f"values must have the signal {name}: '{node.text}' names it")
+    array = np.asarray(values[name])
+    if array.dtype.kind not in _KINDS[type(node)]:
+        raise ValueError(f"{name} must be of the kind of its signal, got {array.dtype}")
+    return array
 
 
-def _unknown(r: Robustness) -> Robustness:
-    n = len(r.value)
-    return Robustness(np.full(n, np.nan), np.zeros(n, dtype=bool), r.sample, r.leaf)
+def _best_from_here(rows: Rows) -> Rows:
+    """Return at each sample the greatest value from it to the end."""
+    return np.maximum.accumulate(rows[:, ::-1], axis=1)[:, ::-1]
 
 
-def _counts_of_known(r: Robustness, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return how many samples of each range are known."""
-    counts = np.concatenate([[0], np.cumsum(~np.isnan(r.value))])
-    n = len(r.value)
-    return counts[np.minimum(last + 1, n)] - counts[np.minimum(first, n)]
+def best_of_ranges(rows: Rows, last: npt.NDArray[np.int64]) -> Rows:
+    """Return at each sample i the greatest value of samples i to last[i].
+
+    Two overlapping ranges of a power of two cover each: O(n log n) for any spacing of samples
+    (M. Bender, M. Farach-Colton: The LCA problem revisited. LATIN 2000, section 3).
+    """
+    first = np.arange(len(last))
+    levels = np.frexp(last - first + 1)[1] - 1
+    best, table = np.empty(rows.shape), rows
+    for level in range(int(levels.max()) + 1):
+        width = 1 << level
+        here = np.flatnonzero(levels == level)
+        best[:, here] = np.maximum(table[:, here], table[:, last[here] - width + 1])
+        table = np.maximum(table[:, :-width], table[:, width:])
+    return best
+
+
+def until_from_here(left: Rows, right: Rows) -> Rows:
+    """Return the robustness of strong until from each sample to the last one.
+
+    U[i] = max(right[i], min(left[i], U[i + 1])), -inf beyond the end. Such steps are clamps, and
+    clamps after each other are one: doubling composes all of them in O(n log n).
+    """
+    low, high = right.copy(), np.maximum(left, right)
+    step = 1
+    while step < low.shape[1]:
+        low_here, high_here = low[:, :-step], high[:, :-step]
+        low_then = np.clip(low[:, step:], low_here, high_here)
+        high_then = np.clip(high[:, step:], low_here, high_here)
+        low[:, :-step], high[:, :-step] = low_then, high_then
+        step *= 2
+    return low

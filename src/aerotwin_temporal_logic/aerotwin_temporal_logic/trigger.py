@@ -1,95 +1,114 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions watched while a run lasts: of the present and the past alone."""
+"""A condition that is watched while a run goes on."""
 
 from collections.abc import Mapping
-from functools import reduce
 
-from aerotwin_temporal_logic import formula as f
-from aerotwin_temporal_logic.robustness import ROUNDING_S
+import numpy as np
 
-Value = float | bool | str
-_NUMBERS = (f.Constant, f.SignalValue, f.Operation)
-_NOW = (*_NUMBERS, f.Compare, f.Is, f.Holds, f.Happened, f.Not, f.And, f.Or)
+from aerotwin_temporal_logic.formula import Formula
+from aerotwin_temporal_logic.nodes import (
+    AllOf,
+    Always,
+    AnyOf,
+    AtInstant,
+    Eventually,
+    FormulaNode,
+    HasHappened,
+    Instant,
+    Lasting,
+    Not,
+    OnlyAfter,
+    Until,
+    Within,
+)  # fmt: skip
+from aerotwin_temporal_logic.robustness import atom_rows
+from aerotwin_temporal_logic.trace import SAME_INSTANT_S
+
+_ABOUT_THE_FUTURE = Always | Eventually | Until | Within | AtInstant
+_WAY_OUT = (
+    "a trigger knows only what has been: write the condition alone, or with 'for D s' or 'after "
+    "EVENT'"
+)
 
 
 class Trigger:
-    """Says when a condition holds for the first time.
+    """True from the first instant at which a condition has held.
 
-    Comparisons, words, booleans, events, `and`, `or`, `not`, `implies` and `N s after EVENT` are of
-    the present; `for N s` has held for the last N seconds.
+    The condition is made of comparisons, booleans, texts and events with and, or, not, implies;
+    `F for D s` says that F has held for the last D s, `F after EVENT` that F holds and the event
+    has happened, `D s after EVENT` that so much time has passed since. Seconds without an event
+    count from the first update. A NaN never speaks for the condition.
 
-    Raises
-    ------
-    FormulaError
-        If the condition needs the future, as `always`, `eventually`, `until`, `within` do.
+    Raises `FormulaError` if the formula speaks of the future: always, never, eventually, until,
+    within, at.
     """
 
-    def __init__(self, formula: f.Formula) -> None:
+    def __init__(self, formula: Formula) -> None:
+        for node in formula.root.walk():
+            if isinstance(node, _ABOUT_THE_FUTURE):
+                raise formula.error(f"'{node.text}' needs the future; {_WAY_OUT}", node)
+            instant = getattr(node, "instant", None)
+            if instant and instant.base == "end":
+                raise formula.error(f"the end of the run is in the future; {_WAY_OUT}", node)
         self.formula = formula
-        for part in formula.root.parts():
-            is_held = isinstance(part, f.Always) and part.is_whole
-            if not (is_held or isinstance(part, _NOW)):
-                raise f.FormulaError(
-                    f"'{formula.text}' needs the future of the run; a condition at which something "
-                    "happens is of the present: comparisons, and, or, not, for N s, N s after EVENT"
-                )
-        self._instants_s: dict[str, float] = {}
-        self._since_s: dict[f.FormulaNode, float] = {}
+        self._happened_s: dict[str, float] = {}
+        self._since_s: dict[int, float] = {}
+        """From when on the body of a `for`, by its id, has held."""
+        self._last_s = -np.inf
+        self._has_held = False
 
     def event_happened(self, name: str, time_s: float) -> None:
-        """Note the first instant of an event."""
-        self._instants_s.setdefault(name, time_s)
+        """Note that an event happened; of one that happens again, the first time counts."""
+        if name in self.formula.events:
+            self._happened_s.setdefault(name, time_s)
 
-    def update(self, time_s: float, values: Mapping[str, Value]) -> bool:
-        """Return whether the condition holds now; call it at every sample, in order.
+    def update(self, time_s: float, values: Mapping[str, float | bool | str]) -> bool:
+        """Return whether the condition has held by an instant, from the values at that instant.
 
-        `values` has the signals of the formula; NaN is not known, and meets no comparison.
+        Parameters
+        ----------
+        time_s : float
+            The instant [s], later than that of the update before.
+        values : mapping of str to float, bool or str
+            At least the signals of the formula.
+
+        Raises
+        ------
+        ValueError
+            If time does not increase, or a signal is missing or of another kind.
         """
-        return self._holds(self.formula.root, time_s, values)
+        if not time_s > self._last_s:
+            raise ValueError(f"time_s must be later than {self._last_s}, got {time_s}")
+        self._happened_s.setdefault("start", time_s)
+        self._last_s = time_s
+        self._has_held = self._has_held or self._is_true(self.formula.root, values, -np.inf)
+        return self._has_held
 
-    def _holds(self, node: f.FormulaNode, time_s: float, values: Mapping[str, Value]) -> bool:
+    def _is_true(
+        self, node: FormulaNode, values: Mapping[str, float | bool | str], unknown: float
+    ) -> bool:
         match node:
-            case f.Compare(operator, left, right):
-                a, b = _number(left, values), _number(right, values)
-                return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
-            case f.Is(signal, word):
-                return values[signal.name] == word
-            case f.Holds(signal):
-                return bool(values[signal.name])
-            case f.Happened(event, delay_s):
-                since_s = self._instants_s.get(event)
-                return since_s is not None and time_s >= since_s + delay_s - ROUNDING_S
-            case f.Not(inner):
-                return not self._holds(inner, time_s, values)
-            case f.And(left, right):
-                found = self._holds(left, time_s, values), self._holds(right, time_s, values)
-                return all(found)  # both have a memory
-            case f.Or(left, right):
-                found = self._holds(left, time_s, values), self._holds(right, time_s, values)
-                return any(found)
-            case f.Always(inner, _, to_s):
-                if not self._holds(inner, time_s, values):
-                    self._since_s.pop(node, None)
+            case Not(body=body):
+                return not self._is_true(body, values, -unknown)
+            case AllOf(parts=parts) | AnyOf(parts=parts):
+                # All of them, always: a `for` among them must see each instant.
+                truths = [self._is_true(part, values, unknown) for part in parts]
+                return all(truths) if isinstance(node, AllOf) else any(truths)
+            case OnlyAfter(body=body, instant=instant):
+                return self._is_true(body, values, unknown) and self._has_come(instant)
+            case Lasting(body=body, duration_s=duration_s):
+                if not self._is_true(body, values, unknown):
+                    self._since_s.pop(id(node), None)
                     return False
-                return time_s >= self._since_s.setdefault(node, time_s) + to_s - ROUNDING_S
-        raise TypeError(f"{type(node).__name__} is no condition of the present")
+                since_s = self._since_s.setdefault(id(node), self._last_s)
+                return self._last_s - since_s >= duration_s - SAME_INSTANT_S
+            case HasHappened(instant=instant):
+                return self._has_come(instant)
+        return bool(atom_rows(node, values, None, unknown)[1] > 0.0)
 
-
-def _number(node: f.FormulaNode, values: Mapping[str, Value]) -> float:
-    match node:
-        case f.Constant(value):
-            return value
-        case f.SignalValue(signal):
-            return float(values[signal.name])
-        case f.Operation(name, operands):
-            numbers = [_number(operand, values) for operand in operands]
-            if name == "/":
-                return numbers[0] / numbers[1] if numbers[1] else float("nan")
-            if name in ("neg", "abs"):
-                return -numbers[0] if name == "neg" else abs(numbers[0])
-            if name in ("min", "max"):
-                return float({"min": min, "max": max}[name](numbers))
-            return reduce({"+": float.__add__, "-": float.__sub__, "*": float.__mul__}[name],
-                          numbers)  # fmt: skip
-    raise TypeError(f"{type(node).__name__} is no number")
+    def _has_come(self, instant: Instant) -> bool:
+        happened_s = self._happened_s.get(instant.base)
+        if happened_s is None:
+            return False
+        return self._last_s >= happened_s + instant.offset_s - SAME_INSTANT_S

@@ -16,7 +16,7 @@ from aerotwin_faults import KINDS, Fault, load_fault
 from aerotwin_faults.fault import GROUND_STATION
 from aerotwin_simulator.ground_station import ORDERS, OperatorOrder
 from aerotwin_simulator.signals import SIGNALS
-from aerotwin_temporal_logic import Formula, FormulaError, Trigger, parse
+from aerotwin_temporal_logic import Formula, Trigger, parse
 
 MARK = "mark"
 """The action that does nothing: its event only names an instant."""
@@ -127,10 +127,7 @@ def _event(name: str, values: Any, names: Sequence[str], where: str) -> Event:
     if entry.when:
         others = [other for other in names if other != name]
         when = parse(entry.when, SIGNALS, others, where=f"{place}.when")
-        try:
-            Trigger(when)  # refuses conditions that only the whole flight can answer
-        except FormulaError as error:
-            raise FormulaError(f"{place}.when: {error}") from None
+        Trigger(when)  # refuses conditions that only the whole flight can answer
     action = _action(entry, place)
     is_instant = not isinstance(action, Fault)
     if is_instant and (entry.ramp_s or entry.duration_s is not None):
