@@ -62,6 +62,7 @@ VEHICLES = sorted(
 WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 ROUTES = sorted(CONFIG.glob("routes/*.yaml"))
 SLAMS = sorted(CONFIG.glob("slams/*.yaml"))
+SCENARIOS = sorted(CONFIG.glob("scenarios/*.yaml"))  # loaded by test_scenario_files.py
 
 
 def parameters_of_node(path: Path) -> dict:
@@ -80,6 +81,7 @@ def test_every_file_is_loaded_by_one_of_these_tests():
         *PRESETS,
         *ROUTES,
         *SLAMS,
+        *SCENARIOS,
         *WAYPOINTS,
         *VEHICLES,
     }

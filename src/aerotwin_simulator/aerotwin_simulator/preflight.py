@@ -12,9 +12,10 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers import BackendSetup, check_controller
+from aerotwin_simulator.events.plan import load_events
 from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import mission_of, plan_vehicles
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
 from aerotwin_worlds.loading import find_world
 
@@ -22,10 +23,12 @@ from aerotwin_worlds.loading import find_world
 def check_before_flight(parameters: SimulatorParameters) -> None:
     """Reject, before anything slow begins, errors that would end the flight at its start.
 
-    Raises UserError if the world, a mission, an airframe, a camera, a lidar, a radar or a
-    controller does not exist or is wrong, PX4 was not built, or a port is in use.
+    Raises UserError if the world, a mission, the file of events, an airframe, a camera, a lidar, a
+    radar or a controller does not exist or is wrong, PX4 was not built, or a port is in use.
     """
     find_world(parameters.world.partition("@")[0])
+    if parameters.events != NO_FILE:
+        load_events(parameters.events)
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
     with TemporaryDirectory(prefix="aerotwin-") as folder:
         for plan in plan_vehicles(parameters):
