@@ -5,7 +5,7 @@
 A formula names signals, which have one value at each instant, and events, which are named instants
 (the first occurrence counts). `parse` reads it, `judge` says whether a recorded run is as it says,
 by how much and why, `Trigger` watches it while a run goes on. Grammar, after which a text that can
-be read in two ways is refused:
+be read in two ways is refused::
 
     statement   = [ "always" | "never" | "eventually" ] implication { postfix }
     implication = alternative [ "implies" alternative ]
