@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _CONNECT_S, _END_S = 20.0, 1.5
+_REMOVE_S = 10.0
+"""For runs that are given up to remove what they left, on a loaded machine."""
 _TASKS_PER_THREAD = 3
 """Known to the scheduler at a time: a worker that ends a run has the next one at once."""
 _LEAST_IN_FLIGHT = 8
@@ -183,7 +185,9 @@ class _Workers:
     def __init__(self, campaign: _Campaign) -> None:
         self._campaign = campaign
         self._lock = threading.Lock()
+        self._has_stopped = threading.Condition(self._lock)
         self._idle: list[tuple[Worker, ExitStack]] = []
+        self._n_busy = 0
         self._guard = Guard()
 
     def make(self, spec: RunSpec) -> RunReport:
@@ -192,7 +196,16 @@ class _Workers:
             raise Stopped
         with self._lock:
             found = self._idle.pop() if self._idle else None
-        worker, stack = found or self._new()
+            self._n_busy += 1
+        try:
+            return self._made(spec, found or self._new())
+        finally:
+            with self._lock:
+                self._n_busy -= 1
+                self._has_stopped.notify_all()
+
+    def _made(self, spec: RunSpec, of_worker: tuple[Worker, ExitStack]) -> RunReport:
+        worker, stack = of_worker
         try:
             report = worker.make(spec)
         except BaseException:
@@ -210,8 +223,13 @@ class _Workers:
             stack.close()
 
     def end(self) -> None:
-        """End all children; runs under way are given up, others are not begun."""
+        """End all children; runs under way are given up, others are not begun.
+
+        It waits until the threads of runs that are given up have removed what these left.
+        """
         self._guard.end_all()
+        with self._has_stopped:
+            self._has_stopped.wait_for(lambda: self._n_busy == 0, timeout=_REMOVE_S)
         self.close_idle()
         self._guard.dismiss()
 

@@ -99,9 +99,6 @@ class OnboardLink:
     shift_map : (3,) array
         Offset of the autopilot's positions from the map [m]; subtracted from received positions,
         added to sent ones. Zero unless `anchor` was called.
-    delay_s : float or None
-        How much later what is sent leaves, in simulated time; None loses it. What comes from the
-        autopilot is not delayed.
 
     Raises
     ------
@@ -120,7 +117,7 @@ class OnboardLink:
         is_ground_station: bool = False,
     ) -> None:
         self.plane = plane
-        self.delay_s: float | None = 0.0
+        self._delay_s: float | None = 0.0
         self._on_the_way: deque[tuple[int, bytes]] = deque()
         self.shift_map = np.zeros(3)
         self.state = AutopilotState()
@@ -219,7 +216,7 @@ class OnboardLink:
         """Send a BATTERY_STATUS as a smart battery of the vehicle does; see `battery_payload`.
 
         PX4 reads batteries on its MAVLink ports and none on its simulator link. It is not subject
-        to `delay_s`: the battery has a link of its own.
+        to `delay`: the battery has a link of its own.
         """
         payload = battery_payload(charge, voltage_v, current_a, cells=cells)
         sender = (self.system_id, BATTERY_COMPONENT_ID)
@@ -252,13 +249,20 @@ class OnboardLink:
         """Send a message, its values in wire order."""
         self.send(message_id, KNOWN[message_id].pack(*values))
 
+    def delay(self, delay_s: float | None) -> None:
+        """Let what is sent leave later, in simulated time; None loses it.
+
+        What comes from the autopilot is not delayed.
+        """
+        self._delay_s = delay_s
+
     def send(self, message_id: int, payload: bytes) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when no autopilot listens."""
         data = self._framed(message_id, payload, self._sender)
-        if self.delay_s is None:
+        if self._delay_s is None:
             return
         last_ns = self._on_the_way[-1][0] if self._on_the_way else 0
-        due_ns = max(self._now_ns + from_seconds(self.delay_s), last_ns)  # it overtakes nothing
+        due_ns = max(self._now_ns + from_seconds(self._delay_s), last_ns)  # it overtakes nothing
         if due_ns > self._now_ns:
             self._on_the_way.append((due_ns, data))
         else:

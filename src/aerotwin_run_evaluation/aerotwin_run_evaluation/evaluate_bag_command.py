@@ -136,8 +136,6 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_run_evaluation.bag.roles import find_roles, flight_parameters
     from aerotwin_run_evaluation.bag.slam_launch import find_description, inputs_of
     from aerotwin_run_evaluation.declared_metrics import aliases
-    from aerotwin_run_evaluation.described_slam import check_startable
-    from aerotwin_slam_runs.run import has_output
     from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
@@ -148,6 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
     reads = inputs_of(description)
     _check(arguments, slam, bag, reads)
     if description is not None:
+        from aerotwin_run_evaluation.described_slam import check_startable
+
         check_startable(description, split_tokens(arguments.words)[1])
     if arguments.poses_of:
         mounting_of(arguments.poses_of, arguments.bag)
@@ -167,8 +167,8 @@ def run(arguments: argparse.Namespace) -> int:
             body = body_frame(bag, first_sensor(slam, roles, arguments.topic))
             code = _replay(arguments, slam, folder, body, world, description)
     except UserError:
-        if is_new and reads == DATASET and not has_output(folder):  # nothing was started
-            shutil.rmtree(folder, ignore_errors=True)
+        if is_new and reads == DATASET:
+            _remove_unused(folder)
         raise
     if code not in (0, EXIT_FAILED) or not (folder / "metrics.json").is_file():
         return code
@@ -315,6 +315,14 @@ def _evaluate_recorded(
     if not is_quiet:
         say(f"report: {page}")
     return _exit_code(evaluation)
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove the folder of a SLAM that was not started."""
+    from aerotwin_slam_runs.run import has_output
+
+    if not has_output(folder):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _exit_code(evaluation: "RunEvaluation") -> int:

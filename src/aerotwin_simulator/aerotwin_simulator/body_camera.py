@@ -94,8 +94,8 @@ class BodyCamera:
     Frame k is due at k / `rate_hz`; `seed` is that of the noise. `readout_s` is the time from the
     first row to the last of a rolling shutter; `parameters` are those of its preset. `infos` are
     the CameraInfo messages of the eyes, without a stamp. The eyes share an automatic exposure,
-    which follows the images of the first. `faults` are those at place `camera` of the vehicle; they
-    act on the light, on what is measured of it, and on frames that are sent.
+    which follows the images of the first. Faults act on
+    the light, on what is measured of it, and on frames that are sent.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class BodyCamera:
         self._blur = parameters.motion_blur() if longest_s > 0.0 else None
         self._lead_ns = from_seconds(0.5 * longest_s)
         self._shots: deque[_Shot] = deque()
-        self.faults: Sequence[ActiveFault] = ()
+        self._faults: Sequence[ActiveFault] = ()
         self._queue = FrameQueue(
             {
                 topic: eye.name
@@ -143,6 +143,10 @@ class BodyCamera:
     def warm_up(self) -> None:
         """Render once so that no later frame pays for compilation or caches."""
         self.render([np.eye(4)] * len(self._bands))
+
+    def apply_faults(self, faults: Sequence[ActiveFault]) -> None:
+        """Let the faults of this list act from now on; others that join it act, too."""
+        self._faults = faults
 
     def restart(self, after_ns: int) -> None:
         """Discard incomplete frames; the next one is exposed after an instant [ns]."""
@@ -174,7 +178,7 @@ class BodyCamera:
         Frames that are delayed are sent with the first motion that ends late enough.
         """
         for stamp_ns, messages in self.frames(motion):
-            self._queue.add(stamp_ns, messages, self.faults)
+            self._queue.add(stamp_ns, messages, self._faults)
         yield from self._queue.until(motion.end_ns)
 
     def _expose(self, shot: _Shot, motion: Motion) -> None:
@@ -236,9 +240,9 @@ class BodyCamera:
             if kind in PICTURES:
                 self._control.on_image(picture)
                 break
-        if self.faults:
+        if self._faults:
             measured = [
-                sent_picture(self.faults, picture, eye.name, kind, shot.stamp_ns)
+                sent_picture(self._faults, picture, eye.name, kind, shot.stamp_ns)
                 for (kind, _, _, eye), picture in zip(requested, measured, strict=True)
             ]
         pictures = iter(measured)
@@ -281,9 +285,9 @@ class BodyCamera:
         if kind == DEPTH:
             assert frame.depth is not None
             depth = self._depth_sensor.measure(frame.depth, stamp_ns, camera_index=index)
-            return found_depth(self.faults, depth, eye.name, stamp_ns)
+            return found_depth(self._faults, depth, eye.name, stamp_ns)
         assert frame.image is not None
-        image, light = lit_image(self.faults, frame.image, eye.name, stamp_ns)
+        image, light = lit_image(self._faults, frame.image, eye.name, stamp_ns)
         return self._image_sensor.expose(
             image, stamp_ns, camera_index=index, exposure=shot.exposure, light=light
         )

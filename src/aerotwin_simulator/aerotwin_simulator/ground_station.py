@@ -8,7 +8,7 @@ MAVLink common.xml, MAV_CMD; PX4 v1.14 px4_custom_mode.h (modes of DO_SET_MODE).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan, radians
 from typing import ClassVar, Protocol
 
@@ -96,7 +96,11 @@ class _Pending:
     parameters: tuple[float, ...]
     begin_ns: int
     due_ns: int = 0
-    n_sent: int = field(default=0)
+    n_sent: int = 0
+
+    def note_sent(self, stamp_ns: int) -> None:
+        """Note that it was sent; it is due again after a second."""
+        self.due_ns, self.n_sent = stamp_ns + SECOND_NS, self.n_sent + 1
 
 
 class GroundStation:
@@ -124,7 +128,7 @@ class GroundStation:
     def poll(self, stamp_ns: int) -> None:
         """Read received messages and send what is due; never block."""
         link = self._link
-        link.delay_s = link_delay_s(self._faults, stamp_ns)
+        link.delay(link_delay_s(self._faults, stamp_ns))
         link.poll_datagrams(stamp_ns)
         if stamp_ns >= self._heartbeat_due_ns:
             self._heartbeat_due_ns = stamp_ns + SECOND_NS
@@ -133,7 +137,7 @@ class GroundStation:
         for each in self._pending:
             if stamp_ns >= each.due_ns:
                 link.send_command(each.command, *each.parameters, confirmation=each.n_sent)
-                each.due_ns, each.n_sent = stamp_ns + SECOND_NS, each.n_sent + 1
+                each.note_sent(stamp_ns)
 
     def _is_done(self, pending: _Pending, stamp_ns: int) -> bool:
         """Return whether an order was answered or is given up; note why it was not followed."""

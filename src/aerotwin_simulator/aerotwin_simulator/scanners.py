@@ -96,8 +96,8 @@ class BodyScanner:
     """A sensor that turns on the body; its `topics` are those of the messages of a turn.
 
     `messages` makes them of a cast, T_map_sensor over the turn and its beginning [ns]; `mounting`
-    is on the body. `faults` are those at place `lidar` or `radar` of the vehicle: turns that begin
-    while one silences the sensor are not measured, beams meet what one lets them meet.
+    is on the body. Turns that begin while a fault silences the sensor are not measured, beams meet
+    what one lets them meet.
     """
 
     def __init__(
@@ -114,8 +114,12 @@ class BodyScanner:
         self.T_body_sensor = mounting_of(mounting)
         self._messages, self._queries = messages, queries
         self._turns = Turns(sensor.rate_hz, self.T_body_sensor)
-        self.faults: Sequence[ActiveFault] = ()
+        self._faults: Sequence[ActiveFault] = ()
         self._last_ns = -1
+
+    def apply_faults(self, faults: Sequence[ActiveFault]) -> None:
+        """Let the faults of this list act from now on; others that join it act, too."""
+        self._faults = faults
 
     def warm_up(self) -> None:
         """Cast once so that no turn of the flight pays for compilation or the ray tracing scene."""
@@ -136,12 +140,12 @@ class BodyScanner:
         """Add a pose, later than the last; yield (begin, end, messages) of the completed turns."""
         self._last_ns = stamp_ns
         for begin_ns, end_ns, motion in self._turns.add(stamp_ns, p_map_body, q_map_body):
-            if not is_silent(self.faults, begin_ns):
+            if not is_silent(self._faults, begin_ns):
                 yield begin_ns, end_ns, self._messages(self._cast(begin_ns), motion, begin_ns)
 
     def _cast(self, begin_ns: int) -> Cast:
         """Return what casts the beams of a turn into the world, and into what faults put there."""
-        faults, sensor = self.faults, self.sensor
+        faults, sensor = self._faults, self.sensor
         stamps_ns = middles(begin_ns, begin_ns + sensor.period_ns)
         beams = partial(self._queries.beams, stamps_ns=stamps_ns)
         if not faults or not isinstance(sensor, LidarParameters):

@@ -108,10 +108,10 @@ class Simulation:
     def _make_vehicles(
         self, folder: Path, spin: Callable[[float], None], events: Sequence[Event] | None
     ) -> None:
-        queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
-        renderer = Renderer(self.world)
+        plane = LocalTangentPlane(self.world.origin)
+        queries = WorldQueries(self.world, objects_at=lambda stamp_ns: self._obstacles.at(stamp_ns))
         self._queries, self._obstacles = queries, ObstacleCourse(queries, self._sinks)
-        renderer.objects_at = queries.objects_at = self._obstacles.at
+        renderer = Renderer(self.world, self._obstacles.at)
         self._follower = WorldFollower(self.world, [renderer, queries, self._obstacles])
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
         with_sensor = (plan for plan in plans if plan.parameters.has(self._wait_at))

@@ -74,7 +74,7 @@ class SimulatedVehicle:
         scanners = [name for name in (LIDAR, RADAR) if parameters.has(name)]
         self.faults = VehicleFaults(self._airframe, cameras=names, scanners=scanners)
         for camera in self._cameras:
-            camera.faults = self.faults.of(CAMERA)
+            camera.apply_faults(self.faults.of(CAMERA))
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
@@ -190,7 +190,7 @@ class SimulatedVehicle:
         self._air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
         self._scanners = make_scanners(parameters, around.queries, self.name)
         for name, scanner in self._scanners.items():
-            scanner.faults = self.faults.of(name)
+            scanner.apply_faults(self.faults.of(name))
         self._watch = CollisionWatch(
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
         )

@@ -22,10 +22,10 @@ class Renderer:
     `objects_at` returns what moves in it at an instant, for the views of cameras.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, objects_at: ObjectsAt = no_objects) -> None:
         self._meshes: Sequence[TexturedMesh] = world.meshes
         self._rasteriser: Rasteriser | None = None
-        self.objects_at: ObjectsAt = no_objects
+        self.objects_at = objects_at
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Return the images of all views of one instant."""

@@ -342,8 +342,7 @@ def test_bands_of_a_rolling_shutter_show_a_box_at_their_own_time(flat_world, box
         camera_index=0,
         sinks=dict(zip(("mono", "ids"), places, strict=True)),
     )
-    renderer = Renderer(flat_world)
-    renderer.objects_at = course.at
+    renderer = Renderer(flat_world, course.at)
     camera = BodyCamera(parameters, [eye], rate_hz=0.5, renderer=renderer, seed=0)
     frames = dict(camera.frames(Still(begin + SECOND // 10)))
     (cdr,) = (cdr for topic, cdr in frames[begin] if topic.name == "ids/image")

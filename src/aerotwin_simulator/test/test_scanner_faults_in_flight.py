@@ -99,7 +99,9 @@ def test_returns_in_rain_are_those_of_the_lidar_equation_with_extinction(rate_mm
         parameters, lambda *_: [], LidarSettings(), SimpleNamespace(beams=sphere), topics=(),
         frames=("", ""),
     )  # fmt: skip
-    scanner.faults = [activated("rain", rain, FaultTiming(begin_ns=0), np.random.default_rng(0))]
+    scanner.apply_faults(
+        [activated("rain", rain, FaultTiming(begin_ns=0), np.random.default_rng(0))]
+    )
     still = Trajectory(
         np.array([0, 2 * parameters.period_ns]), np.zeros((2, 3)), np.tile([0, 0, 0, 1.0], (2, 1))
     )

@@ -118,7 +118,7 @@ class MavlinkAutopilot:
         stamp_ns = readings.step.end_ns
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
-            self.client.link.delay_s = link_delay_s(self._setup.link_faults, stamp_ns)
+            self.client.link.delay(link_delay_s(self._setup.link_faults, stamp_ns))
             self.client.poll(stamp_ns)
             self._send_origin(stamp_ns)
         for pose in readings.vision:
