@@ -96,7 +96,7 @@ def _engine(args: argparse.Namespace, found: "CampaignRun") -> "Engine":
         raise UserError("--workers: a cluster has its own; leave it out with --scheduler")
     n_workers = args.workers or len(os.sched_getaffinity(0))
     common: dict[str, Any] = {
-        "store": found.store, "options": found.options, "run": found.campaign.parameters.run
+        "store": found.store, "options": found.options, "run": found.campaign.run
     }  # fmt: skip
     if args.scheduler is None:
         from aerotwin_campaign.local_engine import run_locally

@@ -15,6 +15,12 @@ import yaml
 from aerotwin_campaign.axes import Axis, ListedAxis, check_plain, read_axis
 from aerotwin_campaign.paths import check_path
 from aerotwin_campaign.sampling import GRID, METHODS
+from aerotwin_campaign.scenario_documents import (
+    FLIGHT,
+    SCENARIO,
+    check_scenarios,
+    scenario_documents,
+)
 from aerotwin_core.documents import PlainLoader
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import shown
@@ -33,6 +39,9 @@ class CampaignParameters:
     """The keys of a campaign file."""
 
     name: str = parameter("", text="of the campaign, a part of folder names")
+    scenario: Any = parameter(
+        None, text="scenario files or shipped scenarios that are flown: one, a list, or all"
+    )
     run: str = parameter("", text="function of a run, package.module:function")
     base: dict[str, Any] | None = parameter(None, text="document that the function receives")
     axes: dict[str, Any] | None = parameter(None, text="values by their dotted path in base")
@@ -64,10 +73,11 @@ class Campaign:
     ----------
     parameters : CampaignParameters
         As in its file.
-    base : mapping
-        Document that the function receives, before the values of the axes are in it.
+    documents : mapping of str to mapping
+        What the function receives, before the values of the axes are in it, by scenario; or `base`
+        alone, by "".
     axes : mapping of str to axis
-        By dotted path in the base document, in the order of the file.
+        By dotted path in the documents, in the order of the file.
     seeds : tuple of int or range
         Of the runs of each document.
     conditions : tuple of Condition
@@ -75,10 +85,20 @@ class Campaign:
     """
 
     parameters: CampaignParameters
-    base: Mapping[str, Any]
+    documents: Mapping[str, Mapping[str, Any]]
     axes: Mapping[str, Axis]
     seeds: tuple[int, ...] | range
     conditions: tuple[Condition, ...]
+
+    @property
+    def run(self) -> str:
+        """The function of its runs."""
+        return self.parameters.run or FLIGHT
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """What differs between runs: the paths of the axes, after `scenario` if it flies some."""
+        return (*((SCENARIO,) if self.parameters.scenario is not None else ()), *self.axes)
 
     @property
     def n_points(self) -> int:
@@ -89,8 +109,9 @@ class Campaign:
 
     @property
     def n_runs(self) -> int:
-        """Number of runs: combinations x seeds x repeats."""
-        return self.n_points * len(self.seeds) * self.parameters.repeats
+        """Number of runs: documents x combinations x seeds x repeats."""
+        n_each = self.n_points * len(self.seeds) * self.parameters.repeats
+        return len(self.documents) * n_each
 
 
 def load_campaign(path: str | Path) -> Campaign:
@@ -122,17 +143,24 @@ def make_campaign(
     for key, value in content.items():
         loaded = load_parameters(CampaignParameters, {key: value}, where=at(str(key)), base=loaded)
     _check_required(content, loaded, where, at)
-    base = loaded.base or {}
-    check_plain(base, f"{at('base')}: base")
-    axes = dict(_axes(loaded, base, at))
+    check_plain(loaded.base or {}, f"{at('base')}: base")
+    if is_flight := loaded.scenario is not None:
+        documents = scenario_documents(loaded.scenario, f"{at(SCENARIO)}: {SCENARIO}", Path(where))
+    else:
+        documents = {"": loaded.base or {}}
+    axes = dict(_axes(loaded, documents, at))
+    if is_flight:
+        check_scenarios(documents, axes, lambda path: f"{at('axes', path)}: axes.{path}")
     seeds = _seeds(loaded.seeds, f"{at('seeds')}: seeds")
     conditions = tuple(_conditions(loaded.fail_if, f"{at('fail_if')}: fail_if"))
-    campaign = Campaign(parameters=loaded, base=base, axes=axes, seeds=seeds, conditions=conditions)
+    campaign = Campaign(
+        parameters=loaded, documents=documents, axes=axes, seeds=seeds, conditions=conditions
+    )
     if campaign.n_runs > MOST_RUNS:
         raise ParameterError(
-            f"{where}: {campaign.n_points} combinations of the axes x {len(seeds)} seeds x "
-            f"{loaded.repeats} repeats are {campaign.n_runs} runs, at most {MOST_RUNS} are "
-            "possible; shorten an axis, or take 'sampling: sobol' and 'samples'"
+            f"{where}: {len(documents)} documents x {campaign.n_points} combinations of the axes x "
+            f"{len(seeds)} seeds x {loaded.repeats} repeats are {campaign.n_runs} runs, at most "
+            f"{MOST_RUNS} are possible; shorten an axis, or take 'sampling: sobol' and 'samples'"
         )
     return campaign
 
@@ -141,7 +169,13 @@ def _check_required(
     content: Mapping[str, Any], loaded: CampaignParameters, where: str, at: Any
 ) -> None:
     fields = CampaignParameters.__dataclass_fields__
-    for name in ("name", "run", "base"):
+    is_flight = loaded.scenario is not None
+    for name in ("run", "base", "new") if is_flight else ():
+        if name in content:
+            raise ParameterError(
+                f"{at(name)}: {name}: is given by '{SCENARIO}' already; leave one of them out"
+            )
+    for name in ("name",) if is_flight else ("name", "run", "base"):
         if name not in content:
             text = fields[name].metadata["text"]
             raise ParameterError(f"{where}: '{name}' is missing ({text}); add it")
@@ -149,7 +183,7 @@ def _check_required(
         raise ParameterError(
             f"{at('name')}: name: expected letters, digits, _, - and ., found {shown(loaded.name)}"
         )
-    if not _FUNCTION.fullmatch(loaded.run):
+    if not is_flight and not _FUNCTION.fullmatch(loaded.run):
         raise ParameterError(
             f"{at('run')}: run: expected package.module:function, found {shown(loaded.run)}"
         )
@@ -163,7 +197,7 @@ def _check_required(
 
 
 def _axes(
-    loaded: CampaignParameters, base: Mapping[str, Any], at: Any
+    loaded: CampaignParameters, documents: Mapping[str, Mapping[str, Any]], at: Any
 ) -> Iterator[tuple[str, Axis]]:
     given = loaded.axes or {}
     for path in loaded.new:
@@ -174,7 +208,10 @@ def _axes(
         if not isinstance(path, str):
             raise ParameterError(f"{at('axes')}: axes: expected texts as keys, found {shown(path)}")
         place = f"{at('axes', path)}: axes.{path}"
-        check_path(base, path, is_new=path in loaded.new, place=place)
+        if loaded.scenario is None:
+            check_path(documents[""], path, is_new=path in loaded.new, place=place)
+        elif path == "seed":
+            raise ParameterError(f"{place}: 'seeds' are those of the flights; list them there")
         for other in paths:
             if other.startswith(f"{path}."):
                 raise ParameterError(f"{place}: '{other}' is inside it; remove one of them")

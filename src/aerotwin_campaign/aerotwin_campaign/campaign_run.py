@@ -71,9 +71,9 @@ class CampaignRun:
     def __init__(self, campaign: Campaign, store: Store) -> None:
         given = campaign.parameters
         self.campaign, self.store = campaign, store
-        self.specs = Specifications(campaign, versions_of(given.run))
+        self.specs = Specifications(campaign, versions_of(campaign.run))
         self.options = RunOptions(timeout_s=given.timeout_s, keep=given.keep)
-        self.table = ResultsTable(tuple(campaign.axes), given.measure)
+        self.table = ResultsTable(campaign.axis_names, given.measure)
         self.progress = CampaignProgress()
         self._index: dict[bytes, int] = {}
         self._done: set[bytes] = set()

@@ -154,7 +154,7 @@ def cpu_s() -> float:
 def _called(function: Any, document: dict[str, Any], context: RunContext) -> RunResult:
     try:
         return checked_result(function(document, context))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MachineFailure):
         raise
     except BaseException as error:
         machine = _machine_error(error)

@@ -13,7 +13,7 @@ from typing import Any
 
 from aerotwin_campaign.place import WorkerPlace
 from aerotwin_core.errors import UserError
-from aerotwin_core.run_folder import software_versions
+from aerotwin_core.run_folder import OURS, packages_digest, software_versions
 
 _DIGITS = 16
 
@@ -62,8 +62,9 @@ def load_function(name: str) -> RunFunction:
 def versions_of(name: str) -> dict[str, str]:
     """Return the versions of the software that a run of a function depends on.
 
-    They are those of Python, machine, aerotwin and numeric libraries, and the digest of the module
-    with the function: after a change in it the runs are others. What it imports is not followed.
+    They are those of Python, machine, aerotwin and numeric libraries, the digest of all files of
+    aerotwin's packages, and that of the module with the function: after a change in one of them the
+    runs are others. What else the function imports is not followed.
 
     Raises `UserError` if the module is not installed.
     """
@@ -75,7 +76,8 @@ def versions_of(name: str) -> dict[str, str]:
     if spec is None:
         raise UserError(f"run: there is no module {module}; {_way_out(module)}")
     found = dict(software_versions())
-    if spec.origin is not None and Path(spec.origin).is_file():
+    found["aerotwin files"] = packages_digest()[:_DIGITS]
+    if not module.startswith(OURS) and spec.origin is not None and Path(spec.origin).is_file():
         digest = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
         found[f"module {module}"] = digest[:_DIGITS]
     return found

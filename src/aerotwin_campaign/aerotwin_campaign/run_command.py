@@ -1,8 +1,18 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-r"""Run a campaign: one function over axes, seeds and repeats; what is done already stays.
+r"""Run a campaign: scenarios or a function over axes, seeds, repeats; what is done stays.
 
-A campaign file:
+A campaign file flies scenarios (aerotwin scenario list), judged by what they expect:
+
+  name: late_loss
+  scenario: gnss_loss                 # a name, a file, a list of these, or all
+  axes:                               # dotted path in the scenario file: its values
+    wind.east_m_s: {from: 0, to: 8, steps: 5}
+    events.gnss_lost.duration_s: [1, 3, 10]
+  seeds: {first: 1000, count: 10}     # or a list
+  fail_if: ["success_share < 1", "max_tilt_deg.max > 45"]
+
+or calls a function of yours:
 
   name: wind
   run: my_package.my_module:fly       # what one run is
@@ -15,7 +25,7 @@ A campaign file:
     vehicle.mass_kg: {normal: {mean: 1.5, std: 0.1}}
   sampling: sobol                     # grid (default), random, sobol, latin_hypercube
   samples: 64
-  seeds: {first: 1, count: 3}         # or a list
+  seeds: {first: 1, count: 3}
   repeats: 1
   fail_if: ["success_share < 0.95", "miss_m.p95 > 0.5"]
   timeout_s: 120
@@ -31,7 +41,8 @@ uniform, log_uniform or integers {from, to}, choice [..]. A path that base lacks
 It is imported from where Python finds it: add its folder to PYTHONPATH. A run is known by the hash
 of function, document, seed, repeat and versions, and is made once: the same command goes on after
 any interruption. An exception, a crash or a run beyond timeout_s is a failed run; a full disk or a
-lost worker is not: it is tried again, then said.
+lost worker is not: it is tried again, then said. The metrics of a scenario's flight are those of
+aerotwin scenario run and, of expectation N, expect.N.is_met and expect.N.robustness.
 
 Examples
 --------

@@ -11,14 +11,16 @@ from aerotwin_campaign.axes import ListedAxis
 from aerotwin_campaign.campaign_file import Campaign
 from aerotwin_campaign.paths import with_value
 from aerotwin_campaign.sampling import GRID, unit_points
+from aerotwin_campaign.scenario_documents import SCENARIO
 from aerotwin_campaign.spec import RunSpec
 
 
 class Specifications(Sequence[RunSpec]):
     """The specifications of a campaign's runs by number.
 
-    Combinations of the axes are outermost, then seeds, then repeats; of a grid the last axis runs
-    fastest. Only the points of a sampled campaign are held: 8 bytes for each axis and sample.
+    Scenarios are outermost, then combinations of the axes, then seeds, then repeats; of a grid the
+    last axis runs fastest. Only the points of a sampled campaign are held: 8 bytes for each axis
+    and sample.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ class Specifications(Sequence[RunSpec]):
 
     def __init__(self, campaign: Campaign, versions: Mapping[str, str]) -> None:
         self.campaign = campaign
-        self._versions = dict(versions)
+        self._versions, self._names = dict(versions), [*campaign.documents]
         given = campaign.parameters
         self._parts = {path: path.split(".") for path in campaign.axes}
         self._points = None
@@ -54,13 +56,13 @@ class Specifications(Sequence[RunSpec]):
         if not 0 <= index < len(self):
             raise IndexError(f"run {index} of {len(self)}")
         given = self.campaign.parameters
-        point, rest = divmod(index, len(self.campaign.seeds) * given.repeats)
-        seed, repeat = divmod(rest, given.repeats)
-        document: Any = self.campaign.base
+        name, point = self._place_of(index)
+        seed, repeat = divmod(index % (len(self.campaign.seeds) * given.repeats), given.repeats)
+        document: Any = self.campaign.documents[name]
         for path, value in self._values_of(point).items():
             document = with_value(document, self._parts[path], value)
         return RunSpec(
-            run=given.run,
+            run=self.campaign.run,
             document=document,
             seed=self.campaign.seeds[seed],
             repeat=repeat,
@@ -68,9 +70,15 @@ class Specifications(Sequence[RunSpec]):
         )
 
     def axis_values(self, index: int) -> dict[str, Any]:
-        """Return the value of each axis in a run, by its path."""
+        """Return the scenario, if it is one of several, and the value of each axis in a run."""
+        name, point = self._place_of(index)
+        return ({SCENARIO: name} if name else {}) | self._values_of(point)
+
+    def _place_of(self, index: int) -> tuple[str, int]:
+        """Return the document of a run by its name, and the combination of the axes."""
         n_each = len(self.campaign.seeds) * self.campaign.parameters.repeats
-        return self._values_of(index // n_each)
+        document, point = divmod(index // n_each, self.campaign.n_points)
+        return self._names[document], point
 
     def _values_of(self, point: int) -> dict[str, Any]:
         axes = self.campaign.axes

@@ -48,7 +48,7 @@ def test_a_grid_is_the_product_of_axes_seeds_and_repeats(tmp_path):
         "events": [{"name": "gnss_lost", "at_s": 20}, {"name": "gust", "at_s": 30}],
     }
     assert specs.axis_values(4) == {"wind.east_m_s": 0.0, "events.gnss_lost.at_s": 20}
-    assert found.base["events"][0]["at_s"] == 20  # is not changed by what is made of it
+    assert found.documents[""]["events"][0]["at_s"] == 20  # is not changed by what is made of it
     with pytest.raises(IndexError):
         specs[24]
 

@@ -3,10 +3,12 @@
 """The folder of one run, and the versions and files that its results depend on."""
 
 import hashlib
+import pkgutil
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,8 @@ from aerotwin_core.foreign_text import printable
 _LONGEST_NAME = 200
 """Of the 255 bytes of a file system, without time and number."""
 _LIBRARIES = ("numpy", "scipy", "numba", "opencv-contrib-python-headless", "evo", "open3d-cpu")
-_OURS = "aerotwin_simulator"  # its version is that of all our packages
+OURS = "aerotwin_"
+_VERSIONED = "aerotwin_simulator"  # its version is that of all our packages
 _MISSING = "not installed"
 
 
@@ -74,7 +77,21 @@ def _texts(value: Any) -> Iterator[str]:
 
 def software_versions() -> dict[str, str]:
     """Return what repeats a run: Python, machine, aerotwin, and libraries, also missing ones."""
-    return _machine() | {name: _version(name) for name in (_OURS, *_LIBRARIES)}
+    return _machine() | {name: _version(name) for name in (_VERSIONED, *_LIBRARIES)}
+
+
+@cache
+def packages_digest() -> str:
+    """Return the SHA-256 of all files of aerotwin's packages that are installed, by their names."""
+    digest = hashlib.sha256()
+    found = {each.name: each.module_finder for each in pkgutil.iter_modules() if each.ispkg}
+    for name in sorted(filter(lambda name: name.startswith(OURS), found)):
+        folder = Path(found[name].path) / name  # type: ignore[union-attr]
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{name}/{path.relative_to(folder)} {content}\n".encode())
+    return digest.hexdigest()
 
 
 def library_versions() -> dict[str, str]:

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-p", "--parameter", action="append", default=[], metavar="NAME=VALUE",
         help="parameter of the simulator in place of the file's; may be repeated",
     )  # fmt: skip
-    add("--instance", type=int, default=0, help="vehicle number; shifts every port (0)")
+    add("--port-shift", type=int, default=0, help="added to every port: flights side by side (0)")
     add(
         "-o", "--out", type=Path, metavar="FOLDER",
         help="keep every run in a folder of its own in here (default: nothing is kept)",
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     for scenario, seed in flights:
         flown = scenario.with_values({**changes, "seed": seed})
         with _folder(args.out, f"{scenario.name}-{seed}") as folder:
-            result = fly_scenario(flown, folder, instance=args.instance)
+            result = fly_scenario(flown, folder, port_shift=args.port_shift)
             write_json(str(folder / "result.json"), result.plain())
         bar.update()
         found.append({"scenario": scenario.name, "seed": seed, **result.plain()})

@@ -19,7 +19,7 @@ from aerotwin_scenarios.flights.shipped import find_scenario, shipped_scenarios
 from aerotwin_simulator.signals import SIGNALS
 from aerotwin_temporal_logic import Trace
 
-INSTANCE = 86
+SHIFT = 86
 SHIPPED = shipped_scenarios()
 SHORT = """
 world: meadow
@@ -140,7 +140,7 @@ class TestFlights:
         scenario, results = read(SHORT), []
         for name in ("first", "second"):
             (tmp_path / name).mkdir()
-            results.append(fly_scenario(scenario, tmp_path / name, instance=INSTANCE))
+            results.append(fly_scenario(scenario, tmp_path / name, port_shift=SHIFT))
         first, second = (result.plain() for result in results)
         assert json.dumps(first) == json.dumps(second)
         assert first["is_success"], first
@@ -157,8 +157,8 @@ class TestFlights:
         path = tmp_path / "mine.yaml"
         path.write_text(SHORT + "  - always height_m < 2\n")
         json_file, out = tmp_path / "found.json", tmp_path / "runs"
-        tokens = ["scenario", "run", str(path), "--seeds", "1000", "1001", "--instance"]
-        tokens += [str(INSTANCE), "-p", "wind.east_m_s=2.0", "-o", str(out)]
+        tokens = ["scenario", "run", str(path), "--seeds", "1000", "1001", "--port-shift"]
+        tokens += [str(SHIFT), "-p", "wind.east_m_s=2.0", "-o", str(out)]
         assert main([*tokens, "--json", str(json_file)]) == 1
         text = capsys.readouterr().out
         assert "mine, seed 1000: the mission failed" in text

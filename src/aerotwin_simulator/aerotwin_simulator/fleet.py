@@ -96,7 +96,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     if file == "none" and n == 1:
         return [VehiclePlan(name="", parameters=parameters)]
     if parameters.autopilot.pin_cpu == CHOSEN_CPU:  # one for all, not one by each instance
-        cpu = cpu_of_instance(parameters.fleet.instance)
+        cpu = cpu_of_instance(parameters.fleet.link_number)
         parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
     if file == "none":
         return [_like(parameters, k) for k in range(n)]
@@ -167,8 +167,12 @@ def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
     return dataclasses.replace(mission, waypoints=tuple(moved))
 
 
+def _fleet_of_one(parameters: SimulatorParameters, instance: int) -> FleetSettings:
+    return FleetSettings(instance=instance, port_shift=parameters.fleet.port_shift)
+
+
 def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
-    fleet = FleetSettings(instance=parameters.fleet.instance + k)
+    fleet = _fleet_of_one(parameters, parameters.fleet.instance + k)
     changed = dataclasses.replace(parameters, fleet=fleet)
     return VehiclePlan(name=f"uav{k}", parameters=changed, is_alike=True)
 
@@ -181,7 +185,7 @@ def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> 
         if "same_as" in field.metadata and getattr(entry, field.name) is not None
     }
     try:
-        changed = replaced(parameters, changes | {"fleet": FleetSettings(instance=instance)})
+        changed = replaced(parameters, changes | {"fleet": _fleet_of_one(parameters, instance)})
     except ParameterError as error:
         raise ParameterError(f"{parameters.fleet.file}: {entry.name}: {error}") from None
     return VehiclePlan(

@@ -17,7 +17,7 @@ def loop_cpu(parameters: SimulatorParameters) -> int | None:
     if cpu == NO_CPU:
         return None
     if cpu == CHOSEN_CPU:
-        return cpu_of_instance(parameters.fleet.instance)
+        return cpu_of_instance(parameters.fleet.link_number)
     allowed = sorted(os.sched_getaffinity(0))
     if cpu not in allowed:
         raise ParameterError(

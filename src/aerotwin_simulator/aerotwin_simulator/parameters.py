@@ -269,19 +269,28 @@ class FleetSettings:
         "none", text="path of a fleet file: vehicles by name, each with what differs"
     )
     instance: int = parameter(
-        0, text="vehicle number; shifts every port", minimum=0, maximum=MAX_INSTANCE
+        0, text="vehicle number; of its noise and every port", minimum=0, maximum=MAX_INSTANCE
+    )
+    port_shift: int = parameter(
+        0, text="added to that number for ports alone", minimum=0, maximum=MAX_INSTANCE
     )
     instances: int = parameter(
         1, text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed", minimum=1, maximum=50
     )
 
     def __post_init__(self) -> None:
-        if self.instance + self.instances - 1 > MAX_INSTANCE:
+        if self.link_number + self.instances - 1 > MAX_INSTANCE:
+            shift = f" and a shift of {self.port_shift}" if self.port_shift else ""
+            most = MAX_INSTANCE - self.instances + 1 - self.port_shift
             raise ParameterError(
-                f"fleet.instance: expected at most {MAX_INSTANCE - self.instances + 1} with "
-                f"{self.instances} vehicles, found {self.instance}; the last would be above "
-                f"{MAX_INSTANCE}"
+                f"fleet.instance: expected at most {most} with {self.instances} vehicles{shift}, "
+                f"found {self.instance}; the last would be above {MAX_INSTANCE}"
             )
+
+    @property
+    def link_number(self) -> int:
+        """Number from which the ports and the MAVLink system id follow."""
+        return self.instance + self.port_shift
 
 
 @dataclass(frozen=True, kw_only=True)

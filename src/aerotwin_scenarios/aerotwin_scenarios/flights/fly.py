@@ -3,7 +3,7 @@
 """Fly a scenario in this process, without ROS, and judge it."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import yaml
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import replaced
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_scenarios.flights.metrics import flight_metrics, with_metrics
 from aerotwin_scenarios.flights.scenario import FlightScenario, plain_mission
@@ -76,7 +77,7 @@ def fly_scenario(
     scenario: FlightScenario,
     folder: Path,
     *,
-    instance: int = 0,
+    port_shift: int = 0,
 ) -> ScenarioResult:
     """Fly a scenario and judge it.
 
@@ -85,21 +86,19 @@ def fly_scenario(
     folder : Path
         Of the run, which exists: it gets the scenario, the configuration, the autopilot's log, and
         the bag if the scenario records one.
-    instance : int
-        Number of the first vehicle, which shifts every port.
+    port_shift : int
+        Added to the vehicles' numbers for their ports; the result does not depend on it.
 
     Raises
     ------
     UserError
         If the flight cannot begin: a file, a world or an autopilot is missing, a port is in use.
     """
-    parameters = replace(
-        scenario.parameters, fleet=replace(scenario.parameters.fleet, instance=instance)
-    )
+    parameters = replaced(scenario.parameters, {"fleet.port_shift": port_shift})
     if scenario.mission is not None:
         path = folder / MISSION_FILE
         write_text_atomically(path, yaml.safe_dump(plain_mission(scenario.mission)))
-        parameters = replace(parameters, mission=replace(parameters.mission, file=str(path)))
+        parameters = replaced(parameters, {"mission.file": str(path)})
     text = yaml.safe_dump(dict(scenario.document), sort_keys=False, allow_unicode=True)
     write_text_atomically(folder / SCENARIO_FILE, text)
     check_before_flight(parameters)

@@ -52,7 +52,7 @@ class NoProcess:
 def hil_endpoint(parameters: SimulatorParameters) -> int | str:
     """Return the TCP port that the autopilot connects to, or its serial line."""
     controller = parameters.controller
-    return controller.kind if controller.is_serial else hil_port(parameters.fleet.instance)
+    return controller.kind if controller.is_serial else hil_port(parameters.fleet.link_number)
 
 
 def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
@@ -66,7 +66,7 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
         return NoProcess()
     if setup.parameters.controller.kind == "px4":
         return _px4(setup)
-    instance = setup.parameters.fleet.instance
+    instance = setup.parameters.fleet.link_number
     path = setup.folder / f"autopilot_{instance}.yaml"
     believed = believed_airframe(at_altitude(setup.airframe, setup.home.altitude_m))
     text = parameters_text(believed, _autopilot_parameters(setup.parameters))
@@ -129,7 +129,7 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
     chosen |= read_px4_parameters(parameters.px4.parameters)
     return px4_process(
         parameters.px4.dir,
-        parameters.fleet.instance,
+        parameters.fleet.link_number,
         setup.folder,
         home=setup.home,
         speed_factor=parameters.speed,

@@ -90,7 +90,7 @@ class MavlinkAutopilot:
 
     def _make_client(self) -> MissionClient | AutopilotListener:
         setup = self._setup
-        instance = setup.parameters.fleet.instance
+        instance = setup.parameters.fleet.link_number
         if setup.mission is None:
             return AutopilotListener(setup.plane, instance)
         start = setup.p_map_start if setup.parameters.mission.is_anchored else None
@@ -268,7 +268,7 @@ class MavlinkAutopilot:
     def _find_commanders(self) -> None:
         parameters = self._setup.parameters
         self.commanders = find_commanders(
-            self._setup.folder, parameters.fleet.instance, parameters.controller.kind
+            self._setup.folder, parameters.fleet.link_number, parameters.controller.kind
         )
 
     def counters(self) -> dict[str, str]:
@@ -300,7 +300,7 @@ class MavlinkAutopilot:
             stack.callback(self._find_commanders)
             if self._setup.parameters.controller.kind == "px4":
                 stack.callback(
-                    collect_ulogs, self._setup.folder, self._setup.parameters.fleet.instance
+                    collect_ulogs, self._setup.folder, self._setup.parameters.fleet.link_number
                 )
             stack.callback(self.process.stop)
             stack.callback(self.client.close)

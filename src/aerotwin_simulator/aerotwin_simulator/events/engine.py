@@ -113,7 +113,7 @@ class EventEngine:
         if event.needs_station and k not in self._stations:
             vehicle = self._vehicles[k]
             self._stations[k] = GroundStation(
-                self._plane, vehicle.parameters.fleet.instance, vehicle.faults.of(GROUND_STATION)
+                self._plane, vehicle.parameters.fleet.link_number, vehicle.faults.of(GROUND_STATION)
             )
 
     # -- in the loop --------------------------------------------------------------------------
