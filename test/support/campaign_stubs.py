@@ -27,6 +27,9 @@ def no_op(document, context):
 
 
 def sleeping(document, context):
+    if "calls" in document:
+        with Path(document["calls"]).open("a") as file:
+            file.write(f"{document['a']}\n")
     time.sleep(document["sleep_s"])
     return {"metrics": {"a": document["a"]}, "is_success": True, "outcome": "slept"}
 

@@ -16,7 +16,6 @@ from aerotwin_core.output_lock import locked_output
 
 if TYPE_CHECKING:  # the help does not wait for NumPy
     from aerotwin_campaign.campaign_run import CampaignRun, Engine
-    from aerotwin_campaign.worker import RunReport
 
 EXIT_NOT_MADE = 1
 _STORES = "runs/campaigns"
@@ -45,6 +44,10 @@ def show_status(args: argparse.Namespace) -> int:
 
 def run_campaign(args: argparse.Namespace) -> int:
     """Run what is missing of a campaign; return the exit code."""
+    from aerotwin_campaign.campaign_run import not_made_text
+    from aerotwin_campaign.execution import MachineFailure
+    from aerotwin_campaign.live_progress import LiveProgress
+
     found = _campaign_run(args)
     engine = _engine(args, found)
     with ExitStack() as stack:
@@ -56,25 +59,20 @@ def run_campaign(args: argparse.Namespace) -> int:
         state = found.progress
         if args.json != "-" and state.n_done:
             say(f"{state.n_done} of {state.n_runs} runs are done already")
-        with progress(state.n_runs, "runs", unit="run") as bar:
-            bar.update(state.n_done)
-
-            def on_report(_: "RunReport") -> None:
-                bar.update(state.n_done - bar.n)
-                bar.set_postfix_str(f"{state.n_failures} failed", refresh=False)
-
+        ended = ""
+        with LiveProgress(state, partial(print, file=sys.stderr, flush=True)) as shown:
             try:
-                found.carry_out(engine, on_report)
+                found.carry_out(engine, shown.update)
+            except MachineFailure as error:
+                ended = str(error)
             except KeyboardInterrupt:
-                bar.close()
+                shown.close()
                 _finish(args, found)
                 raise
     _finish(args, found)
     if state.n_left:
-        from aerotwin_campaign.campaign_run import not_made_text
-
-        print(f"aerotwin campaign: {not_made_text(state)}; then: aerotwin campaign resume "
-              f"{args.file}", file=sys.stderr)  # fmt: skip
+        print(f"aerotwin campaign: {ended or not_made_text(state)}; what is done is stored; then: "
+              f"aerotwin campaign resume {args.file}", file=sys.stderr)  # fmt: skip
         return EXIT_NOT_MADE
     return found.exit_code()
 
@@ -105,7 +103,14 @@ def _engine(args: argparse.Namespace, found: "CampaignRun") -> "Engine":
     from aerotwin_campaign.dask_engine import run_on_dask
 
     scheduler = None if args.scheduler == _LOCAL else args.scheduler
-    return partial(run_on_dask, scheduler=scheduler, n_workers=n_workers, **common)
+    on_connection = (lambda _: None) if args.json == "-" else say
+    return partial(
+        run_on_dask,
+        scheduler=scheduler,
+        n_workers=n_workers,
+        on_connection=on_connection,
+        **common,
+    )
 
 
 def _read(found: "CampaignRun") -> None:

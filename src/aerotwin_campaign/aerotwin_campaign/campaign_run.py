@@ -4,7 +4,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,7 +118,8 @@ class CampaignRun:
                         break
                     begin_s = time.monotonic()
                     if begin_s - written_s > max(_TABLE_EVERY_S, took_s / _TABLE_SHARE):
-                        self.write_table()
+                        with suppress(UserError):  # it is written again, and at the end
+                            self.write_table()
                         written_s = time.monotonic()
                         took_s = written_s - begin_s
         finally:

@@ -3,8 +3,9 @@
 """The process in which runs happen, one after the other: `python -P -m aerotwin_campaign.child`.
 
 Its one argument is JSON: function, store, options and place. Each line of standard input is a
-specification; each line of standard output an answer: `{}` after the run is in the store, or
-`{"machine": why}`, or `{"user": why}`. Standard output of the function itself goes to its log.
+specification; the lines of standard output are `{"called": true}` before its function is called,
+`{"called": false}` after that, and an answer: `{}` when the run is in the store, or `{"machine":
+why}`, or `{"user": why}`. Standard output of the function itself goes to its log.
 """
 
 import json
@@ -39,14 +40,19 @@ def main() -> None:
         for number in range(3):
             os.dup2(nowhere, number)
         store, options = Store(given["store"]), RunOptions(**given["options"])
-        answer = _answer(load_function, given["run"])
-        while True:
+
+        def send(answer: dict[str, Any]) -> None:
             answers.write(json.dumps(answer).encode() + b"\n")
             answers.flush()
-            line = requests.readline()
-            if not line:
-                return
-            answer = _answer(run, spec_of_json(line), store, place, options)
+
+        send(_answer(load_function, given["run"]))
+        while line := requests.readline():
+            spec = spec_of_json(line)
+            send(
+                _answer(
+                    run, spec, store, place, options, lambda is_begin: send({"called": is_begin})
+                )
+            )
 
 
 def _answer(call: Any, *arguments: Any) -> dict[str, str]:

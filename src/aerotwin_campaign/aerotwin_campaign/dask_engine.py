@@ -10,13 +10,15 @@ import atexit
 import logging
 import threading
 import uuid
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
 
-from aerotwin_campaign.execution import RunOptions
+from aerotwin_campaign.execution import MachineFailure, RunOptions
 from aerotwin_campaign.place import claimed_place
 from aerotwin_campaign.spec import RunSpec, spec_of_json
 from aerotwin_campaign.store import Store
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _CONNECT_S, _END_S = 20.0, 1.5
+_UNUSED_S = 60.0
+_LOOPBACK = "127.0.0.1"
+_LOOPBACK_ANY_PORT = f"{_LOOPBACK}:0"
+_DASHBOARD_S, _LONGEST_PAGE = 10.0, 1 << 16
 _REMOVE_S = 10.0
 """For runs that are given up to remove what they left, on a loaded machine."""
 _TASKS_PER_THREAD = 3
@@ -53,6 +59,7 @@ def run_on_dask(
     run: str,
     scheduler: str | None = None,
     n_workers: int = 1,
+    on_connection: Callable[[str], Any] = lambda _: None,
 ) -> Iterator[RunReport]:
     """Make runs on a cluster and yield a report of each, in the order in which they end.
 
@@ -68,18 +75,23 @@ def run_on_dask(
     run : str
         The function.
     scheduler : str, optional
-        Address, as `tcp://127.0.0.1:8786`; without one a cluster in this process, which listens
-        nowhere.
+        Address, as `tcp://127.0.0.1:8786`; without one a cluster in this process, whose web pages
+        are on the loopback only.
     n_workers : int
         Runs at a time of the cluster in this process.
+    on_connection : callable
+        Receives a line that says how large the cluster is, and where its dashboard, if it has one.
 
     Raises
     ------
     UserError
-        If the scheduler does not answer, is lost, or the function cannot be imported.
+        If the scheduler does not answer, or the function cannot be imported.
+    MachineFailure
+        If the scheduler is lost.
     """
     with ExitStack() as stack:
         client = stack.enter_context(_client(scheduler, n_workers))
+        on_connection(_connection_text(client))
         campaign = _Campaign(uuid.uuid4().hex, run, store, options)
         stack.callback(_end_runs, client, campaign.token, is_here=scheduler is None)
         with closing(_submitted(client, specs, campaign)) as reports:
@@ -89,15 +101,19 @@ def run_on_dask(
 @contextmanager
 def _client(scheduler: str | None, n_workers: int) -> Iterator["Client"]:
     from distributed import Client, LocalCluster
+    from distributed.utils import silence_logging_cmgr
 
     with ExitStack() as stack:
+        stack.enter_context(silence_logging_cmgr(logging.CRITICAL))  # of a scheduler that is lost
         if scheduler is None:
             cluster = stack.enter_context(
                 LocalCluster(
                     n_workers=1,
                     threads_per_worker=n_workers,
                     processes=False,
-                    dashboard_address=None,
+                    # Without one Dask listens on every network card.
+                    dashboard_address=_LOOPBACK_ANY_PORT,
+                    worker_dashboard_address=_LOOPBACK_ANY_PORT,
                     memory_limit=None,
                     silence_logs=logging.CRITICAL,  # of tasks that are cancelled
                 )
@@ -114,21 +130,43 @@ def _client(scheduler: str | None, n_workers: int) -> Iterator["Client"]:
         yield stack.enter_context(client)
 
 
+def _connection_text(client: "Client") -> str:
+    n_workers, link = len(_workers(client)), client.dashboard_link
+    if client.scheduler is not None and client.scheduler.address.startswith("inproc:"):
+        port = client.scheduler_info(-1)["services"].get("dashboard")
+        link = f"http://{_LOOPBACK}:{port}/status"
+    text = f"cluster: workers {n_workers}, threads {_n_threads(client)}"
+    if not n_workers:
+        text += "; runs wait until a worker joins"
+    return f"{text}; dashboard: {link}" if link and _is_dashboard(link) else text
+
+
+def _is_dashboard(link: str) -> bool:
+    """Ask a scheduler's web server, which is there without a dashboard, too."""
+    try:
+        with urlopen(link, timeout=_DASHBOARD_S) as page:
+            return b"Dask needs" not in page.read(_LONGEST_PAGE)  # bokeh is not installed there
+    except (OSError, ValueError, HTTPException):
+        return False
+
+
 def _submitted(
     client: "Client", specs: Iterable[RunSpec], campaign: _Campaign
 ) -> Generator[RunReport, None, None]:
     from distributed import as_completed
 
     waiting = iter(specs)
-    attempts: dict[str, int] = {}
+    attempts: dict[str, list[str]] = {}  # the workers that could not make a run, by its id
     texts: dict[str, tuple[str, str]] = {}  # run id and specification by the key of a task
     done = as_completed(loop=client.loop, raise_errors=False)
 
     def submit(run_id: str, text: str) -> None:
-        attempts[run_id] = attempts.get(run_id, 0) + 1
-        key = f"{run_id}-{attempts[run_id]}"
+        failed = attempts.setdefault(run_id, [])
+        others = [each for each in _workers(client) if each not in failed] if failed else []
+        key = f"{run_id}-{len(failed)}"
         texts[key] = run_id, text
-        done.add(client.submit(_make, text, campaign, key=key, pure=False, retries=0))
+        where: dict[str, Any] = {"workers": others, "allow_other_workers": True} if others else {}
+        done.add(client.submit(_make, text, campaign, key=key, pure=False, retries=0, **where))
 
     def fill() -> None:
         while len(texts) < max(_TASKS_PER_THREAD * _n_threads(client), _LEAST_IN_FLIGHT):
@@ -142,9 +180,11 @@ def _submitted(
         future = next(done)
         run_id, text = texts.pop(str(future.key))
         report = _report(future, run_id)
-        if report.stored is None and attempts[run_id] < MOST_ATTEMPTS:
-            submit(run_id, text)
-            continue
+        if report.stored is None:
+            attempts[run_id].append(report.worker)
+            if len(attempts[run_id]) < MOST_ATTEMPTS:
+                submit(run_id, text)
+                continue
         attempts.pop(run_id)
         yield report
         fill()
@@ -152,22 +192,30 @@ def _submitted(
 
 def _report(future: "Future", run_id: str) -> RunReport:
     """Return what a task returned, or why there is nothing."""
-    if future.status == "finished":
-        found = future.result()
-        assert isinstance(found, RunReport)
-        return found
-    if future.status in ("cancelled", "lost"):
-        raise UserError("the scheduler was lost; what is done is stored: resume the campaign")
-    error = future.exception()
+    try:
+        if future.status == "finished":
+            found = future.result()
+            assert isinstance(found, RunReport)
+            return found
+        error = None if future.status in ("cancelled", "lost") else future.exception()
+    except (OSError, TimeoutError, CancelledError):  # the connection ends meanwhile
+        error = None
+    if error is None:
+        raise MachineFailure("the scheduler was lost")
     if isinstance(error, UserError):
         raise error
     return RunReport(id=run_id, stored=None, failure=f"a worker was lost ({error!r})")
 
 
+def _workers(client: "Client") -> dict[str, Any]:
+    """Return what is known of the workers by their address; none without a connection."""
+    if client.scheduler is None:
+        return {}
+    return dict(client.scheduler_info(-1)["workers"])
+
+
 def _n_threads(client: "Client") -> int:
-    if client.scheduler is None:  # not connected any more
-        return 0
-    return sum(int(each["nthreads"]) for each in client.scheduler_info(-1)["workers"].values())
+    return sum(int(each["nthreads"]) for each in _workers(client).values())
 
 
 def _end_runs(client: "Client", token: str, *, is_here: bool) -> None:
@@ -187,8 +235,9 @@ class _Workers:
         self._lock = threading.Lock()
         self._has_stopped = threading.Condition(self._lock)
         self._idle: list[tuple[Worker, ExitStack]] = []
-        self._n_busy = 0
+        self._n_busy = self._n_begun = 0
         self._guard = Guard()
+        threading.Thread(target=self._close_unused, name="unused workers", daemon=True).start()
 
     def make(self, spec: RunSpec) -> RunReport:
         """Have a run made by a worker that waits, or a new one; raises `Stopped` after the end."""
@@ -197,6 +246,7 @@ class _Workers:
         with self._lock:
             found = self._idle.pop() if self._idle else None
             self._n_busy += 1
+            self._n_begun += 1
         try:
             return self._made(spec, found or self._new())
         finally:
@@ -233,6 +283,15 @@ class _Workers:
         self.close_idle()
         self._guard.dismiss()
 
+    def _close_unused(self) -> None:
+        """End the children when nothing has been run for long: the client may have been killed."""
+        n_before = 0
+        while not self._guard.is_stopping.wait(_UNUSED_S):
+            with self._lock:
+                is_unused, n_before = self._n_begun == n_before, self._n_begun
+            if is_unused:
+                self.close_idle()
+
     def _new(self) -> tuple[Worker, ExitStack]:
         given = self._campaign
         with ExitStack() as stack:
@@ -249,6 +308,8 @@ _WORKERS: dict[str, _Workers | None] = {}
 
 def _make(text: str, campaign: _Campaign) -> RunReport:
     """Make a run; called by the threads of Dask's workers."""
+    from distributed import get_worker
+
     with _LOCK:
         if campaign.token not in _WORKERS:
             for other in filter(None, _WORKERS.values()):  # perhaps of a client that was killed
@@ -257,7 +318,7 @@ def _make(text: str, campaign: _Campaign) -> RunReport:
         workers = _WORKERS[campaign.token]
     if workers is None:
         raise Stopped
-    return workers.make(spec_of_json(text))
+    return replace(workers.make(spec_of_json(text)), worker=get_worker().address)
 
 
 def _end_here(token: str) -> None:

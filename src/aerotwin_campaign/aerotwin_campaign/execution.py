@@ -16,7 +16,7 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,11 +56,18 @@ class RunResult:
     outcome: str
 
 
-def run(spec: RunSpec, store: Store, place: WorkerPlace, options: RunOptions) -> None:
+def run(
+    spec: RunSpec,
+    store: Store,
+    place: WorkerPlace,
+    options: RunOptions,
+    on_call: Callable[[bool], Any] = lambda _: None,
+) -> None:
     """Make a run in a temporary folder and move it to its place in the store.
 
     A run that is complete is left as it is. The function's output and that of its child processes
-    is in `log.txt`.
+    is in `log.txt`. `on_call` is called with True before the function is, and with False after it:
+    between them no time is spent on the store.
 
     Raises `MachineFailure` if the run could not be made for a reason outside the function. Raises
     `UserError` if the function cannot be imported, or the versions here are others than those of
@@ -75,7 +82,9 @@ def run(spec: RunSpec, store: Store, place: WorkerPlace, options: RunOptions) ->
             begin_s, begin_cpu_s = time.perf_counter(), cpu_s()
             with _output_to(folder / LOG):
                 context = RunContext(seed=spec.seed, repeat=spec.repeat, folder=folder, place=place)
+                on_call(True)
                 result = _called(function, copy.deepcopy(dict(spec.document)), context)
+                on_call(False)
             # Its name has the process in it, and a result is the same wherever it is made.
             outcome = result.outcome.replace(str(folder), "<folder>")
             result = replace(result, outcome=outcome)

@@ -10,8 +10,10 @@ A run is there when its `result.json` is: its folder is renamed into its place w
 and where folders cannot be renamed, as in S3, that file is written last.
 """
 
+import errno
 import json
 import os
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -33,6 +35,9 @@ TABLE, CAMPAIGN = "results.parquet", "campaign.yaml"
 _READERS = 8
 _LONGEST_RESULT = 4 << 20
 """Bytes of a `result.json`."""
+_WITHOUT_FOLDERS = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss", "memory"}
+"""Object stores: to make a folder there would make a bucket."""
+_PASSWORD = re.compile(r"\w+://[^/@]*:[^/@]*@")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +55,27 @@ class StoredRun:
 class Store:
     """The runs of a campaign, at a path or a URL such as `s3://bucket/campaign`.
 
-    The object is small: it is sent to workers.
+    The object is small: it is sent to workers, which find credentials in their own environment.
+    Whatever a file system raises is an `OSError` here.
+
+    Raises
+    ------
+    UserError
+        If there is a password in the URL, which would be in messages and lists of processes.
     """
 
     url: str
+
+    def __post_init__(self) -> None:
+        if _PASSWORD.match(self.url):
+            kind = self.url.partition("://")[0]
+            raise UserError(
+                f"{kind}://…: expected a URL without a password; put it into the environment "
+                "(AWS_SECRET_ACCESS_KEY) or fsspec's configuration"
+            )
+
+    def __reduce__(self) -> tuple[type["Store"], tuple[str]]:
+        return Store, (self.url,)  # and not the file system, which has credentials
 
     @property
     def local(self) -> Path | None:
@@ -65,7 +87,7 @@ class Store:
         return None
 
     @cached_property
-    def _remote(self) -> "tuple[AbstractFileSystem, str]":
+    def _system(self) -> "tuple[AbstractFileSystem, str]":
         from fsspec.core import url_to_fs
 
         try:
@@ -73,6 +95,20 @@ class Store:
         except (ImportError, ValueError) as error:  # s3fs is not installed; unknown protocol
             raise UserError(f"{self.url}: {error}") from None
         return system, str(root).rstrip("/")
+
+    @contextmanager
+    def _remote(self) -> "Iterator[tuple[AbstractFileSystem, str]]":
+        """Yield file system and root, without what was listed before: others write there, too."""
+        system, root = self._system
+        system.invalidate_cache()
+        try:
+            yield system, root
+        except OSError as error:
+            raise OSError(
+                error.errno or errno.EIO, error.strerror or str(error), self.url
+            ) from error
+        except Exception as error:  # each has its own
+            raise OSError(errno.EIO, f"{error}" or type(error).__name__, self.url) from error
 
     def path_of(self, run_id: str) -> str:
         """Return the path of a run below the store."""
@@ -87,8 +123,8 @@ class Store:
         name = f"{self.path_of(run_id)}/{RESULT}"
         if self.local is not None:
             return (self.local / name).is_file()
-        system, root = self._remote
-        return bool(system.exists(f"{root}/{name}"))
+        with self._remote() as (system, root):
+            return bool(system.exists(f"{root}/{name}"))
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all complete runs."""
@@ -98,8 +134,9 @@ class Store:
                     if not run.name.startswith(".") and os.path.isfile(f"{run.path}/{RESULT}"):
                         yield run.name
             return
-        system, root = self._remote
-        for name in system.find(f"{root}/runs"):
+        with self._remote() as (system, root):
+            names = system.find(f"{root}/runs")
+        for name in names:
             if name.endswith(f"/{RESULT}"):
                 yield name.split("/")[-2]
 
@@ -136,15 +173,15 @@ class Store:
         """Return the content of a file below the store; raises `OSError`."""
         if self.local is not None:
             return (self.local / name).read_bytes()
-        system, root = self._remote
-        return bytes(system.cat_file(f"{root}/{name}"))
+        with self._remote() as (system, root):
+            return bytes(system.cat_file(f"{root}/{name}"))
 
     def write_file(self, name: str, content: bytes) -> None:
         """Write a file below the store, whole or not at all; raises `OSError`."""
         if self.local is None:
-            system, root = self._remote
-            system.makedirs(root, exist_ok=True)
-            system.pipe_file(f"{root}/{name}", content)
+            with self._remote() as (system, root):
+                _make_folder(system, root)
+                system.pipe_file(f"{root}/{name}", content)
             return
         path = self.local / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -194,12 +231,12 @@ class Store:
             return
         if self.has(run_id):
             return
-        system, root = self._remote
         files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
-        for file in sorted(files, key=lambda each: each == folder / RESULT):
-            name = f"{root}/{path}/{file.relative_to(folder).as_posix()}"
-            system.makedirs(name.rpartition("/")[0], exist_ok=True)
-            system.put_file(str(file), name)
+        with self._remote() as (system, root):
+            for file in sorted(files, key=lambda each: each == folder / RESULT):
+                name = f"{root}/{path}/{file.relative_to(folder).as_posix()}"
+                _make_folder(system, name.rpartition("/")[0])
+                system.put_file(str(file), name)
 
     def remove_unfinished(self) -> None:
         """Remove what workers of this machine that were killed have left."""
@@ -223,6 +260,12 @@ class Store:
         if not isinstance(found, dict):
             raise UserError(f"{self.url}/{name}: is damaged; remove its folder, and resume")
         return found
+
+
+def _make_folder(system: "AbstractFileSystem", path: str) -> None:
+    kinds = {system.protocol} if isinstance(system.protocol, str) else {*system.protocol}
+    if not kinds & _WITHOUT_FOLDERS:
+        system.makedirs(path, exist_ok=True)
 
 
 def write_json_file(path: Path, value: Any) -> None:

@@ -19,6 +19,7 @@ import uuid
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from aerotwin_campaign.execution import MachineFailure, RunOptions, failure, write_run
 from aerotwin_campaign.place import WorkerPlace
@@ -37,6 +38,8 @@ _PAUSE_S = 0.5
 """Before a run is tried again; doubled each time."""
 _START_S = 300.0
 """For a child to import the function, kernels that are compiled included."""
+_STORE_S = 600.0
+"""For the store to say whether it has a run, and to take one."""
 END_STEPS = ((signal.SIGTERM, 0.5), (signal.SIGKILL, 0.5))
 _LONGEST_ANSWER = 1 << 20
 _POLL_S = 0.2
@@ -49,6 +52,12 @@ class RunReport:
     id: str
     stored: StoredRun | None
     failure: str = ""
+    worker: str = ""
+    """Address of the Dask worker."""
+
+
+class _LimitExceeded(Exception):
+    """A function took longer than it may; a `TimeoutError` may be that of a store."""
 
 
 class Guard:
@@ -114,7 +123,7 @@ class Worker:
         self._run, self._store, self._options = run, store, options
         self._place, self._guard = place, guard
         self._child: subprocess.Popen[bytes] | None = None
-        self._mark, self._pid = b"", 0
+        self._mark, self._pid, self._received = b"", 0, b""
 
     def make(self, spec: RunSpec) -> RunReport:
         """Have a run made; return it, or why it could not be made at `MOST_ATTEMPTS` attempts.
@@ -134,7 +143,7 @@ class Worker:
                 if n_deaths == MOST_ATTEMPTS:
                     return self._failed(spec, ended, None)
                 self._discard(spec)
-            except TimeoutError:
+            except _LimitExceeded:
                 limit_s = self._options.timeout_s
                 return self._failed(spec, f"exceeded its limit of {limit_s:g} s", limit_s)
             except (MachineFailure, OSError) as error:
@@ -160,17 +169,26 @@ class Worker:
     def _try(self, spec: RunSpec) -> str | None:
         """Have a run made; return how the child ended if it did not answer.
 
-        Raises `TimeoutError` if the run exceeds its time; the child has ended then.
+        Raises `_LimitExceeded` if the function exceeds its time; the child has ended then.
         """
         child = self._started()
         assert child.stdin is not None
+        is_called = False
         try:
             child.stdin.write(f"{spec.canonical_json()}\n".encode())
             child.stdin.flush()
-            answer = self._answer(child, self._options.timeout_s)
+            answer = self._answer(child, _STORE_S)
+            while answer is not None and "called" in answer:
+                is_called = answer["called"]
+                answer = self._answer(child, self._options.timeout_s if is_called else _STORE_S)
         except TimeoutError:
             self.close()
-            raise
+            if is_called:
+                raise _LimitExceeded from None
+            self._discard(spec)
+            raise MachineFailure(
+                f"{self._store.url}: did not answer within {_STORE_S:g} s"
+            ) from None
         except BrokenPipeError:
             answer = None
         if answer is None:
@@ -211,7 +229,7 @@ class Worker:
                 env={**os.environ, **self._place.environment, **marks},
                 start_new_session=True,
             )
-        self._child, self._pid = child, child.pid
+        self._child, self._pid, self._received = child, child.pid, b""
         self._guard.started(child.pid)
         try:
             answer = self._answer(child, _START_S)
@@ -225,13 +243,13 @@ class Worker:
             raise UserError(answer["user"])
         return child
 
-    def _answer(self, child: "subprocess.Popen[bytes]", limit_s: float) -> dict[str, str] | None:
-        """Return the child's answer, None if it ended; raises `TimeoutError` and `Stopped`."""
+    def _answer(self, child: "subprocess.Popen[bytes]", limit_s: float) -> dict[str, Any] | None:
+        """Return the child's next line, None if it ended; raises `TimeoutError` and `Stopped`."""
         assert child.stdout is not None
-        descriptor, line = child.stdout.fileno(), b""
+        descriptor = child.stdout.fileno()
         poll, until_s = select.poll(), time.monotonic() + limit_s
         poll.register(descriptor, select.POLLIN)
-        while not line.endswith(b"\n"):
+        while b"\n" not in self._received:
             left_s = until_s - time.monotonic()
             if left_s <= 0.0:
                 raise TimeoutError
@@ -240,11 +258,12 @@ class Worker:
             has_ended = child.poll() is not None  # a process that it started may hold the pipe
             if poll.poll(0.0 if has_ended else 1e3 * min(left_s, _POLL_S)):
                 part = os.read(descriptor, 1 << 16)
-                line += part
-                if not part or len(line) > _LONGEST_ANSWER:
+                self._received += part
+                if not part or len(self._received) > _LONGEST_ANSWER:
                     return None
             elif has_ended:
                 return None
+        line, _, self._received = self._received.partition(b"\n")
         return dict(json.loads(line))
 
     def _ended(self, child: "subprocess.Popen[bytes]") -> str:
@@ -267,11 +286,11 @@ class Worker:
                 for entry in list(left.iterdir()) if left.is_dir() else ():
                     shutil.move(entry, folder / entry.name)
                 write_run(folder, spec, failure(outcome), cost, self._options.keep)
+            return RunReport(id=spec.id, stored=self._store.read(spec.id))
         except OSError as error:
             return RunReport(id=spec.id, stored=None, failure=f"{outcome}; {error}")
         finally:
             self._discard(spec)
-        return RunReport(id=spec.id, stored=self._store.read(spec.id))
 
     def _discard(self, spec: RunSpec) -> None:
         """Remove what the last child has left of a run."""

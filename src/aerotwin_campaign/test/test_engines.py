@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every engine makes the same results, and survives what happens to its processes."""
 
-import os
 import random
 import signal
 import subprocess
 import sys
 import threading
-import time
+from collections import Counter
 from contextlib import ExitStack
-from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
 from aerotwin_campaign import run_on_dask
 from aerotwin_core.child_python import python_command
 from support.campaigns import STUBS, campaign_of, carried_out, leftovers, opened, result_files
+from support.dask_cluster import PATIENCE_S, Cluster, processes_naming, wait_until
 
 NUMERIC = {
     "base": {"a": 0.0},
@@ -26,28 +26,12 @@ NUMERIC = {
     "samples": 8,
     "seeds": [1, 2],
 }
-PATIENCE_S = 60.0  # of a loaded machine; no test waits for it to pass
 
 
-def wait_until(is_so, what):
-    end = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
-
-
-def processes_naming(text: str) -> list[int]:
-    """Return the processes that have a text in their command or environment."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and int(folder.name) != os.getpid():
-            try:
-                content = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
-            except OSError:
-                continue
-            if text.encode() in content:
-                found.append(int(folder.name))
-    return found
+def listening_addresses() -> list[str]:
+    """Return the addresses at which this process listens for TCP."""
+    connections = psutil.Process().net_connections("tcp")
+    return [each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN]
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +56,16 @@ def test_dask_in_this_process_finds_what_one_worker_finds(expected, tmp_path):
     assert processes_naming(str(tmp_path)) == []
 
 
+def test_dask_in_this_process_listens_on_the_loopback_only(tmp_path):
+    before, found = listening_addresses(), []
+    carried_out(
+        campaign_of("no_op", base={"a": 1}), tmp_path, run_on_dask,
+        on_connection=lambda _: found.extend(listening_addresses()),
+    )  # fmt: skip
+    opened_now = Counter(found) - Counter(before)
+    assert opened_now and set(opened_now) == {"127.0.0.1"}
+
+
 def test_a_store_that_cannot_rename_has_the_same_results(expected, tmp_path):
     campaign = campaign_of("numeric", **NUMERIC)
     url = f"local://{tmp_path}"  # as an object store: no folders are moved
@@ -79,43 +73,6 @@ def test_a_store_that_cannot_rename_has_the_same_results(expected, tmp_path):
     assert result_files(tmp_path) == expected
     assert (tmp_path / "results.parquet").is_file()
     assert opened(campaign, url).progress.n_left == 0
-
-
-class Cluster:
-    """A scheduler and workers, a process each, that listen on the loopback."""
-
-    def __init__(self, folder: Path, n_workers: int) -> None:
-        self._file, self._log = folder / "scheduler.json", (folder / "log.txt").open("wb")
-        self._scheduler = self._start(
-            "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-            "--scheduler-file", str(self._file),
-        )  # fmt: skip
-        wait_until(self._file.exists, "no scheduler")
-        self.address = yaml.safe_load(self._file.read_text())["address"]
-        self.workers = [self._worker() for _ in range(n_workers)]
-
-    def kill_one(self, rng: random.Random) -> None:
-        """Kill a worker and start another."""
-        k = rng.randrange(len(self.workers))
-        self.workers[k].kill()
-        self.workers[k].wait()
-        self.workers[k] = self._worker()
-
-    def close(self) -> None:
-        for process in (*self.workers, self._scheduler):
-            process.kill()
-            process.wait()
-        self._log.close()
-
-    def _worker(self) -> subprocess.Popen:
-        return self._start(
-            "dask_worker", self.address, "--host", "127.0.0.1", "--no-nanny", "--no-dashboard",
-            "--nthreads", "1", "--death-timeout", "60",
-        )  # fmt: skip
-
-    def _start(self, module: str, *arguments: str) -> subprocess.Popen:
-        command = python_command("-m", f"distributed.cli.{module}", *arguments)
-        return subprocess.Popen(command, stdout=self._log, stderr=self._log, cwd="/")
 
 
 @pytest.mark.slow
