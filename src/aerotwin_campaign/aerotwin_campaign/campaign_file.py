@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from aerotwin_campaign.axes import Axis, ListedAxis, check_plain, read_axis
 from aerotwin_campaign.paths import check_path
 from aerotwin_campaign.sampling import GRID, METHODS
@@ -21,11 +19,11 @@ from aerotwin_campaign.scenario_documents import (
     check_scenarios,
     scenario_documents,
 )
-from aerotwin_core.documents import PlainLoader
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import shown
 from aerotwin_core.gate import Condition, parse_condition
-from aerotwin_core.parameters import load_parameters, parameter, read_yaml
+from aerotwin_core.origin import Origin, as_origin
+from aerotwin_core.parameters import load_parameters, parameter, read_yaml_with_lines
 
 MOST_RUNS = 1_000_000
 MOST_SEED = 2**32 - 1
@@ -120,32 +118,28 @@ def load_campaign(path: str | Path) -> Campaign:
     Raises `ParameterError` with the line and the key if it is invalid, or stands for more than
     `MOST_RUNS` runs.
     """
-    content = read_yaml(path)
-    lines = _lines(Path(path)) if isinstance(content, Mapping) else {}
-    return make_campaign(content, where=str(path), lines=lines)
+    content, origin = read_yaml_with_lines(path)
+    return make_campaign(content, where=origin)
 
 
-def make_campaign(
-    content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None
-) -> Campaign:
-    """Return the campaign of a mapping; `where` is its origin and `lines` are those of its keys.
+def make_campaign(content: Any, *, where: str | Origin) -> Campaign:
+    """Return the campaign of a mapping; `where` is its origin.
 
     Raises `ParameterError` as `load_campaign`.
     """
-
-    def at(*key: str) -> str:
-        line = (lines or {}).get(key) or (lines or {}).get(key[:1])
-        return f"{where}:{line}" if line else where
-
+    where = as_origin(where)
+    at = where.place
     if not isinstance(content, Mapping):
         raise ParameterError(f"{where}: expected names with values, found {shown(content)}")
     loaded = CampaignParameters()
     for key, value in content.items():
-        loaded = load_parameters(CampaignParameters, {key: value}, where=at(str(key)), base=loaded)
+        loaded = load_parameters(CampaignParameters, {key: value}, where=where, base=loaded)
     _check_required(content, loaded, where, at)
     check_plain(loaded.base or {}, f"{at('base')}: base")
     if is_flight := loaded.scenario is not None:
-        documents = scenario_documents(loaded.scenario, f"{at(SCENARIO)}: {SCENARIO}", Path(where))
+        documents = scenario_documents(
+            loaded.scenario, f"{at(SCENARIO)}: {SCENARIO}", Path(where.name)
+        )
     else:
         documents = {"": loaded.base or {}}
     axes = dict(_axes(loaded, documents, at))
@@ -166,7 +160,7 @@ def make_campaign(
 
 
 def _check_required(
-    content: Mapping[str, Any], loaded: CampaignParameters, where: str, at: Any
+    content: Mapping[str, Any], loaded: CampaignParameters, where: Origin, at: Any
 ) -> None:
     fields = CampaignParameters.__dataclass_fields__
     is_flight = loaded.scenario is not None
@@ -259,22 +253,3 @@ def _conditions(texts: tuple[str, ...], place: str) -> Iterator[Condition]:
             yield parse_condition(text)
         except argparse.ArgumentTypeError as error:
             raise ParameterError(f"{place}[{number}]: {error}") from None
-
-
-def _lines(path: Path) -> dict[tuple[str, ...], int]:
-    """Return the lines of the keys of a YAML file that was read before, and of those below."""
-    if not path.is_file():  # what can be read once only
-        return {}
-    found: dict[tuple[str, ...], int] = {}
-    waiting: list[tuple[tuple[str, ...], yaml.Node | None]] = [
-        ((), yaml.compose(path.read_bytes(), Loader=PlainLoader))
-    ]
-    while waiting:
-        above, node = waiting.pop()
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                name = (*above, str(key.value))
-                found[name] = key.start_mark.line + 1
-                if not above:
-                    waiting.append((name, value))
-    return found

@@ -32,7 +32,12 @@ PlainLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class DocumentError(ValueError):
-    """A document is invalid or above the size limits; the message is one line."""
+    """A document is invalid or above the size limits; the message is one line.
+
+    `line` is where, from 1; None if it is not known.
+    """
+
+    line: int | None = None
 
 
 def parse_yaml(data: bytes | str) -> Any:
@@ -49,7 +54,10 @@ def parse_yaml(data: bytes | str) -> Any:
         raise
     except (yaml.YAMLError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
         # The constructors of PyYAML raise the last four, for instance at a 13th month.
-        raise DocumentError(_one_line(error)) from None
+        refused = DocumentError(_one_line(error))
+        mark = getattr(error, "problem_mark", None)
+        refused.line = None if mark is None else mark.line + 1
+        raise refused from None
 
 
 def parse_json(

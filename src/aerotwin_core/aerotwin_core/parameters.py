@@ -21,6 +21,7 @@ from aerotwin_core.documents import MAX_BYTES, DocumentError, parse_yaml
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import printable, shown
 from aerotwin_core.limits import check_is_file
+from aerotwin_core.origin import Origin, as_origin, keys_of, yaml_lines
 
 T = TypeVar("T")
 _MOST_LETTERS = 60
@@ -70,25 +71,29 @@ def group(cls: type, *, old_prefix: str | None = None, **old_names: str) -> Any:
 
 
 def load_parameters(
-    cls: type[T], mapping: Mapping[str, Any] | None, *, where: str, base: T | None = None
+    cls: type[T],
+    mapping: Mapping[str, Any] | None,
+    *,
+    where: str | Origin,
+    base: T | None = None,
 ) -> T:
     """Return cls filled from a mapping; None counts as empty.
 
     The fields of cls were made by `parameter`; nested dataclasses are mappings. `where` is the
-    origin of the values, for messages (a file, a node). What the mapping leaves out, at any level,
-    is as in `base`; without one it has its default.
+    origin of the values, for messages (a file and its lines, a node). What the mapping leaves out,
+    at any level, is as in `base`; without one it has its default.
 
     Raises `ParameterError` with the key, what was expected, what was found and what to do.
     """
-    return _load(cls, mapping, where, "", base)
+    return _load(cls, mapping, as_origin(where), "", base)
 
 
 def _load(
-    cls: type[T], mapping: Mapping[str, Any] | None, where: str, within: str, base: T | None
+    cls: type[T], mapping: Mapping[str, Any] | None, where: Origin, within: str, base: T | None
 ) -> T:
     """Return cls as `load_parameters`; `within` is what stands before the names of its fields."""
     values = {} if mapping is None else mapping
-    owner = f"{where}: {within.rstrip('.')}" if within else where
+    owner = where.at(within.rstrip("."))
     if not isinstance(values, Mapping):
         # a file of something else is not quoted: the message may go to a client of a service
         found = "text" if isinstance(values, str) else shown(values)
@@ -99,27 +104,42 @@ def _load(
         if key not in fields:
             name = printable(str(key), _MOST_LETTERS)
             near = _nearest(name, fields, within)
-            raise ParameterError(f"{where}: unknown key '{within}{name}'; {near}")
+            place = where.place(*within.split(".")[:-1], str(key))
+            raise ParameterError(f"{place}: unknown key '{within}{name}'; {near}")
     hints = typing.get_type_hints(cls)
     loaded: dict[str, Any] = {}
     for name, field in fields.items():
         if name in values:
             inner = getattr(base, name, None)
             value = _convert(values[name], hints[name], where, f"{within}{name}", inner)
-            loaded[name] = _check(value, field, f"{where}: {within}{name}")
+            loaded[name] = _check(value, field, where.at(f"{within}{name}"))
         elif base is not None:
             loaded[name] = getattr(base, name)
         elif field.default is dataclasses.MISSING and (
             field.default_factory is dataclasses.MISSING
         ):
             text = field.metadata.get("text", "no description")
-            raise ParameterError(f"{where}: '{within}{name}' is missing ({text}); add it")
+            place = where.place(*within.split(".")[:-1])
+            raise ParameterError(f"{place}: '{within}{name}' is missing ({text}); add it")
     try:
         return cls(**loaded)
-    except ParameterError:
-        raise
+    except ParameterError as error:
+        raise _placed(error, where, within) from None
     except (ValueError, TypeError) as error:
         raise ParameterError(f"{owner}: {error}") from error
+
+
+def _placed(error: ParameterError, where: Origin, within: str) -> ParameterError:
+    """Return what a class refuses with its place, in a file whose lines are known.
+
+    Its message begins with the name of a value, in the class or in all.
+    """
+    if not where.lines:
+        return error
+    name = str(error).partition(": ")[0]
+    candidates = (f"{within}{name}", name, within.rstrip("."))
+    keys = next(filter(where.has_line, map(keys_of, candidates)), ())
+    return ParameterError(f"{where.place(*keys)}: {error}")
 
 
 @functools.cache
@@ -141,7 +161,7 @@ def rename_warning(old: str, new: str, *, where: str) -> str:
     return f"{where}: '{old}' is called '{new}' now; the next version refuses it"
 
 
-def _renamed(values: Mapping[str, Any], cls: type, where: str, within: str) -> Mapping[str, Any]:
+def _renamed(values: Mapping[str, Any], cls: type, where: Origin, within: str) -> Mapping[str, Any]:
     """Return values with the present names of renamed parameters."""
     present = {
         old: new
@@ -161,7 +181,9 @@ def _renamed(values: Mapping[str, Any], cls: type, where: str, within: str) -> M
             raise ParameterError(
                 f"{where}: '{given}' is the old name of '{present_name}'; remove it"
             )
-        warnings.warn(rename_warning(given, present_name, where=where), FutureWarning, stacklevel=4)
+        warnings.warn(
+            rename_warning(given, present_name, where=str(where)), FutureWarning, stacklevel=4
+        )
         inner[name] = values[old]
         renamed = {**renamed, folder: inner} if folder else inner
     return renamed
@@ -197,16 +219,28 @@ def read_yaml(path: str | Path) -> Any:
     Raises `ParameterError` if the file is missing, a device or a pipe, not YAML or has a key twice;
     the message has path and line.
     """
+    return _read_yaml(path)[0]
+
+
+def read_yaml_with_lines(path: str | Path) -> tuple[Any, Origin]:
+    """Return the content of a YAML file and its origin with the lines; errors as `read_yaml`."""
+    content, data = _read_yaml(path)
+    return content, Origin(str(path), yaml_lines(data))
+
+
+def _read_yaml(path: str | Path) -> tuple[Any, bytes]:
     try:
         check_is_file(path, is_read_once=True)
         with Path(path).open("rb") as file:
-            return parse_yaml(file.read(MAX_BYTES + 1))
+            data = file.read(MAX_BYTES + 1)
+        return parse_yaml(data), data
     except UserError as error:
         raise ParameterError(str(error)) from None
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except DocumentError as error:
-        raise ParameterError(f"{path}: not valid YAML ({error})") from None
+        place = path if error.line is None else f"{path}:{error.line}"
+        raise ParameterError(f"{place}: not valid YAML ({error})") from None
 
 
 def to_mapping(value: Any) -> Any:
@@ -249,9 +283,9 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def _convert(value: Any, hint: Any, where: str, name: str, base: Any = None) -> Any:
+def _convert(value: Any, hint: Any, where: Origin, name: str, base: Any = None) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    place = f"{where}: {name}"
+    place = where.at(name)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in arguments:
             return None
@@ -261,7 +295,7 @@ def _convert(value: Any, hint: Any, where: str, name: str, base: Any = None) -> 
         cls = typing.cast(type, hint)
         is_item = name.endswith("]")
         if is_item:
-            return _load(cls, value, place, "", None)
+            return _load(cls, value, where.below(name), "", None)
         return _load(cls, value, where, f"{name}.", base)
     if origin is tuple:
         return _convert_tuple(value, arguments, where, name)
@@ -273,9 +307,9 @@ def _convert(value: Any, hint: Any, where: str, name: str, base: Any = None) -> 
 
 
 def _convert_tuple(
-    value: Any, arguments: tuple[Any, ...], where: str, name: str
+    value: Any, arguments: tuple[Any, ...], where: Origin, name: str
 ) -> tuple[Any, ...]:
-    place = f"{where}: {name}"
+    place = where.at(name)
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ParameterError(f"{place}: expected a list, found {shown(value)}")
     if len(arguments) == 2 and arguments[1] is Ellipsis:

@@ -185,8 +185,8 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_file_that_is_not_yaml_is_named(tmp_path):
     path = tmp_path / "bad.yaml"
-    path.write_text("a: [1,")
-    with pytest.raises(ParameterError, match=r"bad.yaml: not valid YAML"):
+    path.write_text("b: 2\na: [1,}")
+    with pytest.raises(ParameterError, match=r"bad.yaml:2: not valid YAML"):
         load_parameters_file(Outer, path)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import printable
+from aerotwin_core.origin import Origin
 from aerotwin_core.parameters import load_parameters
 from aerotwin_faults.air import Microburst, WindGust, WindShear
 from aerotwin_faults.cameras import (
@@ -85,7 +86,7 @@ KINDS: Mapping[str, type[Fault]] = {
 }
 
 
-def load_fault(kind: str, values: Mapping[str, Any] | None, *, where: str) -> Fault:
+def load_fault(kind: str, values: Mapping[str, Any] | None, *, where: str | Origin) -> Fault:
     """Return a fault from its kind and the values of its parameters.
 
     `where` is the origin of the values, for messages. Raises `ParameterError` if there is no such

@@ -22,6 +22,7 @@ class AutopilotListener:
     failure: str | None = None
     is_finished = False
     progress: float | None = None
+    waypoint: int | None = None
     setpoint: PathSetpoint | None = None
 
     def __init__(self, plane: LocalTangentPlane, instance: int) -> None:

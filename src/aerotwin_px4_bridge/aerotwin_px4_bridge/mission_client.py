@@ -98,6 +98,15 @@ class MissionClient:
         return min((self._now_ns - self.path_start_ns) / _SECOND / self.path.duration, 1.0)
 
     @property
+    def waypoint(self) -> int | None:
+        """Number of the way-point that it flies to, from 1; None before and after the path."""
+        if self.phase not in (FLYING, HOLDING) or self.path is None or self.path_start_ns is None:
+            return None
+        t = (self._now_ns - self.path_start_ns) / _SECOND
+        n_passed = sum(t >= passed_s for passed_s in self.path.passed_s)
+        return min(n_passed + 1, len(self.path.passed_s))
+
+    @property
     def track_start_ns(self) -> int | None:
         """When the track began or will begin; None before the path has begun."""
         if self.path_start_ns is None:

@@ -63,6 +63,7 @@ class SampledPath:
     a_map: FloatArray
     yaw: FloatArray
     yaw_rate: FloatArray
+    passed_s: tuple[float, ...] = ()  # when each point that it was planned through is passed [s]
 
     @property
     def duration(self) -> float:
@@ -110,15 +111,17 @@ def plan_path(
     yaw = yaw_start
     positions: list[FloatArray] = [here[None]]
     yaws: list[FloatArray] = [np.array([yaw])]
+    rows: list[int] = []
     for leg in _legs(points):
         p_leg, passed = _fly_leg(here, leg, limits)
+        rows += [sum(map(len, positions)) + row for row in passed]
         yaw_leg, yaw = _slew_leg(yaw, leg, passed, len(p_leg), limits.yaw_rate)
         stop = max(len(yaw_leg) - len(p_leg), round(leg[-1].hold / PATH_STEP_S))
         positions.append(np.vstack([p_leg, np.repeat(p_leg[-1:], stop, axis=0)]))
         rest = len(p_leg) + stop - len(yaw_leg)
         yaws.append(np.concatenate([yaw_leg, np.full(rest, yaw)]))
         here = p_leg[-1]
-    return _smooth(np.vstack(positions), np.concatenate(yaws), limits)
+    return _smooth(np.vstack(positions), np.concatenate(yaws), rows, limits)
 
 
 def _legs(points: Sequence[PathPoint]) -> list[list[PathPoint]]:
@@ -261,8 +264,12 @@ def _turn(yaw: float, target: float) -> float:
     return atan2(sin(target - yaw), cos(target - yaw))
 
 
-def _smooth(p: FloatArray, yaw: FloatArray, limits: PathLimits) -> SampledPath:
+def _smooth(
+    p: FloatArray, yaw: FloatArray, passed: Sequence[int], limits: PathLimits
+) -> SampledPath:
     """Return moving averages over the rise time of the acceleration.
+
+    `passed` are the rows at which points are passed.
 
     The derivative of a moving average is the difference of its ends: exact, no noise.
     """
@@ -279,4 +286,5 @@ def _smooth(p: FloatArray, yaw: FloatArray, limits: PathLimits) -> SampledPath:
         a_map=acceleration[:, :3],
         yaw=mean[:, 3],
         yaw_rate=rate[:, 3],
+        passed_s=tuple((row + 2 * half) * PATH_STEP_S for row in passed),
     )

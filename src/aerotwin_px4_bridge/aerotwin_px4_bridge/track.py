@@ -66,7 +66,10 @@ def read_track(path: str | Path) -> SampledPath:
 
 
 def join(*parts: SampledPath) -> SampledPath:
-    """Return the concatenated paths; each begins a step after the end of the one before."""
+    """Return the concatenated paths; each begins a step after the end of the one before.
+
+    The points that are passed are those of the first.
+    """
     yaws = [parts[0].yaw]
     for part in parts[1:]:
         turn = part.yaw[0] - yaws[-1][-1]
@@ -77,6 +80,7 @@ def join(*parts: SampledPath) -> SampledPath:
         a_map=np.vstack([part.a_map for part in parts]),
         yaw=np.concatenate(yaws),
         yaw_rate=np.concatenate([part.yaw_rate for part in parts]),
+        passed_s=parts[0].passed_s,
     )
 
 

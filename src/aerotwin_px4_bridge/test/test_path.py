@@ -163,3 +163,14 @@ def test_random_missions_keep_every_limit(seed):
     assert np.linalg.norm(path.a_map, axis=1).max() <= 2.0 * TWO_BRAKINGS
     assert path.p_map[-1] == pytest.approx(corners[-1], abs=ROUNDING)
     assert SPACING < 0.1
+
+
+def test_the_times_of_the_points_are_those_at_which_it_is_nearest_to_them():
+    points = [(10.0, 0.0, 5.0), (10.0, 8.0, 5.0), (0.0, 8.0, 5.0)]
+    path = plan_path(
+        (0.0, 0.0, 5.0), 0.0, [PathPoint(p_map=p, hold=2.0 * (p[0] == 0.0)) for p in points], LIMITS
+    )
+    for point, passed_s in zip(points, path.passed_s, strict=True):
+        distances = np.linalg.norm(path.p_map - point, axis=1)
+        there = np.linalg.norm(path.at(passed_s).p_map - point)
+        assert there == pytest.approx(distances.min(), abs=0.1)

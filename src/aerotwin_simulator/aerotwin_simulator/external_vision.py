@@ -15,12 +15,7 @@ from aerotwin_faults import ActiveFault
 from aerotwin_faults.together import changed_pose
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.external_vision import VisionPose
-from aerotwin_sensor_models import (
-    ExternalVision,
-    ExternalVisionSample,
-    load_preset,
-    seed_sequence,
-)
+from aerotwin_sensor_models import ExternalVision, ExternalVisionSample, load_preset, seed_sequence
 from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import SinkGroup

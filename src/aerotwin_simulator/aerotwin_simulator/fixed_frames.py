@@ -19,10 +19,7 @@ from aerotwin_simulator.vehicle_cameras import vehicle_eyes
 
 
 def fixed_transforms(
-    parameters: SimulatorParameters,
-    airframe: Airframe,
-    mountings: Mountings,
-    vehicle: str = "",
+    parameters: SimulatorParameters, airframe: Airframe, mountings: Mountings, vehicle: str = ""
 ) -> list[Any]:
     """Return TransformStamped messages from `base_link`; `mountings` are of `sensors.extra`."""
     own = []

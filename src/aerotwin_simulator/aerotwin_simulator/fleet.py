@@ -14,11 +14,7 @@ from aerotwin_core.foreign_text import listed
 from aerotwin_core.parameters import load_parameters_file, parameter, replaced
 from aerotwin_px4_bridge import MissionPlan
 from aerotwin_simulator.loop_cpu import cpu_of_instance
-from aerotwin_simulator.parameters import (
-    CHOSEN_CPU,
-    FleetSettings,
-    SimulatorParameters,
-)
+from aerotwin_simulator.parameters import CHOSEN_CPU, FleetSettings, SimulatorParameters
 from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_worlds.loading import WORLD_FILE
 

@@ -37,8 +37,7 @@ class AutopilotChoice:
 
     controller: str = parameter("embedded", text="who flies", choices=("embedded", "px4"))
     px4_dir: str = parameter(
-        "",
-        text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place",
+        "", text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place"
     )
 
 

@@ -15,11 +15,7 @@ from aerotwin_simulator.body_camera import Eye
 
 
 def T_body_sensor(
-    p_body: Sequence[float],
-    *,
-    roll_deg: float = 0.0,
-    pitch_deg: float = 0.0,
-    yaw_deg: float = 0.0,
+    p_body: Sequence[float], *, roll_deg: float = 0.0, pitch_deg: float = 0.0, yaw_deg: float = 0.0
 ) -> np.ndarray:
     """Return the mounting of a sensor at p_body (3,) [m], rotated by R_z R_y R_x.
 

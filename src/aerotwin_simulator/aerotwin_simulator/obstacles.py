@@ -205,6 +205,10 @@ class ObstacleCourse:
         self._sinks.add([moving.topic])
         return moving.topic
 
+    def check(self, obstacle: Obstacle) -> None:
+        """Refuse what `add` would refuse in this world; errors as there."""
+        _MovingObstacle(obstacle, 0, 0, self._queries)
+
     def at(self, stamp_ns: int) -> tuple[PlacedObject, ...]:
         """Return the obstacles that are in the world at an instant [ns]."""
         if not self._moving:

@@ -66,8 +66,7 @@ class Px4Settings:
     """A PX4 SITL, of controller px4."""
 
     dir: str = parameter(
-        "",
-        text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place",
+        "", text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place"
     )
     model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     parameters: str = parameter(
@@ -325,8 +324,7 @@ class SimulatorParameters:
         100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
     )
     events: str = parameter(
-        NO_FILE,
-        text="path of a scenario file, for its events: faults, gusts, orders; none = none",
+        NO_FILE, text="path of a scenario file, for its events: faults, gusts, orders; none = none"
     )
     publish_tf: bool = parameter(
         True, text="publish map -> odom -> base_link of the autopilot, unless another node does"

@@ -5,7 +5,9 @@
 Numbers that are not known yet, such as the errors of an autopilot that gives no estimate, are NaN.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from math import acos, degrees, hypot, nan
 from typing import Any, TypeVar
 
@@ -24,6 +26,19 @@ from aerotwin_temporal_logic import Signal
 
 FLYING_M = 0.3
 """A vehicle flies from this height above where it stood."""
+PHASES = {
+    "waiting for the autopilot": "WAITING",
+    "waiting until it can arm": "WAITING",
+    "taking off": "TAKEOFF",
+    "settling": "TAKEOFF",
+    "entering offboard": "TAKEOFF",
+    "flying": "WAYPOINTS",
+    "holding": "HOLDING",
+    "landing": "LANDING",
+    "finished": "FINISHED",
+    "failed": "ABANDONED",
+}
+"""Words of formulas for the phases of a mission."""
 Value = float | bool | str
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 _DECLARED: dict[str, Signal] = {}
@@ -95,6 +110,13 @@ class FlightSignals:
     def distance_to_world_m(self) -> float:
         """From the centre of mass to the nearest surface, the ground included."""
         return float(self._queries.distance(self._p_map[None])[0])
+
+    @_signal("number", "m")
+    def obstacle_distance_m(self) -> float:
+        """From the centre of mass to the nearest obstacle; not known while there is none."""
+        obstacles = self._queries.objects_at(self._stamp_ns)
+        p_map = self._p_map[None]
+        return min((float(each.distance(p_map)[0]) for each in obstacles), default=nan)
 
     @_signal("number", "m/s")
     def speed_m_s(self) -> float:
@@ -171,6 +193,17 @@ class FlightSignals:
         progress = self._vehicle.backend.progress
         return nan if progress is None else progress
 
+    @_signal("text")
+    def phase(self) -> str:
+        """Phase of the mission: WAITING, TAKEOFF, WAYPOINTS, LANDING, FINISHED, ABANDONED."""
+        return PHASES.get(self._vehicle.backend.phase, NO_MODE)
+
+    @_signal("number")
+    def waypoint(self) -> float:
+        """Number of the waypoint that the mission flies to, from 1; only known on its path."""
+        number = self._vehicle.backend.waypoint
+        return nan if number is None else float(number)
+
     @_signal("number", "m")
     def position_error_m(self) -> float:
         """Position of the autopilot's estimate off the truth."""
@@ -229,5 +262,56 @@ class FlightSignals:
         return rotation(self._vehicle.truth)
 
 
+class FleetSignals:
+    """The signals of all vehicles of a flight: `uav1.height_m` is that of uav1.
+
+    Those without a name are of one vehicle, the first unless another is asked for, or of all.
+    """
+
+    def __init__(self, vehicles: Sequence[SimulatedVehicle], queries: WorldQueries) -> None:
+        self._vehicles = vehicles
+        self._own = [FlightSignals(vehicle, queries) for vehicle in vehicles]
+        self._of_name = {v.name: own for v, own in zip(vehicles, self._own, strict=True)}
+
+    def update(self, stamp_ns: int) -> None:
+        """Set the present instant, as `FlightSignals.update`."""
+        for signals in self._own:
+            signals.update(stamp_ns)
+
+    def values(self, names: Iterable[str], vehicle: int = 0) -> dict[str, Value]:
+        """Return the values of signals by name; those without one are of this vehicle."""
+        return {name: self._value(name, vehicle) for name in names}
+
+    def _value(self, name: str, vehicle: int) -> Value:
+        if name == SEPARATION:
+            return self._separation_m()
+        owner, _, signal = name.rpartition(".")
+        signals = self._of_name[owner] if owner else self._own[vehicle]
+        return signals.values((signal,))[signal]
+
+    def _separation_m(self) -> float:
+        pairs = combinations([vehicle.p_map_body for vehicle in self._vehicles], 2)
+        return min((float(np.linalg.norm(a - b)) for a, b in pairs), default=nan)
+
+
 SIGNALS: Mapping[str, Signal] = dict(_DECLARED)
-"""All signals by name."""
+"""All signals of a vehicle by name."""
+SEPARATION = "separation_m"
+FLEET_SIGNALS: Mapping[str, Signal] = {
+    SEPARATION: Signal(
+        SEPARATION, "number", "m", "Smallest distance between the centres of two vehicles"
+    )
+}
+"""Signals of a fleet."""
+
+
+def signals_of(vehicles: Sequence[str]) -> dict[str, Signal]:
+    """Return the signals of a flight by name, from the names of its vehicles; none is one."""
+    if len(vehicles) < 2:
+        return dict(SIGNALS)
+    named = {
+        f"{v}.{name}": replace(s, name=f"{v}.{name}")
+        for v in vehicles
+        for name, s in SIGNALS.items()
+    }
+    return {**SIGNALS, **FLEET_SIGNALS, **named}

@@ -100,8 +100,6 @@ class Simulation:
         self.is_success = False
         self.vehicles: list[SimulatedVehicle] = []
         self.events: EventEngine | None = None
-        if events is None and parameters.events != NO_FILE:
-            events = load_events(parameters.events)
         self._make_vehicles(folder, spin or (lambda _: None), events)
         self._declare_topics()
 
@@ -110,10 +108,13 @@ class Simulation:
     ) -> None:
         plane = LocalTangentPlane(self.world.origin)
         queries = WorldQueries(self.world, objects_at=lambda stamp_ns: self._obstacles.at(stamp_ns))
-        self._queries, self._obstacles = queries, ObstacleCourse(queries, self._sinks)
+        self._queries = queries
+        self._obstacles: ObstacleCourse = ObstacleCourse(queries, self._sinks)
         renderer = Renderer(self.world, self._obstacles.at)
         self._follower = WorldFollower(self.world, [renderer, queries, self._obstacles])
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
+        if events is None and self.parameters.events != NO_FILE:
+            events = load_events(self.parameters.events, vehicles=[plan.name for plan in plans])
         with_sensor = (plan for plan in plans if plan.parameters.has(self._wait_at))
         if (awaited := next(with_sensor, None)) is None and self._wait_at != topics.CAMERA:
             raise ParameterError(
@@ -137,7 +138,9 @@ class Simulation:
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
             if events is not None:
-                self.events = EventEngine(events, self.vehicles, queries, plane)
+                self.events = EventEngine(
+                    events, self.vehicles, queries, plane, obstacles=self, sinks=self._sinks
+                )
         except BaseException:
             self.close()
             raise
@@ -236,6 +239,14 @@ class Simulation:
         self._obstacles.add(obstacle, stamp_ns)
         self._queries.stamp_ns = self.stamp_ns
         self._look_again()
+
+    def check_obstacle(self, obstacle: Obstacle) -> None:
+        """Refuse an obstacle that could not be added; errors as those of `add_obstacle`.
+
+        Whether its way is on the ground is known at once only where the world does not stream.
+        """
+        if self.world.stream is None:
+            self._obstacles.check(obstacle)
 
     def _look_again(self) -> None:
         for vehicle in self.vehicles:

@@ -95,38 +95,19 @@ AUTOPILOT_ODOM = Topic(
 )
 AUTOPILOT_STATUS = Topic("autopilot/status", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
 SETPOINT = Topic("command/pose", "geometry_msgs/msg/PoseStamped", 20.0, frame_id="map")
-LEFT_IMAGE = Topic(
-    "stereo/left/image_raw",
-    "sensor_msgs/msg/Image",
-    20.0,
-    is_image=True,
-    frame_id="stereo_left_optical",
-    only_with="camera.is_rendered",
-)
-RIGHT_IMAGE = Topic(
-    "stereo/right/image_raw",
-    "sensor_msgs/msg/Image",
-    20.0,
-    is_image=True,
-    frame_id="stereo_right_optical",
-    only_with="camera.is_rendered",
-)
-LEFT_INFO = Topic(
-    "stereo/left/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    20.0,
-    is_image=True,
-    frame_id="stereo_left_optical",
-    only_with="camera.is_rendered",
-)
-RIGHT_INFO = Topic(
-    "stereo/right/camera_info",
-    "sensor_msgs/msg/CameraInfo",
-    20.0,
-    is_image=True,
-    frame_id="stereo_right_optical",
-    only_with="camera.is_rendered",
-)
+
+
+def _of_stereo(name: str, msgtype: str, side: str) -> Topic:
+    return Topic(
+        f"stereo/{side}/{name}", msgtype, 20.0, is_image=True,
+        frame_id=f"stereo_{side}_optical", only_with="camera.is_rendered",
+    )  # fmt: skip
+
+
+LEFT_IMAGE = _of_stereo("image_raw", "sensor_msgs/msg/Image", "left")
+RIGHT_IMAGE = _of_stereo("image_raw", "sensor_msgs/msg/Image", "right")
+LEFT_INFO = _of_stereo("camera_info", "sensor_msgs/msg/CameraInfo", "left")
+RIGHT_INFO = _of_stereo("camera_info", "sensor_msgs/msg/CameraInfo", "right")
 LIDAR_POINTS = Topic(
     "lidar/points",
     "sensor_msgs/msg/PointCloud2",
@@ -152,6 +133,8 @@ RADAR_POINTS = Topic(
     only_with="radar.preset",
 )
 
+EVENTS = Topic("/events", "diagnostic_msgs/msg/DiagnosticArray", only_with="events")
+"""Each event of a scenario at its instant: its name, what it does, and the parameters of that."""
 OBSTACLE_ODOM = Topic(
     "/obstacles/NAME/odom",
     "nav_msgs/msg/Odometry",
@@ -188,6 +171,7 @@ ALL = (
     *OF_A_STEREO_PAIR,
     LIDAR_POINTS,
     *OF_A_RADAR,
+    EVENTS,
     OBSTACLE_ODOM,
 )
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
@@ -199,11 +183,7 @@ AWAITED = CAMERA, LIDAR, RADAR = "camera", "lidar", "radar"
 EXTERNAL_ODOM = Topic("external_odom", "nav_msgs/msg/Odometry")
 JOY = Topic("joy", "sensor_msgs/msg/Joy")
 ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
-FROM_SLAM = (
-    SLAM_ODOM,
-    Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True),
-    TF,
-)
+FROM_SLAM = (SLAM_ODOM, Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True), TF)
 """Topics of a SLAM that are recorded as received."""
 Place = Callable[[Topic], Topic]
 """Prefixes a topic with its vehicle's name."""

@@ -162,10 +162,7 @@ class SimulatedVehicle:
         origin, airframe = around.world.origin, self._airframe
         self.faults.clear()
         self.body = Multirotor(
-            airframe,
-            p_map_body=position,
-            q_map_body=attitude,
-            origin_altitude_m=origin.altitude_m,
+            airframe, p_map_body=position, q_map_body=attitude, origin_altitude_m=origin.altitude_m
         )
         self._sensors = InertialSensors(
             parameters, origin, self._sinks, self.name, stamp_ns, airframe, faults=self.faults

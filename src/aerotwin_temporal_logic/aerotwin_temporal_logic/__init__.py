@@ -19,6 +19,7 @@ be read in two ways is refused::
     product     = factor { ( "*" | "/" ) factor }
     factor      = NUMBER | NUMBER-SIGNAL | "-" factor | "(" sum ")" | "abs" "(" sum ")"
                 | ( "min" | "max" ) "(" sum "," sum { "," sum } ")"
+                | [ VEHICLE "." ] "distance_to" "(" sum "," sum [ "," sum ] ")"
     postfix     = "until" operand | "after" instant | "before" instant | "from" instant "to" instant
                 | "within" NUMBER "s" [ "of" instant ] | "for" NUMBER "s" | "at" instant
     instant     = "start" | "end" | EVENT | NUMBER "s" [ "after" ( EVENT | "start" ) ]
@@ -26,6 +27,8 @@ be read in two ways is refused::
 Postfixes after always, never or eventually belong to all that these govern, others to the operand
 before them. Semantics, over samples at t_0 .. t_n-1 of which each holds until the next:
 
+- `distance_to(x, y)` is that of the place from the signals east_m and north_m, horizontally, with
+  a third coordinate also from up_m; `uav1.distance_to` from uav1.east_m and uav1.north_m.
 - Robustness is that of Fainekos and Pappas (2009), Donze and Maler (2010): b - a for a < b, the
   least of `and` and always, the greatest of `or` and eventually, the opposite of `not`. Booleans,
   texts and events are +-infinite. The sign is the verdict; where it is zero, < and <= differ.

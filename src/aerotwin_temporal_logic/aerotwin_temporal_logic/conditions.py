@@ -22,7 +22,7 @@ from aerotwin_temporal_logic.nodes import (
     TextIs,
 )
 from aerotwin_temporal_logic.tokens import Token, close_names
-from aerotwin_temporal_logic.words import FUNCTIONS, RELATIONS, RESERVED
+from aerotwin_temporal_logic.words import DISTANCE, FUNCTIONS, POSITION, RELATIONS, RESERVED
 
 MAX_DEPTH = 20
 """Of parentheses: each takes about ten frames of Python's stack."""
@@ -104,6 +104,8 @@ class ConditionReader:
             return self._parenthesis()
         if token.kind == "number":
             return self._number()
+        if token.text.rpartition(".")[2] == DISTANCE:
+            return self._distance()
         if token.text in FUNCTIONS:
             return self._function()
         if token.kind != "name" or token.text in RESERVED:
@@ -156,6 +158,36 @@ class ConditionReader:
             raise self._cursor.error(f"{name.text} takes {expected}, found {len(parts)}", name)
         values = {"symbol": name.text, "parts": tuple(parts), "unit": unit}
         return self._cursor.node(Arithmetic, name.column, **values)
+
+    def _distance(self) -> NumberNode:
+        name = self._cursor.advance()
+        vehicle, _, _ = name.text.rpartition(DISTANCE)
+        self._open()
+        parts = [self._difference(f"{vehicle}{POSITION[0]}", name)]
+        while self._cursor.accept(",") and len(parts) < len(POSITION):
+            parts.append(self._difference(f"{vehicle}{POSITION[len(parts)]}", name))
+        self._close()
+        if len(parts) < 2:
+            raise self._cursor.error(f"{DISTANCE} takes {FUNCTIONS[DISTANCE]}, found 1", name)
+        unit = parts[0].unit
+        return self._cursor.node(
+            Arithmetic, name.column, symbol=DISTANCE, parts=tuple(parts), unit=unit
+        )
+
+    def _difference(self, axis: str, function: Token) -> NumberNode:
+        """Read a coordinate and return how far the signal of its axis is from it."""
+        place = self._cursor.next
+        coordinate = self._quantity(self._sum())
+        signal = self._signals.get(axis)
+        if signal is None:
+            vehicles = [n.partition(".")[0] for n in self._signals if n.endswith(f".{POSITION[0]}")]
+            known = f"; vehicles: {listed(vehicles)}" if vehicles else ""
+            raise self._cursor.error(f"{function.shown} needs the signal {axis}{known}", function)
+        self.used_signals.add(axis)
+        here = self._cursor.node(NumberSignal, function.column, name=axis, unit=signal.unit)
+        parts = (here, coordinate)
+        unit = self._unit(replace(here, text=axis), coordinate, place)
+        return self._cursor.node(Arithmetic, function.column, symbol="-", parts=parts, unit=unit)
 
     def _named(self) -> FormulaNode:
         token = self._cursor.next

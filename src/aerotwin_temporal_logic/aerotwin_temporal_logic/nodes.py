@@ -92,7 +92,10 @@ class NumberSignal(NumberNode):
 
 @dataclass(frozen=True, kw_only=True)
 class Arithmetic(NumberNode):
-    """+ - * / abs min max of quantities; `-` of one is its negative."""
+    """+ - * / abs min max of quantities; `-` of one is its negative.
+
+    `distance_to` is the length of a vector of quantities.
+    """
 
     symbol: str
     parts: tuple[NumberNode, ...]

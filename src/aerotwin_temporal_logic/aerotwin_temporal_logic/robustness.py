@@ -44,6 +44,7 @@ from aerotwin_temporal_logic.nodes import (
     Within,
 )  # fmt: skip
 from aerotwin_temporal_logic.trace import SAME_INSTANT_S, NoInstantError, Trace
+from aerotwin_temporal_logic.words import DISTANCE
 
 Rows = npt.NDArray[np.float64]
 """(2, n): robustness, and +1 or -1."""
@@ -195,6 +196,7 @@ def _compute_arithmetic(symbol: str, numbers: list[Any]) -> Any:
         "/": np.divide,
         "min": np.minimum,
         "max": np.maximum,
+        DISTANCE: np.hypot,
     }[symbol]
     result = numbers[0]
     for number in numbers[1:]:

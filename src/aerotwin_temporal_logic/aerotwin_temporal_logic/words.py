@@ -5,7 +5,16 @@
 QUANTIFIERS = ("always", "never", "eventually")
 POSTFIXES = ("until", "within", "after", "before", "from", "for", "at")
 RELATIONS = ("<", "<=", ">", ">=")
-FUNCTIONS = {"abs": "one argument", "min": "two or more", "max": "two or more"}
+DISTANCE = "distance_to"
+"""A function of two or three coordinates; before it may stand the name of a vehicle."""
+POSITION = ("east_m", "north_m", "up_m")
+"""The signals from which it is counted."""
+FUNCTIONS = {
+    "abs": "one argument",
+    "min": "two or more",
+    "max": "two or more",
+    DISTANCE: "two or three",
+}
 """Name -> the arguments that it takes."""
 RESERVED = {
     *QUANTIFIERS,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_temporal_logic import FormulaError, Signal, parse
+from aerotwin_temporal_logic import FormulaError, Signal, Trace, judge, parse
 from aerotwin_temporal_logic.nodes import Always, AnyOf, Compare, Lasting, Not, Until, Within
 from aerotwin_temporal_logic.tokens import MAX_LETTERS, MAX_TOKENS
 from aerotwin_temporal_logic.words import RESERVED
@@ -191,3 +191,52 @@ def test_what_repeats_is_limited_before_it_is_read(part, signals, events):
     for n in (50, 10_000, 1_000_000 // len(part)):
         with pytest.raises(FormulaError):
             parse(f"always {part * n}", signals, events)
+
+
+class TestDistance:
+    """Of a place from the vehicle, as one word."""
+
+    PLACES = {
+        name: Signal(name, "number", "m")
+        for name in ("east_m", "north_m", "up_m", "b.east_m", "b.north_m", "height_m")
+    } | {"speed_m_s": Signal("speed_m_s", "number", "m/s")}
+
+    def value(self, text, **values):
+        n = 3
+        columns = {name: np.full(n, 0.0) for name in self.PLACES}
+        columns |= {name: np.full(n, value) for name, value in values.items()}
+        trace = Trace(times_s=np.arange(float(n)), values=columns)
+        return judge(parse(f"always {text} < 0", self.PLACES), trace)
+
+    def test_it_is_the_length_of_the_way_there(self):
+        here = {"east_m": 4.0, "north_m": 1.0, "up_m": 14.0}
+        assert -self.value("distance_to(1, -3)", **here).robustness == pytest.approx(5.0)
+        assert -self.value("distance_to(1, -3, 2)", **here).robustness == pytest.approx(13.0)
+        assert -self.value("distance_to(height_m, 1)", **here).robustness == pytest.approx(4.0)
+        assert self.value("distance_to(1, -3)", **here).unit == "m"
+
+    def test_a_name_before_it_is_that_of_the_vehicle(self):
+        there = {"b.east_m": 3.0, "b.north_m": -4.0, "east_m": 99.0}
+        found = parse("always b.distance_to(0, 0) < 9", self.PLACES)
+        assert found.signals == {"b.east_m", "b.north_m"}
+        assert -self.value("b.distance_to(0, 0)", **there).robustness == pytest.approx(5.0)
+
+    def test_what_is_not_known_speaks_for_nothing(self):
+        assert not self.value("distance_to(0, 0)", east_m=np.nan).is_met
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("distance_to(1) < 2", "takes two or three, found 1"),
+            ("distance_to(1, 2, 3, 4) < 2", "expected '\\)'"),
+            ("distance_to < 2", "expected '\\('"),
+            ("c.distance_to(1, 2) < 2", "needs the signal c.east_m; vehicles: b"),
+            ("b.distance_to(1, 2, 3) < 2", "needs the signal b.up_m"),
+            ("distance_to(speed_m_s, 2) < 2", "only equal units"),
+            ("distance_to(1, 2) < speed_m_s", "only equal units"),
+            ("distance_to(1, 2)", "expected a condition|expected a number|alone|<"),
+        ],
+    )
+    def test_what_is_no_distance_is_refused(self, text, words):
+        with pytest.raises(FormulaError, match=words):
+            parse(f"always {text}", self.PLACES)

@@ -10,6 +10,7 @@ import numpy as np
 
 from aerotwin_core.metric import Metric, MetricSet, mapping_schema
 from aerotwin_core.rms import rms
+from aerotwin_simulator.signals import SEPARATION
 from aerotwin_temporal_logic import Signal, Trace
 
 
@@ -28,6 +29,9 @@ FLIGHT_METRICS = MetricSet(
         _metric("max_tilt_deg", "largest tilt", "deg"),
         _metric("min_distance_to_world_m", "least distance to a surface, once 1.5 m up", "m",
                 "higher"),
+        _metric("min_obstacle_distance_m", "least distance to an obstacle, if there was one", "m",
+                "higher"),
+        _metric("min_separation_m", "least distance between two vehicles", "m", "higher"),
         _metric("max_position_error_m", "largest error of the estimated position in the air", "m"),
         _metric("rms_position_error_m", "RMS error of the estimated position in the air", "m"),
         _metric("max_setpoint_error_m", "largest distance from the mission's set-point", "m"),
@@ -51,7 +55,7 @@ FREE_HEIGHT_M = 1.5
 
 
 def flight_metrics(trace: Trace) -> dict[str, float | None]:
-    """Return the numbers of a flight; None for what is not known.
+    """Return the numbers of a flight, of a fleet those of its first vehicle; None if not known.
 
     `trace` has the signals of `aerotwin_simulator.signals`.
     """
@@ -71,6 +75,8 @@ def flight_metrics(trace: Trace) -> dict[str, float | None]:
         "max_speed_m_s": _largest(v["speed_m_s"]),
         "max_tilt_deg": _largest(v["tilt_deg"]),
         "min_distance_to_world_m": _negative(_largest(-v["distance_to_world_m"][is_free])),
+        "min_obstacle_distance_m": _negative(_largest(-v["obstacle_distance_m"])),
+        "min_separation_m": _negative(_largest(-v[SEPARATION])) if SEPARATION in v else None,
         "max_position_error_m": _largest(error_m),
         "rms_position_error_m": float(rms(error_m)) if len(error_m) else None,
         "max_setpoint_error_m": _largest(v["setpoint_error_m"]),

@@ -13,8 +13,10 @@ from aerotwin_scenarios.flights.fly import ScenarioResult
 from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS
 from aerotwin_scenarios.flights.scenario import load_scenario
 from aerotwin_scenarios.flights.shipped import shipped_scenarios
+from aerotwin_simulator.events.plan import OBSTACLE
 from aerotwin_simulator.ground_station import ORDERS
-from aerotwin_simulator.signals import SIGNALS
+from aerotwin_simulator.obstacles import Obstacle
+from aerotwin_simulator.signals import FLEET_SIGNALS, SIGNALS
 from aerotwin_temporal_logic import Verdict
 
 
@@ -50,7 +52,11 @@ def shipped_lines() -> Iterator[str]:
 
 def signal_lines() -> Iterator[str]:
     """Yield name, unit and meaning of each signal and metric."""
-    for title, signals in (("signals over time", SIGNALS), ("metrics", METRIC_SIGNALS)):
+    for title, signals in (
+        ("signals over time; in a fleet also as uav1.height_m", SIGNALS),
+        ("of a fleet", FLEET_SIGNALS),
+        ("metrics", METRIC_SIGNALS),
+    ):
         yield f"{title}:"
         for name, signal in signals.items():
             unit = f" [{signal.unit}]" if signal.unit else ""
@@ -59,7 +65,7 @@ def signal_lines() -> Iterator[str]:
 
 def event_lines() -> Iterator[str]:
     """Yield what events may do, and the parameters of each."""
-    for name, cls in {**KINDS, **ORDERS}.items():
+    for name, cls in {**KINDS, **ORDERS, OBSTACLE: Obstacle}.items():
         yield _entry(name, (cls.__doc__ or "").splitlines()[0])
         for parameter, field, default in flat_parameters(cls):
             unit = f" [{field.metadata['unit']}]" if field.metadata["unit"] else ""

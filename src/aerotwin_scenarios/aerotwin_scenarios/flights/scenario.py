@@ -3,20 +3,30 @@
 """A scenario file: the parameters of a flight, its events, and what is expected of it."""
 
 import dataclasses
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.foreign_text import shown
-from aerotwin_core.parameters import load_parameters, parameter, read_yaml, replaced, to_mapping
+from aerotwin_core.foreign_text import listed, printable, shown
+from aerotwin_core.origin import Origin, as_origin
+from aerotwin_core.parameters import (
+    load_parameters,
+    old_names,
+    parameter,
+    read_yaml_with_lines,
+    replaced,
+    to_mapping,
+)
 from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.events.plan import Event, parse_events
+from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.parameters import NO_FILE
-from aerotwin_simulator.signals import SIGNALS
+from aerotwin_simulator.signals import signals_of
 from aerotwin_temporal_logic import Formula, parse
 
 DEFAULTS: Mapping[str, Any] = {
@@ -27,8 +37,8 @@ DEFAULTS: Mapping[str, Any] = {
 }
 """What differs from the simulator's own defaults."""
 _FILES = ("mission.file", "fleet.file", "camera.file", "px4.parameters", "controller.options")
-_INLINE = ("waypoints", "track")
-"""Keys of a mission that stands in the scenario itself."""
+MISSION_SETTINGS = ("is_anchored", "failure_ends_flight")
+"""Keys of a mission that stands in the scenario, beside those of a mission file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,14 +110,14 @@ def load_scenario(path: str | Path) -> FlightScenario:
         If the file cannot be read, or a key, an event or an expectation is wrong.
     """
     path = Path(path)
-    content = read_yaml(path)
+    content, origin = read_yaml_with_lines(path)
     if not isinstance(content, Mapping):
         raise ParameterError(f"{path}: expected the keys of a scenario, found {shown(content)}")
-    return read_scenario(content, name=path.stem, where=str(path), folder=path.parent)
+    return read_scenario(content, name=path.stem, where=origin, folder=path.parent)
 
 
 def read_scenario(
-    document: Mapping[str, Any], *, name: str, where: str, folder: Path | None = None
+    document: Mapping[str, Any], *, name: str, where: str | Origin, folder: Path | None = None
 ) -> FlightScenario:
     """Return the scenario of the content of a file; `where` is its origin, for messages.
 
@@ -116,19 +126,23 @@ def read_scenario(
     UserError
         If a key, an event or an expectation is wrong.
     """
+    where = as_origin(where)
     own_names = {field.name for field in dataclasses.fields(ScenarioKeys)}
     own = {key: value for key, value in document.items() if key in own_names}
     rest = {key: value for key, value in document.items() if key not in own_names}
+    _refuse_unknown(rest, where)
     keys = load_parameters(ScenarioKeys, own, where=where)
     mission, rest["mission"] = _split_mission(rest.get("mission"), where)
     base = replaced(SimulatorParameters(), DEFAULTS)
     parameters = load_parameters(SimulatorParameters, rest, where=where, base=base)
     if folder is not None:
         parameters = _with_files_beside(parameters, folder)
-    events = parse_events(keys.events, where=where)
+    vehicles = _vehicle_names(parameters, where)
+    events = parse_events(keys.events, where=where, vehicles=vehicles)
     names = [event.name for event in events]
+    signals = {**signals_of(vehicles), **METRIC_SIGNALS}
     expectations = tuple(
-        parse(text, {**SIGNALS, **METRIC_SIGNALS}, names, where=f"{where}: expect[{k}]")
+        parse(text, signals, names, where=where.at(f"expect[{k}]"))
         for k, text in enumerate(keys.expect)
     )
     for formula in expectations:
@@ -144,14 +158,36 @@ def read_scenario(
     )
 
 
-def _split_mission(values: Any, where: str) -> tuple[MissionPlan | None, Any]:
+def _refuse_unknown(document: Mapping[str, Any], where: Origin) -> None:
+    classes = (ScenarioKeys, SimulatorParameters)
+    known = [field.name for cls in classes for field in dataclasses.fields(cls)]
+    before = old_names(SimulatorParameters)
+    for key in document:
+        if key not in known and key not in before:
+            name = printable(str(key), 60)
+            near = difflib.get_close_matches(name, known, n=1)
+            way_out = (
+                f"did you mean '{near[0]}'?" if near else f"known keys are {listed(known, 99)}"
+            )
+            raise ParameterError(f"{where.place(str(key))}: unknown key '{name}'; {way_out}")
+
+
+def _vehicle_names(parameters: SimulatorParameters, where: Origin) -> list[str]:
+    try:
+        return [plan.name for plan in plan_vehicles(parameters)]
+    except ParameterError as error:
+        raise ParameterError(f"{where.at('fleet')}: {error}") from None
+
+
+def _split_mission(values: Any, where: Origin) -> tuple[MissionPlan | None, Any]:
     """Return the mission that stands in a scenario, and the mission settings that are left."""
-    if not isinstance(values, Mapping) or not any(key in values for key in _INLINE):
+    if not isinstance(values, Mapping) or "file" in values:
         return None, values
-    settings_names = {"is_anchored", "failure_ends_flight"}
-    settings = {key: value for key, value in values.items() if key in settings_names}
-    plan = {key: value for key, value in values.items() if key not in settings_names}
-    return load_parameters(MissionPlan, plan, where=f"{where}: mission"), settings
+    settings = {key: value for key, value in values.items() if key in MISSION_SETTINGS}
+    plan = {key: value for key, value in values.items() if key not in MISSION_SETTINGS}
+    if not plan:
+        return None, values
+    return load_parameters(MissionPlan, plan, where=where.below("mission")), settings
 
 
 def _with_files_beside(parameters: SimulatorParameters, folder: Path) -> SimulatorParameters:

@@ -14,12 +14,7 @@ from aerotwin_core.child_python import python_command
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_multirotor_dynamics import Airframe, at_altitude, hover_command
-from aerotwin_px4_bridge import (
-    AutopilotProcess,
-    embedded_process,
-    hil_port,
-    px4_process,
-)
+from aerotwin_px4_bridge import AutopilotProcess, embedded_process, hil_port, px4_process
 from aerotwin_px4_bridge.process import (
     OPTICAL_FLOW_PARAMETERS,
     RC_PARAMETERS,

@@ -70,6 +70,10 @@ class Backend(Protocol):
         """Finished share of its task, in [0, 1]; None if not reported."""
 
     @property
+    def waypoint(self) -> int | None:
+        """Number of the mission's way-point that it flies to, from 1; None if there is none."""
+
+    @property
     def failure(self) -> str | None:
         """Reason of its failure."""
 

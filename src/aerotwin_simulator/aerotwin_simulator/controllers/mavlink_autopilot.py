@@ -13,12 +13,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_faults.together import link_delay_s
-from aerotwin_px4_bridge import (
-    AutopilotEstimate,
-    HilLink,
-    HilTimeouts,
-    MissionClient,
-)
+from aerotwin_px4_bridge import AutopilotEstimate, HilLink, HilTimeouts, MissionClient
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.commanders import Commander, find_commanders
@@ -30,11 +25,7 @@ from aerotwin_px4_bridge.hil_kernels import (
     pack_sensor,
 )
 from aerotwin_px4_bridge.listener import AutopilotListener
-from aerotwin_px4_bridge.messages import (
-    SIMULATOR_COMPONENT_ID,
-    SIMULATOR_SYSTEM_ID,
-    pack_hil_gps,
-)
+from aerotwin_px4_bridge.messages import SIMULATOR_COMPONENT_ID, SIMULATOR_SYSTEM_ID, pack_hil_gps
 from aerotwin_px4_bridge.px4_files import collect_ulogs
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.battery import BatteryReport
@@ -234,6 +225,11 @@ class MavlinkAutopilot:
     def progress(self) -> float | None:
         """Flown share of the mission's path."""
         return self.client.progress
+
+    @property
+    def waypoint(self) -> int | None:
+        """Number of the way-point that the mission flies to."""
+        return self.client.waypoint
 
     @property
     def failure(self) -> str | None:

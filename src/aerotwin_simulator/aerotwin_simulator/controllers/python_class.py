@@ -35,6 +35,7 @@ class PythonController:
     estimate = None
     autopilot_state = None
     n_missed = 0
+    waypoint: int | None = None
     commanders: Sequence[Commander] = ()
 
     def __init__(self, setup: BackendSetup) -> None:

@@ -29,6 +29,7 @@ class TopicCommands:
     autopilot_state = None
     setpoint = None
     progress = None
+    waypoint: int | None = None
     failure = None
     is_finished = False
     has_end = False

@@ -3,23 +3,39 @@
 """Makes the events of a scenario happen in the loop, by simulated time and the vehicles' state."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from aerotwin_core.errors import ParameterError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.messages import diagnostics_message, serialize
+from aerotwin_core.parameters import to_mapping
 from aerotwin_core.seeds import seed_sequence
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_faults import Fault, FaultTiming, activated
 from aerotwin_faults.fault import AIR, GROUND_STATION
 from aerotwin_rendering import WorldQueries
+from aerotwin_simulator import topics
 from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
 from aerotwin_simulator.events.plan import Event
 from aerotwin_simulator.ground_station import GroundStation
-from aerotwin_simulator.signals import FlightSignals
+from aerotwin_simulator.obstacles import Obstacle
+from aerotwin_simulator.signals import FleetSignals
+from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_temporal_logic import Trace, Trigger
 
 STATION_RATE_HZ = 50.0
 """At which ground stations read and send."""
+
+
+class ObstacleHost(Protocol):
+    """Where obstacles come into the world."""
+
+    def check_obstacle(self, obstacle: Obstacle) -> None:
+        """Refuse one that could not be added; raises UserError."""
+
+    def add_obstacle(self, obstacle: Obstacle, stamp_ns: int) -> None:
+        """Add one at a simulated time [ns]; raises UserError."""
 
 
 class EventEngine:
@@ -31,6 +47,10 @@ class EventEngine:
         As read by `plan`.
     vehicles : sequence of SimulatedVehicle
         Of the simulation.
+    obstacles : ObstacleHost
+        The simulation itself.
+    sinks : SinkGroup
+        Where `topics.EVENTS` is published.
 
     Attributes
     ----------
@@ -49,9 +69,14 @@ class EventEngine:
         vehicles: Sequence[SimulatedVehicle],
         queries: WorldQueries,
         plane: LocalTangentPlane,
+        *,
+        obstacles: ObstacleHost,
+        sinks: SinkGroup,
     ) -> None:
         self._events, self._vehicles = tuple(events), tuple(vehicles)
         self._queries, self._plane = queries, plane
+        self._obstacles, self._sinks = obstacles, sinks
+        sinks.add([topics.EVENTS])
         for event in self._events:
             self._check(event)
         self._stations: dict[int, GroundStation] = {}
@@ -62,8 +87,8 @@ class EventEngine:
         """Begin again, as after a reset: no event has happened."""
         self.close()
         self.instants_s: dict[str, float | None] = {event.name: None for event in self._events}
-        self._signals = [FlightSignals(vehicle, self._queries) for vehicle in self._vehicles]
-        self._history = SignalHistory(self._signals[0])
+        self._signals = FleetSignals(self._vehicles, self._queries)
+        self._history = SignalHistory(self._signals, [each.name for each in self._vehicles])
         self._look_due = Schedule(SAMPLE_RATE_HZ, stamp_ns - 1)
         self._station_due = Schedule(STATION_RATE_HZ, stamp_ns - 1)
         self._start_ns = stamp_ns
@@ -89,14 +114,20 @@ class EventEngine:
         if event.vehicle and event.vehicle not in names:
             known = ", ".join(filter(None, names)) or "a single one without a name"
             raise ParameterError(
-                f"events.{event.name}.vehicle: no '{event.vehicle}'; the vehicles are {known}"
+                f"{event.where}: vehicle: no '{event.vehicle}'; the vehicles are {known}"
             )
+        if isinstance(event.action, Obstacle):
+            try:
+                self._obstacles.check_obstacle(event.action)
+            except UserError as error:
+                raise ParameterError(f"{event.where}: {error}") from None
+            return
         for vehicle in self._concerned(event):
             if isinstance(event.action, Fault):
-                vehicle.faults.check(event.name, event.action)
+                vehicle.faults.check(event.where, event.action)
             elif event.action is not None and not vehicle.parameters.controller.is_mavlink:
                 raise ParameterError(
-                    f"events.{event.name}: an order needs an autopilot, and "
+                    f"{event.where}: an order needs an autopilot, and "
                     f"{vehicle.title} is flown by {vehicle.parameters.controller.kind}"
                 )
 
@@ -131,22 +162,24 @@ class EventEngine:
 
     def _look(self, stamp_ns: int) -> None:
         """Look at the conditions, and record the signals."""
-        for signals in self._signals:
-            signals.update(stamp_ns)
+        self._signals.update(stamp_ns)
         time_s = to_seconds(stamp_ns)
         for event, trigger, k in list(self._triggers.values()):
-            values = self._signals[k].values(trigger.formula.signals)
+            values = self._signals.values(trigger.formula.signals, k)
             if trigger.update(time_s, values):
                 del self._triggers[event.name]
                 self._happen(event, stamp_ns)
-        self._history.record()
+        self._history.record(time_s)
 
     def _happen(self, event: Event, stamp_ns: int) -> None:
         time_s = self.instants_s[event.name] = to_seconds(stamp_ns)
         for _, trigger, _ in self._triggers.values():
             trigger.event_happened(event.name, time_s)
+        self._publish(event, stamp_ns)
         action = event.action
-        if isinstance(action, Fault):
+        if isinstance(action, Obstacle):
+            self._add_obstacle(event.name, action, stamp_ns)
+        elif isinstance(action, Fault):
             timing = FaultTiming(
                 begin_ns=stamp_ns, ramp_s=event.ramp_s, duration_s=event.duration_s
             )
@@ -158,13 +191,29 @@ class EventEngine:
             station = self._stations[self._index(event.vehicle)]
             station.give_order(event.name, action, stamp_ns)
 
+    def _add_obstacle(self, name: str, obstacle: Obstacle, stamp_ns: int) -> None:
+        try:
+            self._obstacles.add_obstacle(obstacle, stamp_ns)
+        except UserError as error:  # a client of the simulation may have added one of this name
+            self._past_refusals.append(f"{name}: {error}")
+
+    def _publish(self, event: Event, stamp_ns: int) -> None:
+        if self._sinks.is_empty:
+            return
+        values = {name: str(value) for name, value in to_mapping(event.action or {}).items()}
+        if isinstance(event.action, Fault):
+            values |= {"ramp_s": str(event.ramp_s), "duration_s": str(event.duration_s)}
+        if event.vehicle:
+            values["vehicle"] = event.vehicle
+        message = diagnostics_message(stamp_ns, [(event.name, 0, event.do, values)])
+        self._sinks.publish_cdr(topics.EVENTS, stamp_ns, serialize(message))
+
     # -- afterwards ----------------------------------------------------------------------------
 
     def finish(self, stamp_ns: int) -> None:
         """Record the end of the flight, which lies between two samples."""
-        for signals in self._signals:
-            signals.update(stamp_ns)
-        self._history.record()
+        self._signals.update(stamp_ns)
+        self._history.record(to_seconds(stamp_ns))
 
     @property
     def refusals(self) -> list[str]:
@@ -173,7 +222,7 @@ class EventEngine:
         return [*self._past_refusals, *present]
 
     def trace(self) -> Trace:
-        """Return the recorded signals of the first vehicle, with the instants of all events."""
+        """Return the recorded signals of all vehicles, with the instants of all events."""
         return self._history.trace(self.instants_s)
 
     def close(self) -> None:

@@ -86,9 +86,7 @@ class PacedRobot:
 
 
 def robot_in_world(
-    parameters: GroundRobotParameters,
-    world_spec: str,
-    start: tuple[float, float, float] | None,
+    parameters: GroundRobotParameters, world_spec: str, start: tuple[float, float, float] | None
 ) -> GroundSimulation[LidarTurn | RadarScan]:
     """Return a robot at x, y [m], heading [deg], or at the start point of its world.
 

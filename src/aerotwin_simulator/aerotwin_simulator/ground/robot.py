@@ -17,18 +17,10 @@ from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import RadarScan, load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
-from aerotwin_simulator.ground.sensing import (
-    LidarSensing,
-    LidarTurn,
-    RadarSensing,
-    TurningSensor,
-)
+from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, RadarSensing, TurningSensor
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.mounting import extra_transforms
-from aerotwin_simulator.parameters import (
-    LidarSettings,
-    RadarSettings,
-)
+from aerotwin_simulator.parameters import LidarSettings, RadarSettings
 from aerotwin_simulator.robot_description import ground_robot_description
 from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, mounting_of

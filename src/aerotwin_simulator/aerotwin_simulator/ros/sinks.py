@@ -94,10 +94,7 @@ class ForeignTopics:
     """
 
     def __init__(
-        self,
-        node: ConfiguredNode,
-        topics: Iterable[Topic],
-        receive: Callable[[Topic, bytes], None],
+        self, node: ConfiguredNode, topics: Iterable[Topic], receive: Callable[[Topic, bytes], None]
     ) -> None:
         self.n_lost: dict[str, int] = {}
         for topic in topics:
