@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from aerotwin_core.metric import Metric, MetricSet
+
 
 def numeric(document, context):
     rng = np.random.default_rng([context.seed, context.repeat])
@@ -105,3 +107,51 @@ def places(document, context):
 def writes_a_megabyte(document, context):
     (context.folder / "large").write_bytes(bytes(1 << 20))
     return {"metrics": {}, "is_success": True, "outcome": "written"}
+
+
+METRICS = MetricSet(
+    title="stub",
+    structure={},
+    metrics=(
+        Metric("error_m", "error", "error", unit="m", better="lower"),
+        Metric("score", "score", "score", better="higher"),
+    ),
+)
+
+
+def flown(document, context):
+    """Return errors that grow with the wind; the seed's part is that of every document."""
+    rng = np.random.default_rng(context.seed)
+    error_m = document["bias_m"] + 0.1 * document["wind_m_s"] + 0.2 * rng.random()
+    return {
+        "metrics": {
+            "error_m": error_m,
+            "score": 1.0 / error_m,
+            "path_m": 100.0 + 0.0 * error_m,
+            "is_repeatable": True,
+        },
+        "is_success": error_m < 10.0,
+        "outcome": "landed",
+    }
+
+
+def beyond_an_edge(document, context):
+    """Break beyond a curve around the origin; every second seed is harder by a tenth."""
+    x, y = document["x"], document.get("y", 0.0)
+    edge = 1.0 if context.seed % 2 == 0 else 0.9
+    margin = edge - (x / 2.0) ** 2 - (y / 3.0) ** 2
+    (context.folder / "flight.html").write_text("a report")
+    return {
+        "metrics": {"expect.0.is_met": margin >= 0.0, "expect.0.robustness": margin, "x": x},
+        "is_success": margin >= 0.0,
+        "outcome": "inside" if margin >= 0.0 else "outside",
+    }
+
+
+def changes_with_the_file(document, context):
+    """Return what a file beside the software says, as a version that is not known would."""
+    return {
+        "metrics": {"value": float(Path(document["file"]).read_text())},
+        "is_success": True,
+        "outcome": "read",
+    }

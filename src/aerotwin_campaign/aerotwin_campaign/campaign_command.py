@@ -15,7 +15,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.output_lock import locked_output
 
 if TYPE_CHECKING:  # the help does not wait for NumPy
+    from aerotwin_campaign.campaign_file import Campaign
     from aerotwin_campaign.campaign_run import CampaignRun, Engine
+    from aerotwin_campaign.store import Store
 
 EXIT_NOT_MADE = 1
 _STORES = "runs/campaigns"
@@ -23,7 +25,7 @@ _LOCAL = "local"
 _MOST_WORKERS = 1024
 
 
-def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+def add_file_arguments(parser: argparse.ArgumentParser, json_text: str = "counts as JSON") -> None:
     """Declare the campaign, its store and the JSON."""
     parser.add_argument("file", metavar="FILE", type=Path, help="campaign, YAML")
     parser.add_argument(
@@ -31,7 +33,7 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help=f"folder or URL of the results, as s3://bucket/wind (default: {_STORES}/NAME)",
     )
-    parser.add_argument("--json", metavar="FILE", help='counts as JSON; "-" = standard output')
+    parser.add_argument("--json", metavar="FILE", help=f'{json_text}; "-" = standard output')
 
 
 def show_status(args: argparse.Namespace) -> int:
@@ -77,14 +79,20 @@ def run_campaign(args: argparse.Namespace) -> int:
     return found.exit_code()
 
 
-def _campaign_run(args: argparse.Namespace) -> "CampaignRun":
+def campaign_and_store(args: argparse.Namespace) -> "tuple[Campaign, Store]":
+    """Return the campaign of the file, and its store."""
     from aerotwin_campaign.campaign_file import load_campaign
-    from aerotwin_campaign.campaign_run import CampaignRun
     from aerotwin_campaign.store import Store
 
     campaign = load_campaign(args.file)
     url = args.store or f"{_STORES}/{campaign.parameters.name}"
-    return CampaignRun(campaign, Store(url if "://" in url else str(Path(url).absolute())))
+    return campaign, Store(url if "://" in url else str(Path(url).absolute()))
+
+
+def _campaign_run(args: argparse.Namespace) -> "CampaignRun":
+    from aerotwin_campaign.campaign_run import CampaignRun
+
+    return CampaignRun(*campaign_and_store(args))
 
 
 def _engine(args: argparse.Namespace, found: "CampaignRun") -> "Engine":

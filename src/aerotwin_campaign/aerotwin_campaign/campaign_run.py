@@ -10,14 +10,15 @@ from typing import Any
 
 from aerotwin_campaign.campaign_file import Campaign
 from aerotwin_campaign.execution import RunOptions
-from aerotwin_campaign.function import versions_of
+from aerotwin_campaign.function import declared_metrics, versions_of
 from aerotwin_campaign.results_table import ResultsTable
-from aerotwin_campaign.spec import RunSpec, short_id
+from aerotwin_campaign.spec import RunSpec, is_run_id, short_id
 from aerotwin_campaign.specifications import Specifications
 from aerotwin_campaign.store import TABLE, Store
 from aerotwin_campaign.worker import RunReport
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import exit_code_of_gates
+from aerotwin_core.metric import Metric
 
 MOST_FAILURES = 3
 """Runs in a row that cannot be made: the campaign is given up."""
@@ -83,7 +84,7 @@ class CampaignRun:
 
         `on_run` is called for each specification.
         """
-        finished = {bytes.fromhex(each) for each in self.store.ids() if _is_id(each)}
+        finished = {bytes.fromhex(each) for each in self.store.ids() if is_run_id(each)}
         self._index.clear()
         found: list[str] = []
         for index, spec in enumerate(self.specs):
@@ -127,8 +128,11 @@ class CampaignRun:
 
     def write_table(self) -> None:
         """Write the table of all results that are there; raises `UserError`."""
+        declared: dict[str, Metric] = {}
+        with suppress(UserError):  # what is installed for the workers may be enough
+            declared = declared_metrics(self.campaign.run)
         try:
-            self.store.write_file(TABLE, self.table.parquet())
+            self.store.write_file(TABLE, self.table.parquet(declared))
         except OSError as error:
             raise UserError(
                 f"{self.store.url}/{TABLE}: cannot be written ({error.strerror or error}); free "
@@ -166,7 +170,3 @@ def not_made_text(progress: CampaignProgress) -> str:
     (run_id, why), *others = progress.not_made.items()
     more = f" (and {len(others)} more runs)" if others else ""
     return f"run {short_id(run_id)} could not be made: {why}{more}"
-
-
-def _is_id(name: str) -> bool:
-    return len(name) == 64 and all(c in "0123456789abcdef" for c in name)

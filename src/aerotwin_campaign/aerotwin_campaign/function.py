@@ -5,6 +5,7 @@
 import hashlib
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 
 from aerotwin_campaign.place import WorkerPlace
 from aerotwin_core.errors import UserError
+from aerotwin_core.metric import Metric, MetricSet
 from aerotwin_core.run_folder import OURS, packages_digest, software_versions
 
 _DIGITS = 16
@@ -56,6 +58,16 @@ def load_function(name: str) -> RunFunction:
     if not callable(found):
         raise UserError(f"run: {name} is no function")
     return found  # type: ignore[no-any-return]
+
+
+def declared_metrics(name: str) -> dict[str, Metric]:
+    """Return what a function's module declares of its metrics, `METRICS`, by their names.
+
+    Raises `UserError` if the module cannot be imported.
+    """
+    load_function(name)
+    found = getattr(sys.modules[name.partition(":")[0]], "METRICS", None)
+    return {each.path: each for each in found.metrics} if isinstance(found, MetricSet) else {}
 
 
 @cache

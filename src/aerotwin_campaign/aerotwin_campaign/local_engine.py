@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from typing import Any
 
 from aerotwin_campaign.execution import RunOptions
 from aerotwin_campaign.place import claimed_place
@@ -17,11 +18,19 @@ from aerotwin_core.stop_request import Stopped
 _WAITING = 64
 """Reports that may wait for the consumer before workers wait for it."""
 _POLL_S = 0.2
+_IDLE_S = 0.05
+"""Until a worker asks again for a run."""
+_NO_MORE: Any = object()
 _END_S = 1.0
 
 
 def run_locally(
-    specs: Iterable[RunSpec], store: Store, options: RunOptions, *, run: str, n_workers: int
+    specs: Iterable[RunSpec | None],
+    store: Store,
+    options: RunOptions,
+    *,
+    run: str,
+    n_workers: int,
 ) -> Iterator[RunReport]:
     """Make runs and yield a report of each, in the order in which they end.
 
@@ -31,7 +40,7 @@ def run_locally(
     Parameters
     ----------
     specs : iterable of RunSpec
-        Asked for one by one, when a worker is free.
+        Asked for one by one, when a worker is free; None if there is none yet.
     store : Store
     options : RunOptions
     run : str
@@ -76,7 +85,7 @@ class _Pool:
     """What the threads of the workers share."""
 
     def __init__(
-        self, specs: Iterable[RunSpec], store: Store, options: RunOptions, run: str
+        self, specs: Iterable[RunSpec | None], store: Store, options: RunOptions, run: str
     ) -> None:
         self._store, self._options, self._run = store, options, run
         self._specs = iter(specs)
@@ -93,10 +102,13 @@ class _Pool:
                 try:
                     while not self.guard.is_stopping.is_set():
                         with self._lock:
-                            spec = next(self._specs, None)
-                        if spec is None:
+                            found = next(self._specs, _NO_MORE)
+                        if found is _NO_MORE:
                             break
-                        self._put(worker.make(spec))
+                        if found is None:
+                            self.guard.is_stopping.wait(_IDLE_S)
+                        else:
+                            self._put(worker.make(found))
                 finally:
                     worker.close()
         except Stopped:

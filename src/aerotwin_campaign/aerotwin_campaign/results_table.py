@@ -3,18 +3,21 @@
 """The results of a campaign as one table: a row for each run, in the order of the runs.
 
 Columns: `run_id`, `axes.<path>` of each axis, `seed`, `repeat`, `is_success`, `outcome`,
-`metrics.<name>`, `cost.wall_s`, `cost.cpu_s`. A column with values of several kinds is text.
+`metrics.<name>`, `cost.wall_s`, `cost.cpu_s`. A column with values of several kinds is text. Unit
+and direction of a declared metric are in the metadata of its column: `unit`, `better`.
 """
 
 import io
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aerotwin_campaign.spec import RunSpec
 from aerotwin_campaign.store import StoredRun
+from aerotwin_core.metric import Metric
 
 if TYPE_CHECKING:
     import pyarrow
@@ -63,16 +66,16 @@ class ResultsTable:
             **{f"{COSTS}{name}": run.cost.get(name) for name in _COSTS},
         }
 
-    def parquet(self) -> bytes:
-        """Return the table as a Parquet file."""
+    def parquet(self, declared: Mapping[str, Metric] = MappingProxyType({})) -> bytes:
+        """Return the table as a Parquet file; `declared` is what is known of metrics, by name."""
         from pyarrow import parquet
 
         file = io.BytesIO()
-        parquet.write_table(self.table(), file, compression="zstd")
+        parquet.write_table(self.table(declared), file, compression="zstd")
         return file.getvalue()
 
-    def table(self) -> "pyarrow.Table":
-        """Return the table."""
+    def table(self, declared: Mapping[str, Metric] = MappingProxyType({})) -> "pyarrow.Table":
+        """Return the table, with what is declared in its schema."""
         import pyarrow
 
         rows = [self._rows[index] for index in sorted(self._rows)]
@@ -81,9 +84,12 @@ class ResultsTable:
         metrics = {name for row in rows for name in row if name.startswith(METRICS)}
         metrics |= {f"{METRICS}{name}" for name in self._measure}
         names = [*first, *sorted(metrics), *(f"{COSTS}{name}" for name in _COSTS)]
-        return pyarrow.table(
-            {name: _column(name, [row.get(name) for row in rows]) for name in names}
-        )
+        columns = [_column(name, [row.get(name) for row in rows]) for name in names]
+        fields = [
+            pyarrow.field(name, column.type, metadata=_metadata(name, declared))
+            for name, column in zip(names, columns)
+        ]
+        return pyarrow.table(columns, pyarrow.schema(fields))
 
     def unknown_metrics(self) -> list[str]:
         """Return the metrics to be measured that no run has."""
@@ -115,6 +121,11 @@ class ResultsTable:
             if all(isinstance(value, bool | int | float) for value in values):
                 found[name.removeprefix(METRICS)] = _statistics(values)
         return found
+
+
+def _metadata(name: str, declared: Mapping[str, Metric]) -> dict[str, str] | None:
+    metric = declared.get(name.removeprefix(METRICS)) if name.startswith(METRICS) else None
+    return None if metric is None else {"unit": metric.unit, "better": metric.better}
 
 
 def _statistics(values: Sequence[float]) -> dict[str, float | None]:

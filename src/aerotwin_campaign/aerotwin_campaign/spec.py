@@ -66,8 +66,13 @@ def canonical_json(value: Any) -> str:
 
 
 def spec_of_json(text: str) -> RunSpec:
-    """Return the specification of its canonical JSON."""
+    """Return the specification of its canonical JSON; raises `ValueError` or `TypeError`."""
     return RunSpec(**json.loads(text))
+
+
+def is_run_id(name: str) -> bool:
+    """Return whether a text is the id of a run."""
+    return len(name) == 64 and all(c in "0123456789abcdef" for c in name)
 
 
 def short_id(run_id: str) -> str:

@@ -24,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aerotwin_campaign.spec import RunSpec
 from aerotwin_core.documents import DocumentError, parse_json
 from aerotwin_core.errors import UserError
 
@@ -168,6 +169,23 @@ class Store:
             return
         with ThreadPoolExecutor(_READERS) as pool:
             yield from pool.map(self.read, ids)
+
+    def read_spec(self, run_id: str) -> RunSpec:
+        """Return the specification of a complete run.
+
+        Raises `FileNotFoundError` if there is none, `UserError` if it is damaged.
+        """
+        found = self._read_json(f"{self.path_of(run_id)}/{SPEC}")
+        try:
+            spec = RunSpec(**found)
+            is_own = spec.id == run_id and isinstance(spec.document, dict)
+        except (TypeError, ValueError):
+            is_own = False
+        if not is_own:
+            raise UserError(
+                f"{self.shown(run_id)}/{SPEC}: is damaged; remove its folder, and resume"
+            )
+        return spec
 
     def read_file(self, name: str) -> bytes:
         """Return the content of a file below the store; raises `OSError`."""

@@ -38,6 +38,10 @@ class Condition:
     def __str__(self) -> str:
         return f"{self.name} {self.operator} {self.limit:g}"
 
+    def holds(self, value: float) -> bool:
+        """Return whether it holds for a value."""
+        return bool(_OPERATORS[self.operator](value, self.limit))
+
 
 def parse_condition(text: str) -> Condition:
     """Return the condition of a text such as ``ape_rmse_m > 0.1``.
@@ -106,7 +110,7 @@ def exit_code_of_gates(
         value = _value_of(condition, numbers, aliases)
         if value is None:
             sys.stderr.write(f"--fail-if: {whose}{condition}: was not judged\n")
-        elif _OPERATORS[condition.operator](value, condition.limit):
+        elif condition.holds(value):
             sys.stderr.write(f"--fail-if: {whose}{condition}: it is {value:.6g}\n")
         else:
             continue
