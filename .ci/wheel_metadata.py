@@ -41,8 +41,8 @@ DISTRIBUTIONS = {
 }
 # Extras of the package `aerotwin`, which has no code: what each brings.
 EXTRAS = {
-    "campaign": ["aerotwin_campaign"],
     "evaluate": ["aerotwin_run_evaluation", "aerotwin_trajectory_evaluation"],
+    "campaign": ["aerotwin_campaign"],
     "evo": ["aerotwin_trajectory_evaluation[evo]"],
     "maps": [
         "aerotwin_comparison",
