@@ -63,6 +63,7 @@ WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 ROUTES = sorted(CONFIG.glob("routes/*.yaml"))
 SLAMS = sorted(CONFIG.glob("slams/*.yaml"))
 SCENARIOS = sorted(CONFIG.glob("scenarios/*.yaml"))  # loaded by test_scenario_files.py
+CAMPAIGNS = sorted(CONFIG.glob("campaigns/*.yaml"))
 
 
 def parameters_of_node(path: Path) -> dict:
@@ -82,6 +83,7 @@ def test_every_file_is_loaded_by_one_of_these_tests():
         *ROUTES,
         *SLAMS,
         *SCENARIOS,
+        *CAMPAIGNS,
         *WAYPOINTS,
         *VEHICLES,
     }
@@ -145,6 +147,15 @@ def test_the_description_of_a_slam_is_one(path):
     from aerotwin_slam_runs.description import load_description
 
     assert load_description(path).command
+
+
+@pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: path.name)
+def test_a_campaign_is_one_that_flies(path):
+    from aerotwin_campaign import Specifications, load_campaign
+
+    found = load_campaign(path)
+    assert found.parameters.name == path.stem
+    assert len(Specifications(found, {})) == found.n_runs > 1
 
 
 @pytest.mark.parametrize("path", MISSIONS, ids=lambda path: path.name)

@@ -29,6 +29,7 @@ BENCHMARKS = {
     "coarse": "coarse:coarse_alignment",
     "teach_repeat": "teach_repeat:teach_repeat_speed",
     "dense": "dense:dense_localisation",
+    "campaigns": "campaigns:campaign_speed",
     "maps": "map_metrics:map_metrics",
     "trajectories": "trajectories:trajectory_scores",
 }

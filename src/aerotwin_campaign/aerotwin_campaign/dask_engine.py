@@ -127,13 +127,18 @@ def _client(scheduler: str | None, n_workers: int) -> Iterator["Client"]:
             raise UserError(
                 f"--scheduler {scheduler}: does not answer ({error}); start it by: dask scheduler"
             ) from None
+        except TypeError as error:  # tls:// without certificates
+            raise UserError(
+                f"--scheduler {scheduler}: {error}; name certificates in ~/.config/dask/tls.yaml"
+            ) from None
         yield stack.enter_context(client)
 
 
 def _connection_text(client: "Client") -> str:
     n_workers, link = len(_workers(client)), client.dashboard_link
-    if client.scheduler is not None and client.scheduler.address.startswith("inproc:"):
-        port = client.scheduler_info(-1)["services"].get("dashboard")
+    state = client.scheduler_info(-1)
+    if str(state["address"]).startswith("inproc:"):  # it has no host
+        port = state["services"].get("dashboard")
         link = f"http://{_LOOPBACK}:{port}/status"
     text = f"cluster: workers {n_workers}, threads {_n_threads(client)}"
     if not n_workers:

@@ -177,6 +177,16 @@ def test_a_web_server_without_a_dashboard_is_not_named(cluster_of, tmp_path):
     assert line.startswith("cluster: workers ") and "dashboard" not in line
 
 
+def test_certificates_that_are_not_configured_are_said(tmp_path):
+    with pytest.raises(UserError, match=r"TLS expects .* name certificates in ~/.config/dask"):
+        carried_out(
+            campaign_of("no_op", base={"a": 1}),
+            tmp_path,
+            run_on_dask,
+            scheduler="tls://127.0.0.1:9",
+        )
+
+
 def test_a_scheduler_that_is_not_there_is_said(tmp_path):
     with pytest.raises(UserError, match=r"--scheduler tcp://127.0.0.1:9: does not answer"):
         carried_out(
