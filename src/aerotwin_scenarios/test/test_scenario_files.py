@@ -12,7 +12,7 @@ import yaml
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_scenarios.flights import printing
-from aerotwin_scenarios.flights.fly import fly_scenario
+from aerotwin_scenarios.flights.fly import ScenarioResult, fly_scenario
 from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS, flight_metrics
 from aerotwin_scenarios.flights.scenario import load_scenario, read_scenario
 from aerotwin_scenarios.flights.shipped import find_scenario, shipped_scenarios
@@ -130,6 +130,16 @@ def test_the_numbers_of_a_flight_are_those_of_its_signals():
     assert found["landing_offset_m"] == pytest.approx(20.0)
     assert found["battery_used_percent"] == pytest.approx(25.0)
     assert (found["has_landed"], found["has_crashed"]) == (1.0, 0.0)
+
+
+def test_a_flight_that_left_the_world_can_be_written():
+    """There is no ground below it: its height is infinite."""
+    result = ScenarioResult(
+        outcome="it left", verdicts=(), metrics={"max_height_m": math.inf, "path_m": 3.0},
+        instants_s={}, refusals=(), is_repeatable=True, trace=made_up_trace(),
+    )  # fmt: skip
+    assert result.plain()["metrics"] == {"max_height_m": None, "path_m": 3.0}
+    json.dumps(result.plain(), allow_nan=False)
 
 
 @pytest.mark.xdist_group("scenario-flights")

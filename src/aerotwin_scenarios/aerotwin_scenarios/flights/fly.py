@@ -61,7 +61,7 @@ class ScenarioResult:
         return all(verdict.is_met for _, verdict in self.verdicts) and not self.refusals
 
     def plain(self) -> dict[str, Any]:
-        """Return it for JSON; a robustness that is not finite is None."""
+        """Return it for JSON; a robustness or metric that is not finite is None."""
         return {
             "outcome": self.outcome,
             "is_success": self.is_success,
@@ -69,7 +69,7 @@ class ScenarioResult:
             "expectations": [_plain_verdict(*each) for each in self.verdicts],
             "events": dict(self.instants_s),
             "refusals": list(self.refusals),
-            "metrics": dict(self.metrics),
+            "metrics": {name: _finite(value) for name, value in self.metrics.items()},
         }
 
 
@@ -158,12 +158,15 @@ def _world(name: str) -> World:
     return world
 
 
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _plain_verdict(text: str, verdict: Verdict) -> dict[str, Any]:
-    robustness = verdict.robustness if math.isfinite(verdict.robustness) else None
     return {
         "text": text,
         "is_met": verdict.is_met,
-        "robustness": robustness,
+        "robustness": _finite(verdict.robustness),
         "unit": verdict.unit,
         "at_s": verdict.at_s,
         "time_margin_s": verdict.time_margin_s,
