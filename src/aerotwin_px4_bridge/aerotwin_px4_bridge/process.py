@@ -206,6 +206,18 @@ RC_PARAMETERS = {
 }
 """PX4 parameters to fly by the channels of `pack_rc_channels`."""
 
+COMPANION_PARAMETERS = {
+    "COM_OF_LOSS_T": 1.0,
+    "COM_OBC_LOSS_T": 5.0,
+    "COM_OBL_RC_ACT": 5,  # hold
+    "COM_POSCTL_NAVL": 1,  # land, or descend
+}
+"""PX4 parameters to be flown by a companion in simulated time, with no remote control at hand.
+
+PX4's rcS stretches the first two by PX4_SIM_SPEED_FACTOR, for companions in wall time; these are
+their defaults. By default the other two fall back to modes that need sticks (`Failsafe::
+checkModeFallback`, v1.14): POSITION without set-points, ALTITUDE without a position."""
+
 
 def _beside_python(program: str) -> str:
     """Return the program installed with this interpreter, or its bare name for PATH."""

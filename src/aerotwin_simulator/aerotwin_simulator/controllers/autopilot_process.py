@@ -16,6 +16,7 @@ from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_multirotor_dynamics import Airframe, at_altitude, hover_command
 from aerotwin_px4_bridge import AutopilotProcess, embedded_process, hil_port, px4_process
 from aerotwin_px4_bridge.process import (
+    COMPANION_PARAMETERS,
     OPTICAL_FLOW_PARAMETERS,
     RC_PARAMETERS,
     external_vision_parameters,
@@ -25,7 +26,7 @@ from aerotwin_px4_bridge.px4_files import read_px4_parameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
 from aerotwin_simulator.loop_cpu import loop_cpu
-from aerotwin_simulator.parameters import NO_GNSS, NO_PRESET, SimulatorParameters
+from aerotwin_simulator.parameters import NO_FILE, NO_GNSS, NO_PRESET, SimulatorParameters
 
 _OUTSIDE_LINKS = ("ground", "offboard")
 """Links that PX4 opens for outside clients when no mission flies it."""
@@ -121,6 +122,8 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         chosen |= OPTICAL_FLOW_PARAMETERS
     if parameters.rc != "none":
         chosen |= RC_PARAMETERS
+    elif parameters.mission.file != NO_FILE:
+        chosen |= COMPANION_PARAMETERS
     chosen |= read_px4_parameters(parameters.px4.parameters)
     return px4_process(
         parameters.px4.dir,
