@@ -10,7 +10,11 @@ cameras unless the file says so. The exit code is 0 if all expectations are met,
 
   aerotwin scenario run gnss_loss
   aerotwin scenario run my_scenario.yaml --seeds 1000 1001 1002
-  aerotwin scenario run gnss_loss -p controller.kind=px4 -p wind.east_m_s=6
+  aerotwin scenario run gnss_loss -p wind.east_m_s=6
+  aerotwin scenario run all --autopilot embedded px4
+
+Several autopilots fly the same files, and a table sets them side by side. A real PX4 is looked for
+as for any flight (px4.dir, PX4_DIR); its log lies in the folder of its run.
 """
 
 import argparse
@@ -19,11 +23,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+KIND = "controller.kind"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add = parser.add_argument
-    add("scenarios", nargs="+", metavar="SCENARIO", help="name, or path of a YAML file")
+    add("scenarios", nargs="+", metavar="SCENARIO", help="name, path of a YAML file, or all")
+    add(
+        "--autopilot", nargs="+", metavar="KIND",
+        help="embedded, px4 or both, in place of the file's controller.kind",
+    )  # fmt: skip
     add("--seeds", type=int, nargs="+", metavar="SEED", help="in place of the file's seed")
     add(
         "-p", "--parameter", action="append", default=[], metavar="NAME=VALUE",
@@ -42,30 +52,46 @@ def run(args: argparse.Namespace) -> int:
     import yaml
 
     from aerotwin_core.cli import progress, say, write_json
+    from aerotwin_core.errors import UserError
     from aerotwin_scenarios.flights.fly import fly_scenario
-    from aerotwin_scenarios.flights.printing import result_lines
+    from aerotwin_scenarios.flights.printing import result_lines, table_lines
     from aerotwin_scenarios.flights.scenario import load_scenario
-    from aerotwin_scenarios.flights.shipped import find_scenario
+    from aerotwin_scenarios.flights.shipped import find_scenarios
+    from aerotwin_simulator.parameters import MAVLINK
 
+    for kind in args.autopilot or ():
+        if kind not in MAVLINK:
+            raise UserError(f"--autopilot: expected {' or '.join(MAVLINK)}, found '{kind}'")
     changes = dict(_assignment(text) for text in args.parameter)
+    if args.autopilot and KIND in changes:
+        raise UserError(f"--autopilot: stands beside -p {KIND}; leave out one")
     changes = {name: yaml.safe_load(value) for name, value in changes.items()}
-    scenarios = [load_scenario(find_scenario(name)) for name in args.scenarios]
+    kinds: list[dict[str, Any]] = [{KIND: kind} for kind in dict.fromkeys(args.autopilot or ())]
+    flights = [
+        (scenario, scenario.with_values({**changes, **kind, "seed": seed}))
+        for scenario in map(load_scenario, find_scenarios(args.scenarios))
+        for seed in args.seeds or [scenario.parameters.seed]
+        for kind in kinds or [{}]
+    ]
     found: list[dict[str, Any]] = []
     is_quiet = args.json == "-"
-    flights = [(each, seed) for each in scenarios for seed in args.seeds or [each.parameters.seed]]
     bar = progress(len(flights), "scenarios", unit="flight")
-    for scenario, seed in flights:
-        flown = scenario.with_values({**changes, "seed": seed})
-        with _folder(args.out, f"{scenario.name}-{seed}") as folder:
+    for scenario, flown in flights:
+        seed, autopilot = flown.parameters.seed, flown.parameters.controller.kind
+        title = f"{scenario.name}-{autopilot}" if kinds else scenario.name
+        with _folder(args.out, f"{title}-{seed}") as folder:
             result = fly_scenario(flown, folder, port_shift=args.port_shift)
             write_json(str(folder / "result.json"), result.plain())
         bar.update()
-        found.append({"scenario": scenario.name, "seed": seed, **result.plain()})
-        for line in result_lines(scenario.name, seed, result) if not is_quiet else ():
+        row = {"scenario": scenario.name, "seed": seed, "autopilot": autopilot}
+        found.append({**row, **result.plain()})
+        for line in result_lines(title, seed, result) if not is_quiet else ():
             say(line)
     bar.close()
     n_met = sum(row["is_success"] for row in found)
     if not is_quiet and len(found) > 1:
+        for line in table_lines(found) if len(kinds) > 1 else ():
+            say(line)
         say(f"{n_met} of {len(found)} flights were as expected")
     write_json(args.json, {"flights": found})
     return 0 if n_met == len(found) else 1

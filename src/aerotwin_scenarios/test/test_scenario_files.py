@@ -4,6 +4,7 @@
 
 import json
 import math
+import os
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from aerotwin_scenarios.flights import printing
 from aerotwin_scenarios.flights.fly import ScenarioResult, fly_scenario
 from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS, flight_metrics
 from aerotwin_scenarios.flights.scenario import load_scenario, read_scenario
-from aerotwin_scenarios.flights.shipped import find_scenario, shipped_scenarios
+from aerotwin_scenarios.flights.shipped import find_scenario, find_scenarios, shipped_scenarios
 from aerotwin_simulator.signals import SIGNALS
 from aerotwin_temporal_logic import Trace
 
@@ -179,6 +180,53 @@ class TestFlights:
         assert found[0]["expectations"][2]["robustness"] < -1.0
         assert len(list(out.glob("*/result.json"))) == 2
 
+    def test_the_named_autopilot_flies_in_place_of_the_files(self, tmp_path, capsys):
+        path, out = tmp_path / "mine.yaml", tmp_path / "runs"
+        path.write_text(SHORT + "controller: {kind: px4}\n")
+        tokens = ["scenario", "run", str(path), "--autopilot", "embedded", "--json", "-"]
+        assert main([*tokens, "--port-shift", str(SHIFT), "-o", str(out)]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["flights"]
+        assert (row["autopilot"], row["is_success"]) == ("embedded", True)
+        (result,) = out.glob("*/result.json")
+        assert "mine-embedded-0" in result.parent.name
+
+
+def test_a_table_sets_autopilots_side_by_side():
+    def row(autopilot, *robustness, **values):
+        expected = [
+            {"is_met": r is None or r > 0, "robustness": r, "unit": "m"} for r in robustness
+        ]
+        row = {"scenario": "gust", "seed": 3, "autopilot": autopilot, "expectations": expected}
+        return row | {"is_success": all(e["is_met"] for e in expected)} | values
+
+    both = [row("embedded", 2.0, 0.51, None), row("px4", 0.2, -1.5, -0.5)]
+    head, line = printing.table_lines(both)
+    assert head.split() == ["scenario", "embedded", "px4"]
+    assert line.split("  ")[0] == "gust, seed 3"
+    assert "met 0.51 m" in line and line.endswith("MISSED -1.5 m")
+    assert head.index("px4") == line.index("MISSED")
+    refused = row("px4", 1.0, is_success=False)
+    assert list(printing.table_lines([refused]))[1].endswith("ORDER NOT FOLLOWED")
+    (_, alone) = printing.table_lines([row("embedded", None)])
+    assert alone.endswith("  met")
+
+
+def test_all_stands_for_the_shipped_scenarios():
+    assert list(find_scenarios(["all"])) == list(SHIPPED.values())
+    assert [path.stem for path in find_scenarios(["gust", "nominal"])] == ["gust", "nominal"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--autopilot", "px5"], "--autopilot: expected embedded or px4, found 'px5'"),
+        (["--autopilot", "px4", "-p", "controller.kind=ros2"], "leave out one"),
+    ],
+)
+def test_a_wrong_autopilot_is_refused_before_anything_is_flown(options, words, capsys):
+    assert main(["scenario", "run", "nominal", *options]) != 0
+    assert words in capsys.readouterr().err
+
 
 def test_a_scenario_that_is_not_there_is_named_with_those_that_are(capsys):
     assert main(["scenario", "run", "gnss_los"]) != 0
@@ -207,3 +255,19 @@ def test_a_verdict_is_printed_with_what_it_means(tmp_path):
     assert text(is_met=False, robustness=-1.5, unit="m") == "1.5 m short (why)"
     assert text(is_met=True, robustness=0.25) == "0.25 to spare (why)"
     assert text(is_met=False, robustness=-math.inf) == "why"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    "PX4_DIR" not in os.environ,
+    reason="real PX4 not present: set PX4_DIR to a built PX4-Autopilot",
+)
+@pytest.mark.xdist_group("scenario-flights")
+@pytest.mark.parametrize(
+    "name", ["nominal", "companion_loss", "operator_return", "magnetometer_loss"]
+)
+def test_the_real_px4_meets_what_a_shipped_scenario_expects(name, tmp_path):
+    scenario = load_scenario(SHIPPED[name]).with_values({"controller.kind": "px4"})
+    result = fly_scenario(scenario, tmp_path, port_shift=SHIFT)
+    assert result.is_success, result.plain()
+    assert (tmp_path / f"px4_{SHIFT}" / "px4.log").is_file()

@@ -17,14 +17,13 @@ from aerotwin_core.run_folder import named_files
 from aerotwin_scenarios.flights.fly import fly_scenario
 from aerotwin_scenarios.flights.metrics import FLIGHT_METRICS
 from aerotwin_scenarios.flights.scenario import FlightScenario, load_scenario, read_scenario
-from aerotwin_scenarios.flights.shipped import find_scenario, shipped_scenarios
+from aerotwin_scenarios.flights.shipped import ALL, find_scenario, shipped_scenarios
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.parameters import MAX_INSTANCE
 from aerotwin_worlds import find_world
 
 METRICS = FLIGHT_METRICS
 """What the table of a campaign says of its metrics."""
-ALL = "all"
 NAME, FILES = "name", "files"
 """Keys of a document beside those of a scenario file: its name, and the SHA-256 of its files."""
 

@@ -4,8 +4,9 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
+from typing import Any
 
 from aerotwin_core.parameters import flat_parameters
 from aerotwin_faults import KINDS
@@ -42,6 +43,33 @@ def margin_text(verdict: Verdict) -> str:
     unit = f" {verdict.unit}" if verdict.unit else ""
     side = "to spare" if verdict.is_met else "short"
     return f"{abs(verdict.robustness):.3g}{unit} {side} ({verdict.reason})"
+
+
+def table_lines(flights: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a table of flights as `--json` has them: one line a scenario, one column an autopilot.
+
+    A cell says whether everything expected was met, and the smallest robustness of those
+    expectations that decide it: the missed ones if there are any.
+    """
+    autopilots = list(dict.fromkeys(row["autopilot"] for row in flights))
+    cells: dict[str, dict[str, str]] = {}
+    for row in flights:
+        name = f"{row['scenario']}, seed {row['seed']}"
+        cells.setdefault(name, {})[row["autopilot"]] = _cell(row)
+    width = max(len(name) for name in cells)
+    for name, cell in [("scenario", {kind: kind for kind in autopilots}), *cells.items()]:
+        columns = "".join(f"  {cell.get(kind, '-'):<24}" for kind in autopilots)
+        yield f"{name:<{width}}{columns}".rstrip()
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    missed = [each for each in row["expectations"] if not each["is_met"]]
+    asked = [each for each in missed or row["expectations"] if each["robustness"] is not None]
+    least = min(asked, key=lambda each: each["robustness"], default=None)
+    margin = "" if least is None else f" {least['robustness']:.3g} {least['unit']}".rstrip()
+    if row["is_success"]:
+        return f"met{margin}"
+    return f"MISSED{margin}" if missed else "ORDER NOT FOLLOWED"
 
 
 def shipped_lines() -> Iterator[str]:

@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenarios that come with aerotwin, in config/scenarios."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed, printable
+
+ALL = "all"
+"""Stands for all scenarios that come with aerotwin."""
 
 
 def scenarios_folder() -> Path:
@@ -37,3 +41,18 @@ def find_scenario(name: str) -> Path:
     raise UserError(
         f"no scenario '{printable(name, 100)}': neither a file nor one of {listed(known, 40)}"
     )
+
+
+def find_scenarios(names: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of scenarios: paths, names of shipped ones, or `all` of these.
+
+    Raises
+    ------
+    UserError
+        If there is no such scenario.
+    """
+    for name in names:
+        if name == ALL:
+            yield from shipped_scenarios().values()
+        else:
+            yield find_scenario(name)
