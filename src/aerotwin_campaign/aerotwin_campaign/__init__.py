@@ -12,12 +12,20 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_campaign.campaign_file import Campaign, load_campaign, make_campaign
+    from aerotwin_campaign.campaign_report import (
+        CampaignReport,
+        report_of_campaign,
+        report_of_store,
+    )
+    from aerotwin_campaign.campaign_results import ResultColumns
     from aerotwin_campaign.campaign_run import CampaignProgress, CampaignRun
     from aerotwin_campaign.dask_engine import run_on_dask
     from aerotwin_campaign.execution import MachineFailure, RunOptions
     from aerotwin_campaign.function import RunContext, versions_of
+    from aerotwin_campaign.junit import junit_xml
     from aerotwin_campaign.local_engine import run_locally
     from aerotwin_campaign.place import WorkerPlace
+    from aerotwin_campaign.sensitivity import Sensitivity, rank_correlation, variance_share
     from aerotwin_campaign.spec import RunSpec
     from aerotwin_campaign.specifications import Specifications
     from aerotwin_campaign.store import Store, StoredRun

@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aerotwin_core.cli import progress, say, write_json
+from aerotwin_core.cli import progress, say, write_json, write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.output_lock import locked_output
 
 if TYPE_CHECKING:  # the help does not wait for NumPy
     from aerotwin_campaign.campaign_file import Campaign
+    from aerotwin_campaign.campaign_report import CampaignReport
     from aerotwin_campaign.campaign_run import CampaignRun, Engine
     from aerotwin_campaign.store import Store
 
@@ -23,22 +24,36 @@ EXIT_NOT_MADE = 1
 _STORES = "runs/campaigns"
 _LOCAL = "local"
 _MOST_WORKERS = 1024
+_MOST_FOR_PAGE = 2000
+"""Runs of a campaign whose page is written whenever it ends."""
 
 
 def add_file_arguments(parser: argparse.ArgumentParser, json_text: str = "counts as JSON") -> None:
     """Declare the campaign, its store and the JSON."""
     parser.add_argument("file", metavar="FILE", type=Path, help="campaign, YAML")
+    add_store_argument(parser)
+    parser.add_argument("--json", metavar="FILE", help=f'{json_text}; "-" = standard output')
+
+
+def add_store_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the store."""
     parser.add_argument(
         "--store",
         metavar="PATH",
         help=f"folder or URL of the results, as s3://bucket/wind (default: {_STORES}/NAME)",
     )
-    parser.add_argument("--json", metavar="FILE", help=f'{json_text}; "-" = standard output')
+
+
+def add_junit_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the JUnit file."""
+    parser.add_argument(
+        "--junit", metavar="FILE", type=Path, help="runs as test cases, for build servers"
+    )
 
 
 def show_status(args: argparse.Namespace) -> int:
     """Print what the store has of a campaign."""
-    found = _campaign_run(args)
+    found = campaign_run_at(args.file, args.store)
     _read(found)
     _finish(args, found)
     return 0
@@ -50,7 +65,7 @@ def run_campaign(args: argparse.Namespace) -> int:
     from aerotwin_campaign.execution import MachineFailure
     from aerotwin_campaign.live_progress import LiveProgress
 
-    found = _campaign_run(args)
+    found = campaign_run_at(args.file, args.store)
     engine = _engine(args, found)
     with ExitStack() as stack:
         if found.store.local is not None:
@@ -71,7 +86,9 @@ def run_campaign(args: argparse.Namespace) -> int:
                 shown.close()
                 _finish(args, found)
                 raise
-    _finish(args, found)
+        # A store that went away would not take the page, and how the campaign ended be lost.
+        where = "" if ended else _write_reports(args, found)
+    _finish(args, found, where)
     if state.n_left:
         print(f"aerotwin campaign: {ended or not_made_text(state)}; what is done is stored; then: "
               f"aerotwin campaign resume {args.file}", file=sys.stderr)  # fmt: skip
@@ -81,18 +98,23 @@ def run_campaign(args: argparse.Namespace) -> int:
 
 def campaign_and_store(args: argparse.Namespace) -> "tuple[Campaign, Store]":
     """Return the campaign of the file, and its store."""
+    return _opened(args.file, args.store)
+
+
+def campaign_run_at(file: Path, store: str | None) -> "CampaignRun":
+    """Return the campaign of a file with a store, its own by default, which is not read yet."""
+    from aerotwin_campaign.campaign_run import CampaignRun
+
+    return CampaignRun(*_opened(file, store))
+
+
+def _opened(file: Path, store: str | None) -> "tuple[Campaign, Store]":
     from aerotwin_campaign.campaign_file import load_campaign
     from aerotwin_campaign.store import Store
 
-    campaign = load_campaign(args.file)
-    url = args.store or f"{_STORES}/{campaign.parameters.name}"
+    campaign = load_campaign(file)
+    url = store or f"{_STORES}/{campaign.parameters.name}"
     return campaign, Store(url if "://" in url else str(Path(url).absolute()))
-
-
-def _campaign_run(args: argparse.Namespace) -> "CampaignRun":
-    from aerotwin_campaign.campaign_run import CampaignRun
-
-    return CampaignRun(*campaign_and_store(args))
 
 
 def _engine(args: argparse.Namespace, found: "CampaignRun") -> "Engine":
@@ -139,7 +161,45 @@ def _write_campaign(args: argparse.Namespace, found: "CampaignRun") -> None:
         ) from None
 
 
-def _finish(args: argparse.Namespace, found: "CampaignRun") -> None:
+def write_page(report: "CampaignReport") -> tuple[str, dict[str, Any]]:
+    """Write the page of a report into its store; return where it is, and its document.
+
+    Raises `UserError` if it cannot be written.
+    """
+    from aerotwin_campaign.campaign_report import PAGE
+
+    page, document = report.page(report.store.local)
+    where = f"{report.store.url.rstrip('/')}/{PAGE}"
+    try:
+        report.store.write_file(PAGE, page.encode())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UserError(f"{where}: cannot be written ({reason}); name another file") from None
+    return where, document
+
+
+def write_junit(path: Path | None, report: "CampaignReport") -> None:
+    """Write the runs of a campaign as a JUnit file, if one is asked for."""
+    if path is None:
+        return
+    from aerotwin_campaign.junit import junit_xml
+
+    text = junit_xml(report.name, report.results, report.left, report.not_made)
+    write_text_atomically(path, text)
+
+
+def _write_reports(args: argparse.Namespace, found: "CampaignRun") -> str:
+    """Write the JUnit file, and the page if it takes no long; return where the page is."""
+    from aerotwin_campaign.campaign_report import report_of_campaign
+
+    report = report_of_campaign(found, str(args.file))
+    write_junit(args.junit, report)
+    if len(report.results) > _MOST_FOR_PAGE:
+        return f"is made by: aerotwin campaign report {args.file}"
+    return write_page(report)[0]
+
+
+def _finish(args: argparse.Namespace, found: "CampaignRun", report: str = "") -> None:
     """Print the counts and what is noteworthy."""
     state = found.progress
     payload = state.record() | {"store": found.store.url, "summary": found.table.summary()}
@@ -153,3 +213,5 @@ def _finish(args: argparse.Namespace, found: "CampaignRun") -> None:
         say(f"measure: no run has {', '.join(unknown)}")
     if state.n_done:
         say(f"results: {found.store.url}/results.parquet")
+    if report:
+        say(f"report: {report}")

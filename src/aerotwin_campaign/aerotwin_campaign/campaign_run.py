@@ -146,6 +146,12 @@ class CampaignRun:
         """
         return exit_code_of_gates(self.campaign.conditions, self.table.summary(), {})
 
+    def left(self) -> Iterator[tuple[RunSpec, dict[str, Any]]]:
+        """Yield the runs that are not in the store, with the values of their axes."""
+        for key, index in self._index.items():
+            if key not in self._done:
+                yield self.specs[index], self.specs.axis_values(index)
+
     def _missing(self) -> Iterator[RunSpec]:
         for key, index in self._index.items():
             if key not in self._done:

@@ -3,8 +3,8 @@
 """The results of a campaign as one table: a row for each run, in the order of the runs.
 
 Columns: `run_id`, `axes.<path>` of each axis, `seed`, `repeat`, `is_success`, `outcome`,
-`metrics.<name>`, `cost.wall_s`, `cost.cpu_s`. A column with values of several kinds is text. Unit
-and direction of a declared metric are in the metadata of its column: `unit`, `better`.
+`metrics.<name>`, `cost.wall_s`, `cost.cpu_s`, `cost.host`. A column with values of several kinds is
+text. Unit and direction of a declared metric are in the metadata of its column: `unit`, `better`.
 """
 
 import io
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 AXES, METRICS, COSTS = "axes.", "metrics.", "cost."
-_COSTS = ("wall_s", "cpu_s")
+_COSTS = ("wall_s", "cpu_s", "host")
 _PERCENT = 95.0
 
 
@@ -108,19 +108,7 @@ class ResultsTable:
         are numbers or truth values `n`, `min`, `max`, `mean`, `std` (of the sample; None for one
         value), `median` and `p95`, over the runs that have it.
         """
-        rows = list(self._rows.values())
-        n_failures = self.n_failures
-        found: dict[str, Any] = {
-            "n_runs": len(rows),
-            "n_failures": n_failures,
-            "success_share": 1.0 - n_failures / len(rows) if rows else None,
-        }
-        names = {name for row in rows for name in row if name.startswith(METRICS)}
-        for name in sorted(names):
-            values = [row[name] for row in rows if row.get(name) is not None]
-            if all(isinstance(value, bool | int | float) for value in values):
-                found[name.removeprefix(METRICS)] = _statistics(values)
-        return found
+        return summary_of(self.table())
 
 
 def _metadata(name: str, declared: Mapping[str, Metric]) -> dict[str, str] | None:
@@ -128,8 +116,33 @@ def _metadata(name: str, declared: Mapping[str, Metric]) -> dict[str, str] | Non
     return None if metric is None else {"unit": metric.unit, "better": metric.better}
 
 
-def _statistics(values: Sequence[float]) -> dict[str, float | None]:
-    numbers = np.array(values, dtype=float)
+def summary_of(table: "pyarrow.Table") -> dict[str, Any]:
+    """Return the summary of a table, as `ResultsTable.summary` describes it."""
+    import pyarrow
+
+    n_runs = len(table)
+    n_failures = sum(not each for each in table["is_success"].to_pylist())
+    found: dict[str, Any] = {
+        "n_runs": n_runs,
+        "n_failures": n_failures,
+        "success_share": 1.0 - n_failures / n_runs if n_runs else None,
+    }
+    for name in table.column_names:
+        if name.startswith(METRICS) and not pyarrow.types.is_string(table.schema.field(name).type):
+            found[name.removeprefix(METRICS)] = metric_statistics(column_numbers(table[name]))
+    return found
+
+
+def column_numbers(column: "pyarrow.ChunkedArray") -> np.ndarray:
+    """Return a column of numbers or truth values (n,) as numbers; NaN where there is none."""
+    import pyarrow
+
+    return np.asarray(column.cast(pyarrow.float64()).to_numpy(), dtype=np.float64)
+
+
+def metric_statistics(values: np.ndarray) -> dict[str, float | None]:
+    """Return number, extremes, mean, deviation, median and 95 % quantile of values (n,); no NaN."""
+    numbers = values[np.isfinite(values)]
     if not len(numbers):
         return {"n": 0.0} | dict.fromkeys(("min", "max", "mean", "std", "median", "p95"))
     return {
@@ -158,7 +171,8 @@ def _column(name: str, values: list[Any]) -> "pyarrow.Array":
         return pyarrow.array(values, pyarrow.bool_())
     if kinds == {int} and all(abs(value) < 2**63 for value in values if value is not None):
         return pyarrow.array(values, pyarrow.int64())
-    if not kinds or kinds <= {int, float}:
+    is_metric = name.startswith(METRICS)  # of an axis, True and 1 are two values
+    if not kinds or kinds <= {int, float} or (is_metric and kinds <= {bool, int, float}):
         return pyarrow.array([None if x is None else float(x) for x in values], pyarrow.float64())
     if kinds == {str}:
         return pyarrow.array(values, pyarrow.string())

@@ -51,7 +51,8 @@ Examples
   aerotwin campaign run wind.yaml --scheduler tcp://127.0.0.1:8786 --store s3://bucket/wind
   aerotwin campaign status wind.yaml                  # done, failed, left
 
-Results are in STORE/results.parquet, a row each: pandas.read_parquet reads it. fail_if knows
+Results are in STORE/results.parquet, a row each: pandas.read_parquet reads it; STORE/report.html
+shows them (of more than 2000 runs it is made by aerotwin campaign report). fail_if knows
 n_runs, n_failures, success_share, and min, max, mean, std, median, p95 and n of each metric.
 Exit codes: 0 done, 1 runs could not be made, 2 wrong use, 3 a condition of fail_if holds,
 130 and 143 interrupted and terminated.
@@ -59,12 +60,13 @@ Exit codes: 0 done, 1 runs could not be made, 2 wrong use, 3 a condition of fail
 
 import argparse
 
-from aerotwin_campaign.campaign_command import add_file_arguments, run_campaign
+from aerotwin_campaign.campaign_command import add_file_arguments, add_junit_argument, run_campaign
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_file_arguments(parser)
+    add_junit_argument(parser)
     parser.add_argument(
         "--workers", metavar="N", type=int, help="runs at a time on this machine (default: cores)"
     )

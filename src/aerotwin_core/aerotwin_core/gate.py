@@ -103,19 +103,26 @@ def exit_code_of_gates(
 
     Raises `UserError` if a name is unknown or is not a number.
     """
-    numbers = _numbers(metrics)
-    n_failed = 0
     whose = f"{label}: " if label else ""
-    for condition in conditions:
-        value = _value_of(condition, numbers, aliases)
-        if value is None:
-            sys.stderr.write(f"--fail-if: {whose}{condition}: was not judged\n")
-        elif condition.holds(value):
-            sys.stderr.write(f"--fail-if: {whose}{condition}: it is {value:.6g}\n")
-        else:
-            continue
-        n_failed += 1
-    return EXIT_GATE if n_failed else 0
+    failed = [each for each in judged(conditions, metrics, aliases) if each[2]]
+    for condition, value, _ in failed:
+        what = "was not judged" if value is None else f"it is {value:.6g}"
+        sys.stderr.write(f"--fail-if: {whose}{condition}: {what}\n")
+    return EXIT_GATE if failed else 0
+
+
+def judged(
+    conditions: Sequence[Condition], metrics: Mapping[str, Any], aliases: Mapping[str, str]
+) -> list[tuple[Condition, float | None, bool]]:
+    """Return conditions, the number of each (None if it was not judged), and whether it fails.
+
+    Parameters and errors are those of `exit_code_of_gates`.
+    """
+    numbers = _numbers(metrics)
+    values = [_value_of(condition, numbers, aliases) for condition in conditions]
+    return [
+        (each, value, value is None or each.holds(value)) for each, value in zip(conditions, values)
+    ]
 
 
 def _value_of(

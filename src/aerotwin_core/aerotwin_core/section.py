@@ -22,8 +22,6 @@ _NOT_A_PATH = re.compile(r"[\\:?\x00-\x1f]")  # schemes, queries, other systems'
 STATUSES = ("neutral", "good", "warn", "bad")
 BETTER = ("", "lower", "higher")
 
-Cell = str | int | float | None
-
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
@@ -47,6 +45,8 @@ class Figure:
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """A table; numbers are right-aligned and printed as they are (format them as text).
+
+    A cell may be a link.
 
     Parameters
     ----------
@@ -139,6 +139,9 @@ class ReportLink:
                 f"link {self.text!r}: path must be relative, with forward slashes, "
                 f"got {self.path!r}"
             )
+
+
+Cell = str | int | float | ReportLink | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,6 @@ if TYPE_CHECKING:
     from aerotwin_report.metrics import SCHEMA_VERSION, metrics_document, schema, schema_of
     from aerotwin_report.runs import Run, load_run, load_runs
     from aerotwin_report.schema_check import faults, measures
-    from aerotwin_report.writing import write_report
+    from aerotwin_report.writing import report_page, write_report
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

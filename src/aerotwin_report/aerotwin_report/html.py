@@ -204,7 +204,7 @@ def _configuration(document: Mapping[str, Any]) -> str:
     )
     return (
         '<section id="configuration"><h2>Configuration</h2>'
-        '<p class="text">Everything needed to repeat it; the same stands in metrics.json.</p>'
+        '<p class="text">Everything needed to repeat it; the same is in its JSON.</p>'
         f'<div class="tables">{render_table(versions, "configuration-t0")}'
         '<details class="card table" open><summary>Configuration</summary>'
         f"<pre>{escape(text)}</pre></details></div></section>"

@@ -5,9 +5,10 @@
 import re
 import textwrap
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from aerotwin_core.foreign_text import html_text as escape
-from aerotwin_core.section import Cell, Table
+from aerotwin_core.section import Cell, ReportLink, Table
 
 
 def hint(text: str, *, about: str, name: str) -> str:
@@ -100,8 +101,15 @@ def _row(table: Table, row: int, name: str, numeric: list[bool]) -> str:
         )
         kind = f' class="{classes}"' if classes else ""
         best = '<span class="best-mark"> best</span>' if is_best else ""
-        parts.append(f"<td{kind}>{escape(shown(cell))}{mark if column == 0 else ''}{best}</td>")
+        parts.append(f"<td{kind}>{_content(cell)}{mark if column == 0 else ''}{best}</td>")
     return f"<tr{hinted(text)}>{''.join(parts)}</tr>"
+
+
+def _content(cell: Cell) -> str:
+    text = escape(shown(cell))
+    if isinstance(cell, ReportLink):
+        return f'<a href="{escape(quote(cell.path))}">{text}</a>'
+    return text
 
 
 def is_numeric(table: Table, column: int) -> bool:
@@ -112,13 +120,15 @@ def is_numeric(table: Table, column: int) -> bool:
 def _is_number(cell: Cell) -> bool:
     if cell is None or isinstance(cell, int | float):
         return True
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    return isinstance(cell, str) and _NUMBER.fullmatch(cell.strip()) is not None
 
 
 def shown(cell: Cell) -> str:
     """Return a cell as text."""
     if cell is None:
         return "–"
+    if isinstance(cell, ReportLink):
+        return cell.text
     return f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 

@@ -52,7 +52,35 @@ def write_report(
     ValueError
         If two sections have one name, or a picture contains scripts or external references.
     """
+    page, document = report_page(
+        title=title,
+        sections=sections,
+        configuration=configuration,
+        warnings=warnings,
+        seed=seed,
+        world=world,
+        summary=summary,
+        created=created,
+    )
     folder = Path(folder)
+    text = json.dumps(document, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    write_text_atomically(folder / "metrics.json", text)
+    write_text_atomically(folder / "report.html", page)
+    return folder / "report.html"
+
+
+def report_page(
+    *,
+    title: str,
+    sections: Sequence[Section],
+    configuration: Mapping[str, Any],
+    warnings: Sequence[str] = (),
+    seed: int | None = None,
+    world: Mapping[str, str] | None = None,
+    summary: str = "",
+    created: datetime | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """Return the page of a report, and its document for JSON; parameters as `write_report`."""
     created = created or datetime.now(UTC).astimezone()
     provided = configuration.get("seed")
     seed = provided if seed is None and isinstance(provided, int) else seed
@@ -67,7 +95,4 @@ def write_report(
         world=world,
     )
     page = render_page(document, sections=sections, summary=summary, created=created)
-    text = json.dumps(document, indent=2, sort_keys=True, allow_nan=False) + "\n"
-    write_text_atomically(folder / "metrics.json", text)
-    write_text_atomically(folder / "report.html", page)
-    return folder / "report.html"
+    return page, document

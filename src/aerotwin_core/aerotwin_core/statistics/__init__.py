@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         bootstrap_interval,
     )
     from aerotwin_core.statistics.equivalence import Equivalence, tost
+    from aerotwin_core.statistics.proportion import proportion_interval
     from aerotwin_core.statistics.significance import (
         Comparison,
         Quartiles,
