@@ -8,10 +8,9 @@ counterpart are counted and named. Files that documents name count by their name
 
 For each metric: means, the paired difference with its 95 % interval, relative size and a paired
 test, of signed ranks or, where most differences have one size, as of truth values, of signs
-(McNemar's of success). All p-values together are corrected by Holm: without a change the
-probability of any "worse" or "better" is below --alpha, if runs of one seed in several documents
-are independent. They are not where a version draws other random numbers from the same seeds: then
-compare one scenario, or one value of the axes, at a time. The verdict of a metric is
+(McNemar's of success). A test is of means over each seed, as runs of one seed share random numbers:
+it takes some ten seeds to show anything. All p-values together are corrected by Holm: without a
+change the probability of any "worse" or "better" is below --alpha. The verdict of a metric is
 
   worse, better    its test says so, and which way is better is declared
   changed          it differs in runs that repeat to the last bit, or has no declared direction

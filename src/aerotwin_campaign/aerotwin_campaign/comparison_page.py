@@ -82,7 +82,7 @@ class CampaignComparison:
         n_units = max((each.n_units for each in tested), default=n_needed)
         if n_units < n_needed:
             found.append(
-                f"{n_units} documents with a seed are too few for {len(tested)} metrics: below "
+                f"{n_units} seeds are too few for {len(tested)} metrics: below "
                 f"{n_needed} nothing can be called worse; fly more seeds"
             )
         n_unknown = int((~pairs.is_repeatable).sum())

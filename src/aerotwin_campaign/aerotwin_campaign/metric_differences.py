@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which metrics differ between paired runs, and which are worse: by tests of all of them at once.
 
-The unit is a document with a seed; repeats of it are averaged. A metric is worse or better where
-its test says so, corrected for the number of metrics that differ at all (Holm), so that the
+The unit is a seed, over whose documents and repeats is averaged: runs of one seed share random
+numbers, even where a version draws them in another order. A metric is worse or better where its
+test says so, corrected for the number of metrics that differ at all (Holm), so that the
 probability of any such verdict without a change is below alpha. It assumes that the units are
 independent, and that without a change a difference is as often positive as negative.
 
@@ -62,7 +63,7 @@ class MetricDifference:
     n_pairs, n_differ : int
         Pairs, and those whose values are not equal; one that is known of one run only differs.
     n_units : int
-        Documents with a seed of which both values are known.
+        Seeds of which both values are known.
     only_a, only_b : int
         Pairs in which one run alone has a value.
     mean_a, mean_b, difference : float or None

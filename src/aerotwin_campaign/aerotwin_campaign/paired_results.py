@@ -110,7 +110,7 @@ class PairedResults:
     metrics : tuple of PairedMetric
         Those of both, `is_success` and `outcome` first.
     units : (n,) integer array
-        Number of the document and seed of each pair: repeats of a run are of one unit.
+        Seed of each pair: runs of one seed share random numbers, whatever their documents are.
     axes : mapping of str to (n,) list
         Value of each axis in each pair, of A.
     run_ids : tuple of (str, str)
@@ -161,21 +161,20 @@ def pair_results(a: CampaignResults, b: CampaignResults) -> PairedResults:
     if not pairs:
         raise _nothing_in_common(a, b)
     rows_a, rows_b = (np.array(rows) for rows in zip(*pairs))
-    names = {keys_a[row][0]: 0 for row in rows_a}
-    numbers = {name: number for number, name in enumerate(names)}
+    numbers = {name: number for number, name in enumerate({keys_a[row][0]: 0 for row in rows_a})}
     ids_a, ids_b = a.column("run_id"), b.column("run_id")
     metrics = tuple(_metrics(a, b, rows_a, rows_b))
-    units = np.array([numbers[keys_a[row][0]] for row in rows_a])
+    repeated = np.array([numbers[keys_a[row][0]] for row in rows_a])
     run_ids = tuple((str(ids_a[i]), str(ids_b[j])) for i, j in pairs)
     return PairedResults(
         metrics=metrics,
-        units=units,
+        units=np.array(_taken(a, "seed", rows_a)),
         axes={name: _taken(a, f"{AXES}{name}", rows_a) for name in a.axes},
         run_ids=run_ids,
         only_a=_unpaired(a, set(rows_a.tolist())),
         only_b=_unpaired(b, set(rows_b.tolist())),
         only_metrics=tuple(_only(a, b, "A")) + tuple(_only(b, a, "B")),
-        is_repeatable=_repeatable(metrics, units, run_ids),
+        is_repeatable=_repeatable(metrics, repeated, run_ids),
         notes=tuple(_notes(a, b)),
     )
 
@@ -336,22 +335,22 @@ def _only(one: CampaignResults, other: CampaignResults, label: str) -> Any:
 
 
 def _repeatable(
-    metrics: Sequence[PairedMetric], units: np.ndarray, run_ids: Sequence[tuple[str, str]]
+    metrics: Sequence[PairedMetric], repeated: np.ndarray, run_ids: Sequence[tuple[str, str]]
 ) -> np.ndarray:
     """Return which pairs are of runs that find the same again.
 
     What says so is the metric `is_repeatable`, or repeats that are equal. What says no, of all
     runs, is a repeat that is not equal, or a run that has another result in A than in B under the
-    same specification and versions.
+    same specification and versions. `repeated` (n,) are numbers of document and seed.
     """
-    n = len(units)
+    n = len(repeated)
     is_one = np.array([one == other for one, other in run_ids])
     values = np.array([[each.a, each.b] for each in metrics])
     values[np.isnan(values)] = np.inf  # not known is equal to not known
     if (values[:, 0, is_one] != values[:, 1, is_one]).any():
         return np.zeros(n, bool)
     _, first, inverse, counts = np.unique(
-        units, return_index=True, return_inverse=True, return_counts=True
+        repeated, return_index=True, return_inverse=True, return_counts=True
     )
     if (values != values[:, :, first[inverse]]).any():
         return np.zeros(n, bool)

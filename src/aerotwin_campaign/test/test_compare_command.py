@@ -17,7 +17,7 @@ from support.campaigns import campaign_of, carried_out
 CAMPAIGN = {
     "base": {"bias_m": 1.0, "wind_m_s": 0.0},
     "axes": {"wind_m_s": [0.0, 5.0, 10.0]},
-    "seeds": {"first": 1, "count": 4},
+    "seeds": {"first": 1, "count": 12},
 }
 
 
@@ -72,11 +72,11 @@ def drop_specs(store):
 
 def test_the_same_campaign_twice_is_the_same(before, again, capsys):
     found = compared(capsys, before, again, "--fail-if", "changed")
-    assert (found["code"], found["verdict"], found["n_pairs"]) == (0, "same", 12)
-    assert found["n_repeatable_pairs"] == 12
+    assert (found["code"], found["verdict"], found["n_pairs"]) == (0, "same", 36)
+    assert found["n_repeatable_pairs"] == 36
     assert compare(before, again) == 0
     text = capsys.readouterr().out
-    assert text.splitlines()[-1].startswith("same: 12 pairs of runs have equal values")
+    assert text.splitlines()[-1].startswith("same: 36 pairs of runs have equal values")
 
 
 def test_a_worse_metric_is_named_with_where_it_is_worse(before, after, capsys, tmp_path):
@@ -99,14 +99,14 @@ def test_a_worse_metric_is_named_with_where_it_is_worse(before, after, capsys, t
 
 def test_tables_alone_are_paired_by_axes(before, after, capsys):
     found = compared(capsys, before / "results.parquet", after / "results.parquet")
-    assert found["verdict"] == "worse" and found["n_pairs"] == 12
+    assert found["verdict"] == "worse" and found["n_pairs"] == 36
     assert sum("no documents" in note for note in found["notes"]) == 2
 
 
 def test_runs_without_a_counterpart_are_counted_and_named(before, tmp_path, capsys):
-    fewer = flown(tmp_path, axes={"wind_m_s": [5.0, 10.0, 15.0]}, seeds=[2, 3, 9])
+    fewer = flown(tmp_path, axes={"wind_m_s": [5.0, 10.0, 15.0]}, seeds=[2, 3, 99])
     found = compared(capsys, before, fewer)
-    assert (found["n_pairs"], found["only_a"], found["only_b"]) == (4, 8, 5)
+    assert (found["n_pairs"], found["only_a"], found["only_b"]) == (4, 32, 5)
     assert any("5 runs only in B" in note and "wind_m_s=15" in note for note in found["notes"])
     assert found["verdict"] == "same"
 
@@ -114,7 +114,7 @@ def test_runs_without_a_counterpart_are_counted_and_named(before, tmp_path, caps
 def test_pairs_are_of_one_document_whatever_the_axes_are(before, tmp_path, capsys):
     other = flown(tmp_path, axes={"bias_m": [1.0, 2.0]}, base={"bias_m": 0.0, "wind_m_s": 5.0})
     found = compared(capsys, before, other)
-    assert (found["n_pairs"], found["only_a"], found["only_b"]) == (4, 8, 4)
+    assert (found["n_pairs"], found["only_a"], found["only_b"]) == (12, 24, 12)
 
 
 def test_nothing_in_common_is_an_error_that_says_what_differs(before, tmp_path):
@@ -146,7 +146,9 @@ def test_runs_that_do_not_repeat_are_not_called_changed(tmp_path, capsys):
     for name, value in (("one", "1.0"), ("two", "2.0")):
         base = {"file": str(tmp_path / "value.txt")}
         (tmp_path / "value.txt").write_text(value)
-        stores.append(flown(tmp_path / name, "changes_with_the_file", base=base, axes={}))
+        stores.append(
+            flown(tmp_path / name, "changes_with_the_file", base=base, axes={}, seeds=[1, 2])
+        )
     found = compared(capsys, *stores)  # one id, two results
     assert found["verdict"] == "no difference" and found["n_repeatable_pairs"] == 0
     assert compared(capsys, *stores, "--repeatable")["verdict"] == "changed"
@@ -194,4 +196,4 @@ def test_a_store_without_specifications_is_paired_by_axes(before, again, tmp_pat
     shutil.copytree(again, tmp_path / "copy")
     drop_specs(tmp_path / "copy")
     pairs = pair_results(read_results(str(before)), read_results(str(tmp_path / "copy")))
-    assert len(pairs.units) == 12 and len(np.unique(pairs.units)) == 12
+    assert len(pairs.units) == 36 and len(np.unique(pairs.units)) == 12
