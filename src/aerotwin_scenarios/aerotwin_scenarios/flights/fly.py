@@ -3,10 +3,11 @@
 """Fly a scenario in this process, without ROS, and judge it."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -15,12 +16,17 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import replaced
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_scenarios.flights.metrics import flight_metrics, with_metrics
-from aerotwin_scenarios.flights.scenario import FlightScenario, plain_mission
-from aerotwin_simulator import Simulation
+from aerotwin_scenarios.flights.scenario import NO_SLAM, FlightScenario, plain_mission
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import BagSink, write_configuration
+from aerotwin_simulator.topics import MessageSink
 from aerotwin_temporal_logic import Trace, Verdict, judge
 from aerotwin_worlds import World, load_world
+
+if TYPE_CHECKING:
+    from aerotwin_scenarios.flights.slam import OdometryInTheLoop
 
 MISSION_FILE, SCENARIO_FILE = "mission.yaml", "scenario.yaml"
 
@@ -104,7 +110,8 @@ def fly_scenario(
     check_before_flight(parameters)
     world = _world(parameters.world)
     write_configuration(folder, parameters, world)
-    sinks = []
+    slam = _slam(scenario.slam, parameters)
+    sinks: list[MessageSink] = [slam] if slam is not None else []
     if parameters.record != "none":
         sinks.append(BagSink(folder / "bag", record=parameters.record))
     try:
@@ -115,8 +122,17 @@ def fly_scenario(
             simulation.close()
     finally:
         for sink in sinks:
-            sink.close()
-    return _judged(scenario, simulation)
+            if isinstance(sink, BagSink):
+                sink.close()
+    return _judged(scenario, simulation, {} if slam is None else slam.metrics())
+
+
+def _slam(name: str, parameters: SimulatorParameters) -> "OdometryInTheLoop | None":
+    if name == NO_SLAM:
+        return None
+    from aerotwin_scenarios.flights.slam import OdometryInTheLoop
+
+    return OdometryInTheLoop(parameters, plan_vehicles(parameters)[0].name)
 
 
 def _fly(simulation: Simulation) -> None:
@@ -128,13 +144,15 @@ def _fly(simulation: Simulation) -> None:
         simulation.abort(str(error))
 
 
-def _judged(scenario: FlightScenario, simulation: Simulation) -> ScenarioResult:
+def _judged(
+    scenario: FlightScenario, simulation: Simulation, of_slam: Mapping[str, float | None]
+) -> ScenarioResult:
     events = simulation.events
     assert events is not None
     trace = events.trace()
     if len(trace.times_s) == 0:
         raise UserError(f"{scenario.name}: nothing was flown: {simulation.outcome}")
-    metrics = flight_metrics(trace)
+    metrics = {**flight_metrics(trace), **of_slam}
     whole = with_metrics(trace, metrics)
     return ScenarioResult(
         outcome=simulation.outcome or "",

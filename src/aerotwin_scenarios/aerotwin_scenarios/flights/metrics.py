@@ -37,12 +37,18 @@ FLIGHT_METRICS = MetricSet(
         _metric("max_setpoint_error_m", "largest distance from the mission's set-point", "m"),
         _metric("landing_offset_m", "horizontal distance from the start at the end", "m"),
         _metric("battery_used_percent", "charge used", "%"),
+        _metric("slam_ape_m", "RMS error of the SLAM's positions, shift and rotation fitted", "m"),
+        _metric("slam_rpe_m", "RMS error of its motion over 1 m of path", "m"),
+        _metric("slam_coverage", "share of the camera's frames that have a pose", "", "higher"),
+        _metric("slam_time_offset_s", "size of the offset of its stamps from truth", "s"),
         _metric("has_landed", "1 if it has landed, else 0", "", "higher"),
         _metric("has_crashed", "1 if it has crashed, else 0", ""),
     ),
     structure=mapping_schema(),
 )  # fmt: skip
-"""Names, units and meanings of `flight_metrics`."""
+"""Names, units and meanings of what is known after a flight."""
+OF_SLAM = ("slam_ape_m", "slam_rpe_m", "slam_coverage", "slam_time_offset_s")
+"""Those that are known with a SLAM."""
 METRIC_SIGNALS: Mapping[str, Signal] = {
     metric.path: Signal(
         name=metric.path, kind="number", unit=metric.unit, meaning=metric.meaning, is_constant=True

@@ -21,7 +21,7 @@ from aerotwin_core.parameters import (
     to_mapping,
 )
 from aerotwin_px4_bridge.mission import MissionPlan
-from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS
+from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS, OF_SLAM
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.events.plan import Event, parse_events
 from aerotwin_simulator.fleet import plan_vehicles
@@ -37,6 +37,7 @@ DEFAULTS: Mapping[str, Any] = {
 }
 """What differs from the simulator's own defaults."""
 _FILES = ("mission.file", "fleet.file", "camera.file", "px4.parameters", "controller.options")
+NO_SLAM, STEREO_ODOMETRY = "none", "stereo_odometry"
 MISSION_SETTINGS = ("is_anchored", "failure_ends_flight")
 """Keys of a mission that stands in the scenario, beside those of a mission file."""
 
@@ -46,6 +47,11 @@ class ScenarioKeys:
     """The keys of a scenario file beside those of the simulator."""
 
     text: str = parameter("", text="what the scenario shows, in a sentence")
+    slam: str = parameter(
+        NO_SLAM,
+        text="SLAM that sees the first vehicle's stereo pair in the loop",
+        choices=(NO_SLAM, STEREO_ODOMETRY),
+    )
     events: dict[str, Any] | None = parameter(None, text="what happens, by name")
     expect: tuple[str, ...] = parameter(
         (), text="conditions that the flight must meet, on signals in time and on metrics"
@@ -62,6 +68,8 @@ class FlightScenario:
         Name of its file without the suffix, and what it shows.
     parameters : SimulatorParameters
         Of the flight; the mission's file is that of `mission` if it stands in the scenario.
+    slam : str
+        `NO_SLAM`, or the one that sees the first vehicle's images.
     mission : MissionPlan or None
         The mission that stands in the scenario itself.
     events, expectations : tuple
@@ -73,6 +81,7 @@ class FlightScenario:
     name: str
     text: str
     parameters: SimulatorParameters
+    slam: str
     mission: MissionPlan | None
     events: tuple[Event, ...]
     expectations: tuple[Formula, ...]
@@ -133,14 +142,21 @@ def read_scenario(
     _refuse_unknown(rest, where)
     keys = load_parameters(ScenarioKeys, own, where=where)
     mission, rest["mission"] = _split_mission(rest.get("mission"), where)
-    base = replaced(SimulatorParameters(), DEFAULTS)
+    has_slam = keys.slam != NO_SLAM
+    base = replaced(SimulatorParameters(), {**DEFAULTS, "camera.is_rendered": has_slam})
     parameters = load_parameters(SimulatorParameters, rest, where=where, base=base)
     if folder is not None:
         parameters = _with_files_beside(parameters, folder)
+    if has_slam and not parameters.camera.is_rendered:
+        raise ParameterError(
+            f"{where.at('camera')}: is_rendered: expected true with slam {keys.slam}, which sees "
+            "the images; leave it out"
+        )
     vehicles = _vehicle_names(parameters, where)
     events = parse_events(keys.events, where=where, vehicles=vehicles)
     names = [event.name for event in events]
-    signals = {**signals_of(vehicles), **METRIC_SIGNALS}
+    metrics = {name: s for name, s in METRIC_SIGNALS.items() if has_slam or name not in OF_SLAM}
+    signals = {**signals_of(vehicles), **metrics}
     expectations = tuple(
         parse(text, signals, names, where=where.at(f"expect[{k}]"))
         for k, text in enumerate(keys.expect)
@@ -151,6 +167,7 @@ def read_scenario(
         name=name,
         text=keys.text,
         parameters=parameters,
+        slam=keys.slam,
         mission=mission,
         events=events,
         expectations=expectations,
