@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from aerotwin_campaign import OverallFigures
 from aerotwin_core.metric import Metric, MetricSet
+from aerotwin_core.section import Section
 
 
 def numeric(document, context):
@@ -155,3 +157,31 @@ def changes_with_the_file(document, context):
         "is_success": True,
         "outcome": "read",
     }
+
+
+def spread(runs):
+    """Say how the values of each axis value differ, and count what the runs kept."""
+    values = {}
+    for run in runs:
+        values.setdefault(str(run.axes["a"]), []).append(run.metrics["value"])
+    deviations = {a: float(np.std(x, ddof=1)) for a, x in values.items()}
+    n_traces = sum((run.folder / "trace.txt").is_file() for run in runs)
+    section = Section(title="Spread of the values", name="spread", metrics={"n": len(runs)})
+    found = {"spread": {"of_a": deviations}, "n_traces": n_traces}
+    return OverallFigures(values=found, sections=[section])
+
+
+def unknown(runs):
+    return OverallFigures(values={"gap": None})
+
+
+def divides(runs):
+    return OverallFigures(values={"share": 1 / 0})
+
+
+def no_figures(runs):
+    return {"share": 1.0}
+
+
+def same_name(runs):
+    return OverallFigures(values={"value": 1.0})

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aerotwin_campaign.function import RunContext, versions_of
     from aerotwin_campaign.junit import junit_xml
     from aerotwin_campaign.local_engine import run_locally
+    from aerotwin_campaign.overall_figures import FinishedRun, OverallFigures
     from aerotwin_campaign.place import WorkerPlace
     from aerotwin_campaign.sensitivity import Sensitivity, rank_correlation, variance_share
     from aerotwin_campaign.spec import RunSpec

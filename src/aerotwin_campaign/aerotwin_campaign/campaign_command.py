@@ -5,6 +5,7 @@
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,30 @@ def add_file_arguments(parser: argparse.ArgumentParser, json_text: str = "counts
     parser.add_argument("--json", metavar="FILE", help=f'{json_text}; "-" = standard output')
 
 
+def add_set_argument(parser: argparse.ArgumentParser, of: str) -> None:
+    """Declare ``--set``, of which `args.changes` has key and value; it may be repeated."""
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", dest="changes", type=assignment, action="append", default=[],
+        help=f"{of}; may be repeated",
+    )  # fmt: skip
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Return key and value of KEY=VALUE, whose value is YAML.
+
+    Raises `argparse.ArgumentTypeError` if it is something else.
+    """
+    from aerotwin_core.documents import DocumentError, parse_yaml
+
+    key, mark, value = text.partition("=")
+    if not (mark and key):
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
+    try:
+        return key, parse_yaml(value)
+    except DocumentError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+
+
 def add_store_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the store."""
     parser.add_argument(
@@ -53,7 +78,7 @@ def add_junit_argument(parser: argparse.ArgumentParser) -> None:
 
 def show_status(args: argparse.Namespace) -> int:
     """Print what the store has of a campaign."""
-    found = campaign_run_at(args.file, args.store)
+    found = campaign_run_at(args.file, args.store, dict(args.changes))
     _read(found)
     _finish(args, found)
     return 0
@@ -65,7 +90,7 @@ def run_campaign(args: argparse.Namespace) -> int:
     from aerotwin_campaign.execution import MachineFailure
     from aerotwin_campaign.live_progress import LiveProgress
 
-    found = campaign_run_at(args.file, args.store)
+    found = campaign_run_at(args.file, args.store, dict(args.changes))
     engine = _engine(args, found)
     with ExitStack() as stack:
         if found.store.local is not None:
@@ -87,32 +112,37 @@ def run_campaign(args: argparse.Namespace) -> int:
                 _finish(args, found)
                 raise
         # A store that went away would not take the page, and how the campaign ended be lost.
-        where = "" if ended else _write_reports(args, found)
-    _finish(args, found, where)
-    if state.n_left:
+        report = None if ended else _write_reports(args, found)
+    _finish(args, found, report)
+    if report is None or state.n_left:
         print(f"aerotwin campaign: {ended or not_made_text(state)}; what is done is stored; then: "
               f"aerotwin campaign resume {args.file}", file=sys.stderr)  # fmt: skip
         return EXIT_NOT_MADE
-    return found.exit_code()
+    return report.exit_code()
 
 
 def campaign_and_store(args: argparse.Namespace) -> "tuple[Campaign, Store]":
     """Return the campaign of the file, and its store."""
-    return _opened(args.file, args.store)
+    return _opened(args.file, args.store, {})
 
 
-def campaign_run_at(file: Path, store: str | None) -> "CampaignRun":
-    """Return the campaign of a file with a store, its own by default, which is not read yet."""
+def campaign_run_at(
+    file: Path, store: str | None, changes: Mapping[str, Any] | None = None
+) -> "CampaignRun":
+    """Return the campaign of a file with a store, its own by default, which is not read yet.
+
+    `changes` are values in place of the file's, by dotted key.
+    """
     from aerotwin_campaign.campaign_run import CampaignRun
 
-    return CampaignRun(*_opened(file, store))
+    return CampaignRun(*_opened(file, store, changes or {}))
 
 
-def _opened(file: Path, store: str | None) -> "tuple[Campaign, Store]":
+def _opened(file: Path, store: str | None, changes: Mapping[str, Any]) -> "tuple[Campaign, Store]":
     from aerotwin_campaign.campaign_file import load_campaign
     from aerotwin_campaign.store import Store
 
-    campaign = load_campaign(file)
+    campaign = load_campaign(file, changes)
     url = store or f"{_STORES}/{campaign.parameters.name}"
     return campaign, Store(url if "://" in url else str(Path(url).absolute()))
 
@@ -149,11 +179,18 @@ def _read(found: "CampaignRun") -> None:
 
 
 def _write_campaign(args: argparse.Namespace, found: "CampaignRun") -> None:
+    import yaml
+
+    from aerotwin_campaign.campaign_file import changed
     from aerotwin_campaign.store import CAMPAIGN
+    from aerotwin_core.parameters import read_yaml
 
     try:
-        if args.file.is_file():
-            found.store.write_file(CAMPAIGN, args.file.read_bytes())
+        content = args.file.read_bytes()
+        if args.changes:
+            plain = changed(read_yaml(args.file), dict(args.changes))
+            content = yaml.safe_dump(plain, sort_keys=False).encode()
+        found.store.write_file(CAMPAIGN, content)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(
@@ -169,13 +206,20 @@ def write_page(report: "CampaignReport") -> tuple[str, dict[str, Any]]:
     from aerotwin_campaign.campaign_report import PAGE
 
     page, document = report.page(report.store.local)
-    where = f"{report.store.url.rstrip('/')}/{PAGE}"
+    where = page_url(report)
     try:
         report.store.write_file(PAGE, page.encode())
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(f"{where}: cannot be written ({reason}); name another file") from None
     return where, document
+
+
+def page_url(report: "CampaignReport") -> str:
+    """Return where the page of a report is in its store."""
+    from aerotwin_campaign.campaign_report import PAGE
+
+    return f"{report.store.url.rstrip('/')}/{PAGE}"
 
 
 def write_junit(path: Path | None, report: "CampaignReport") -> None:
@@ -188,21 +232,27 @@ def write_junit(path: Path | None, report: "CampaignReport") -> None:
     write_text_atomically(path, text)
 
 
-def _write_reports(args: argparse.Namespace, found: "CampaignRun") -> str:
-    """Write the JUnit file, and the page if it takes no long; return where the page is."""
+def _write_reports(args: argparse.Namespace, found: "CampaignRun") -> "CampaignReport":
+    """Write the JUnit file, the overall figures, and the page if it takes no long."""
     from aerotwin_campaign.campaign_report import report_of_campaign
+    from aerotwin_campaign.overall_figures import write_values
 
     report = report_of_campaign(found, str(args.file))
     write_junit(args.junit, report)
-    if len(report.results) > _MOST_FOR_PAGE:
-        return f"is made by: aerotwin campaign report {args.file}"
-    return write_page(report)[0]
+    if found.campaign.parameters.figures:
+        write_values(found.store, report.overall)
+    if len(report.results) <= _MOST_FOR_PAGE:
+        write_page(report)
+    return report
 
 
-def _finish(args: argparse.Namespace, found: "CampaignRun", report: str = "") -> None:
+def _finish(
+    args: argparse.Namespace, found: "CampaignRun", report: "CampaignReport | None" = None
+) -> None:
     """Print the counts and what is noteworthy."""
     state = found.progress
-    payload = state.record() | {"store": found.store.url, "summary": found.table.summary()}
+    summary = found.table.summary() if report is None else report.summary
+    payload = state.record() | {"store": found.store.url, "summary": summary}
     write_json(args.json, payload)
     if args.json == "-":
         return
@@ -213,5 +263,7 @@ def _finish(args: argparse.Namespace, found: "CampaignRun", report: str = "") ->
         say(f"measure: no run has {', '.join(unknown)}")
     if state.n_done:
         say(f"results: {found.store.url}/results.parquet")
-    if report:
-        say(f"report: {report}")
+    if report is not None and len(report.results) > _MOST_FOR_PAGE:
+        say(f"report: is made by: aerotwin campaign report {args.file}")
+    elif report is not None:
+        say(f"report: {page_url(report)}")

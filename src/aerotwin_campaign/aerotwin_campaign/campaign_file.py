@@ -52,6 +52,7 @@ class CampaignParameters:
     seeds: Any = parameter((0,), text="of the runs: a list, or {first, count}")
     repeats: int = parameter(1, text="runs of each document and seed", minimum=1, maximum=MOST_RUNS)
     measure: tuple[str, ...] = parameter((), text="metrics in the table; none names all")
+    figures: str = parameter("", text="function of all runs together, package.module:function")
     fail_if: tuple[str, ...] = parameter((), text="conditions under which the campaign fails")
     timeout_s: float = parameter(
         3600.0, text="after it a run is a failure", unit="s", minimum=0.01, maximum=604800.0
@@ -112,14 +113,40 @@ class Campaign:
         return len(self.documents) * n_each
 
 
-def load_campaign(path: str | Path) -> Campaign:
+def load_campaign(path: str | Path, changes: Mapping[str, Any] | None = None) -> Campaign:
     """Return the campaign of a YAML file.
 
-    Raises `ParameterError` with the line and the key if it is invalid, or stands for more than
-    `MOST_RUNS` runs.
+    Parameters
+    ----------
+    path : path
+    changes : mapping of str to value, optional
+        Take the place of what the file has at these dotted keys, or are added to it.
+
+    Raises
+    ------
+    ParameterError
+        With the line and the key if it is invalid, or stands for more than `MOST_RUNS` runs.
     """
     content, origin = read_yaml_with_lines(path)
-    return make_campaign(content, where=origin)
+    return make_campaign(changed(content, changes or {}), where=origin)
+
+
+def changed(content: Any, changes: Mapping[str, Any]) -> Any:
+    """Return the content of a campaign file with other values at dotted keys, as `axes.a.b`.
+
+    Raises `ParameterError` if a key leads through what is no mapping.
+    """
+    for path, value in changes.items():
+        axis = path.removeprefix("axes.")  # whose dots are its own
+        *parents, name = path.split(".") if axis == path else ("axes", axis)
+        content = inner = dict(content) if isinstance(content, Mapping) else {}
+        for part in parents:
+            if not isinstance(below := inner.get(part, {}), Mapping):
+                raise ParameterError(f"{path}: '{part}' is {shown(below)}, which has no keys")
+            inner[part] = dict(below)
+            inner = inner[part]
+        inner[name] = value
+    return content
 
 
 def make_campaign(content: Any, *, where: str | Origin) -> Campaign:
@@ -177,10 +204,12 @@ def _check_required(
         raise ParameterError(
             f"{at('name')}: name: expected letters, digits, _, - and ., found {shown(loaded.name)}"
         )
-    if not is_flight and not _FUNCTION.fullmatch(loaded.run):
-        raise ParameterError(
-            f"{at('run')}: run: expected package.module:function, found {shown(loaded.run)}"
-        )
+    for key, name in (("run", loaded.run), ("figures", loaded.figures)):
+        is_needed = key in content or (key == "run" and not is_flight)
+        if is_needed and not _FUNCTION.fullmatch(name):
+            raise ParameterError(
+                f"{at(key)}: {key}: expected package.module:function, found {shown(name)}"
+            )
     is_grid = loaded.sampling == GRID
     if is_grid and ("samples" in content or "sampling_seed" in content):
         raise ParameterError(f"{where}: a grid has no samples; remove it, or choose a 'sampling'")

@@ -15,6 +15,7 @@ from typing import Any
 from aerotwin_campaign.campaign_file import CampaignParameters
 from aerotwin_campaign.campaign_results import ResultColumns, shown_value
 from aerotwin_campaign.campaign_run import CampaignRun
+from aerotwin_campaign.overall_figures import OverallFigures, overall_figures, read_values
 from aerotwin_campaign.report_runs import cost_section, failure_section, worst_section
 from aerotwin_campaign.report_sections import (
     expectation_section,
@@ -27,7 +28,7 @@ from aerotwin_campaign.store import CAMPAIGN, RESULT, SPEC, TABLE, Store
 from aerotwin_core.documents import DocumentError, parse_json, parse_yaml
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import listed
-from aerotwin_core.gate import Condition, parse_condition
+from aerotwin_core.gate import Condition, exit_code_of_gates, parse_condition
 from aerotwin_core.section import ReportLink, Section, Table
 from aerotwin_report import report_page
 
@@ -49,6 +50,8 @@ class CampaignReport:
         The campaign file, for the commands that make a run again.
     conditions : tuple of Condition
         Under which the campaign fails.
+    overall : OverallFigures
+        What the campaign's own function makes of all runs.
     n_runs : int or None
         How many the campaign stands for; None if it was not asked.
     left : iterable of (RunSpec, axis values)
@@ -62,6 +65,7 @@ class CampaignReport:
     store: Store
     file: str
     conditions: tuple[Condition, ...] = ()
+    overall: OverallFigures = field(default_factory=OverallFigures)
     n_runs: int | None = None
     left: Iterable[tuple[RunSpec, Mapping[str, Any]]] = ()
     not_made: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +74,18 @@ class CampaignReport:
     def name(self) -> str:
         """The name of the campaign."""
         return str(self.content.get("name") or "campaign")
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What conditions are about: of the results, and over all runs."""
+        return {**self.results.summary, **self.overall.values}
+
+    def exit_code(self) -> int:
+        """Print which conditions hold; return 3 if one does, else 0.
+
+        Raises `UserError` if a condition names what the summary does not have.
+        """
+        return exit_code_of_gates(self.conditions, self.summary, {})
 
     def page(self, folder: Path | None, created: datetime | None = None) -> tuple[str, Any]:
         """Return the page, and its document for JSON.
@@ -80,7 +96,8 @@ class CampaignReport:
         results = self.results
         sections = [
             self._overview(),
-            success_section(results, self.n_runs, self.conditions),
+            success_section(results, self.n_runs, self.conditions, self.summary),
+            *self.overall.sections,
             expectation_section(results),
             worst_section(results, self.conditions, lambda x: self._link(x, folder), self._command),
             failure_section(results),
@@ -200,14 +217,21 @@ def _values(values: list[Any]) -> str:
 def report_of_campaign(
     found: CampaignRun, file: str, conditions: Iterable[Condition] = ()
 ) -> CampaignReport:
-    """Return the report of a campaign whose store was read; with more conditions than its own."""
+    """Return the report of a campaign whose store was read; with more conditions than its own.
+
+    Raises `UserError` if its figures over all runs cannot be made.
+    """
     given, default = found.campaign.parameters, CampaignParameters()
+    results, overall = ResultColumns(found.table.table()), OverallFigures()
+    if given.figures:
+        overall = overall_figures(given.figures, results, found.store)
     return CampaignReport(
         content={k: v for k, v in vars(given).items() if v != getattr(default, k)},
-        results=ResultColumns(found.table.table()),
+        results=results,
         store=found.store,
         file=file,
         conditions=(*found.campaign.conditions, *conditions),
+        overall=overall,
         n_runs=found.progress.n_runs,
         left=found.left(),
         not_made=dict(found.progress.not_made),
@@ -216,6 +240,8 @@ def report_of_campaign(
 
 def report_of_store(store: Store, conditions: Iterable[Condition] = ()) -> CampaignReport:
     """Return the report of the table in a store, whatever software made it.
+
+    No function that its campaign names is called: it may be a stranger's.
 
     Raises `UserError` if there is none, or it is damaged.
     """
@@ -246,4 +272,5 @@ def report_of_store(store: Store, conditions: Iterable[Condition] = ()) -> Campa
         store=store,
         file=file,
         conditions=(*stored, *conditions),
+        overall=OverallFigures(values=read_values(store) if content.get("figures") else {}),
     )

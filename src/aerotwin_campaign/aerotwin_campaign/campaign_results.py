@@ -81,6 +81,11 @@ class ResultColumns:
         return {k: v for k, v in self.metrics.items() if not _EXPECTATION.fullmatch(k)}
 
     @cached_property
+    def all_metrics(self) -> dict[str, list[Any]]:
+        """Each metric in each run, as it was returned; None where a run has none."""
+        return self._columns(METRICS)
+
+    @cached_property
     def expectations(self) -> dict[int, dict[str, np.ndarray]]:
         """Of each expectation by number: `is_met` and `robustness` (n,), where there is one."""
         found: dict[int, dict[str, np.ndarray]] = {}

@@ -17,7 +17,6 @@ from aerotwin_campaign.specifications import Specifications
 from aerotwin_campaign.store import TABLE, Store
 from aerotwin_campaign.worker import RunReport
 from aerotwin_core.errors import UserError
-from aerotwin_core.gate import exit_code_of_gates
 from aerotwin_core.metric import Metric
 
 MOST_FAILURES = 3
@@ -138,13 +137,6 @@ class CampaignRun:
                 f"{self.store.url}/{TABLE}: cannot be written ({error.strerror or error}); free "
                 "space, and resume the campaign"
             ) from None
-
-    def exit_code(self) -> int:
-        """Print which conditions of the file hold; return 3 if one does, else 0.
-
-        Raises `UserError` if a condition names what the results do not have.
-        """
-        return exit_code_of_gates(self.campaign.conditions, self.table.summary(), {})
 
     def left(self) -> Iterator[tuple[RunSpec, dict[str, Any]]]:
         """Yield the runs that are not in the store, with the values of their axes."""

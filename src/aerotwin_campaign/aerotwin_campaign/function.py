@@ -75,8 +75,9 @@ def versions_of(name: str) -> dict[str, str]:
     """Return the versions of the software that a run of a function depends on.
 
     They are those of Python, machine, aerotwin and numeric libraries, the digest of all files of
-    aerotwin's packages, and that of the module with the function: after a change in one of them the
-    runs are others. What else the function imports is not followed.
+    aerotwin's packages, and that of the function's module and, in a package, of all modules beside
+    and below it up to the package at the top: after a change in one of them the runs are others.
+    What else the function imports is not followed.
 
     Raises `UserError` if the module is not installed.
     """
@@ -90,9 +91,22 @@ def versions_of(name: str) -> dict[str, str]:
     found = dict(software_versions())
     found["aerotwin files"] = packages_digest()[:_DIGITS]
     if not module.startswith(OURS) and spec.origin is not None and Path(spec.origin).is_file():
-        digest = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
-        found[f"module {module}"] = digest[:_DIGITS]
+        found[f"module {module}"] = _digest(module, Path(spec.origin))[:_DIGITS]
     return found
+
+
+def _digest(module: str, file: Path) -> str:
+    """Return the SHA-256 of the modules of the package at the top of a module, or of it alone."""
+    top = importlib.util.find_spec(module.partition(".")[0])
+    if (
+        top is None or top.origin is None or not top.submodule_search_locations
+    ):  # no regular package
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    digest, folder = hashlib.sha256(), Path(top.origin).parent
+    for path in sorted(folder.rglob("*.py")):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(folder)} {content}\n".encode())
+    return digest.hexdigest()
 
 
 def _way_out(module: str) -> str:

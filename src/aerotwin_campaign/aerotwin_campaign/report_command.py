@@ -24,7 +24,7 @@ from pathlib import Path
 from aerotwin_campaign.campaign_command import add_junit_argument, add_store_argument
 from aerotwin_core.cli import say, write_json, write_text_atomically
 from aerotwin_core.errors import UserError
-from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+from aerotwin_core.gate import add_gate_argument
 from aerotwin_core.output_lock import refuse_inputs_as_output
 
 
@@ -71,4 +71,4 @@ def run(args: argparse.Namespace) -> int:
         results = report.results
         say(f"{len(results)} runs: {results.summary['n_failures']} failed")
         say(f"report: {where}")
-    return exit_code_of_gates(report.conditions, report.results.summary, {})
+    return report.exit_code()

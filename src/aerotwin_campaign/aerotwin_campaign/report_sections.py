@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chapters of a campaign's report about all its runs together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +34,12 @@ _MOST_UNITS = 1000
 
 
 def success_section(
-    results: ResultColumns, n_runs: int | None, conditions: Sequence[Condition]
+    results: ResultColumns,
+    n_runs: int | None,
+    conditions: Sequence[Condition],
+    summary: Mapping[str, Any],
 ) -> Section:
-    """Return how many runs were a success, over all and by axis, and the conditions."""
+    """Return how many runs were a success, over all and by axis, and what conditions say."""
     n, hits = len(results), int(results.is_success.sum())
     tiles = [Headline(label="Runs", value=str(n), meaning=_of_all(n, n_runs))]
     verdict = "No run is done yet."
@@ -56,7 +60,7 @@ def success_section(
             meaning="smallest robustness of all expectations; below 0 one is not met",
             status="good" if margins.min() >= 0.0 else "bad",
         ))  # fmt: skip
-    tables, failed = _condition_table(results, conditions)
+    tables, failed = _condition_table(summary, conditions)
     if conditions:
         tiles.append(Headline(
             label="Failed conditions", value=f"{failed} of {len(conditions)}",
@@ -91,13 +95,13 @@ def _of_all(n: int, n_runs: int | None) -> str:
 
 
 def _condition_table(
-    results: ResultColumns, conditions: Sequence[Condition]
+    summary: Mapping[str, Any], conditions: Sequence[Condition]
 ) -> tuple[list[Table], int]:
     rows, n_failed = [], 0
     for condition in conditions:
         value, fails, said = None, True, "holds: fails"
         with suppress(UserError):  # no run has it
-            ((_, value, fails),) = judged([condition], results.summary, {})
+            ((_, value, fails),) = judged([condition], summary, {})
         if value is None:
             said = "not judged: fails"
         n_failed += fails

@@ -23,7 +23,11 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aerotwin_campaign.campaign_command import add_file_arguments, campaign_and_store
+from aerotwin_campaign.campaign_command import (
+    add_file_arguments,
+    add_set_argument,
+    campaign_and_store,
+)
 from aerotwin_core.cli import say, write_json
 from aerotwin_core.errors import UserError
 
@@ -39,13 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_file_arguments(parser, json_text="what differs as JSON")
     parser.add_argument("run_id", metavar="RUN_ID", help="id of a run, or its first digits")
-    parser.add_argument(
-        "--set",
-        metavar="PATH=VALUE",
-        action="append",
-        default=[],
-        help="another value in the document of the run; may be repeated",
-    )
+    add_set_argument(parser, "another value in the document of the run")
     parser.add_argument(
         "-o",
         "--output",
@@ -64,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
     campaign, store = campaign_and_store(args)
     found = find_run(campaign, store, args.run_id)
-    spec, name = _with_values(found.spec, args.set), campaign.parameters.name
+    spec, name = _with_values(found.spec, args.changes), campaign.parameters.name
     if args.output is None:
         folder = make_run_folder(Path("runs"), f"{name}-{found.spec.id[:_DIGITS]}")
     else:
@@ -98,19 +96,15 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_DIFFERENT if different else 0
 
 
-def _with_values(spec: "RunSpec", texts: list[str]) -> "RunSpec":
+def _with_values(spec: "RunSpec", values: list[tuple[str, Any]]) -> "RunSpec":
     from aerotwin_campaign.paths import check_path, with_value
-    from aerotwin_core.documents import parse_yaml
 
     document: Any = spec.document
-    for text in texts:
-        path, mark, value = text.partition("=")
-        if not mark:
-            raise UserError(f"--set: expected PATH=VALUE, found {text!r}")
+    for path, value in values:
         parts = path.split(".")
         if len(parts) > 1 or path in document:
             check_path(document, path, is_new=False, place="--set")
-        document = with_value(document, parts, parse_yaml(value))
+        document = with_value(document, parts, value)
     return dataclasses.replace(spec, document=document)
 
 

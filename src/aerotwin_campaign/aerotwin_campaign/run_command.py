@@ -38,16 +38,23 @@ uniform, log_uniform or integers {from, to}, choice [..]. A path that base lacks
   def fly(document, context):         # context: seed, repeat, folder, place
       return {"metrics": {"miss_m": 0.2}, "is_success": True, "outcome": "landed"}
 
-It is imported from where Python finds it: add its folder to PYTHONPATH. A run is known by the hash
-of function, document, seed, repeat and versions, and is made once: the same command goes on after
-any interruption. An exception, a crash or a run beyond timeout_s is a failed run; a full disk or a
-lost worker is not: it is tried again, then said. The metrics of a scenario's flight are those of
-aerotwin scenario run and, of expectation N, expect.N.is_met and expect.N.robustness.
+What needs all runs together is a function that the key 'figures' names:
+
+  def errors(runs):                   # of each: axes, seed, repeat, metrics, is_success, folder
+      values = {"spread_m": 0.4}      # fail_if knows them, too
+      return OverallFigures(values=values, sections=[...])    # chapters of the report
+
+Both are imported from where Python finds them: add their folder to PYTHONPATH. A run is known by
+the hash of function, document, seed, repeat and versions, and is made once: the same command goes
+on after any interruption. An exception, a crash or a run beyond timeout_s is a failed run; a full
+disk or a lost worker is not: it is tried again, then said. The metrics of a scenario's flight are
+those of aerotwin scenario run and, of expectation N, expect.N.is_met and expect.N.robustness.
 
 Examples
 --------
   aerotwin campaign run wind.yaml                     # as many workers as cores
   aerotwin campaign run wind.yaml --workers 2 --store /data/wind
+  aerotwin campaign run wind.yaml --set "seeds={first: 1, count: 50}" --set repeats=2
   aerotwin campaign run wind.yaml --scheduler tcp://127.0.0.1:8786 --store s3://bucket/wind
   aerotwin campaign status wind.yaml                  # done, failed, left
 
@@ -60,12 +67,18 @@ Exit codes: 0 done, 1 runs could not be made, 2 wrong use, 3 a condition of fail
 
 import argparse
 
-from aerotwin_campaign.campaign_command import add_file_arguments, add_junit_argument, run_campaign
+from aerotwin_campaign.campaign_command import (
+    add_file_arguments,
+    add_junit_argument,
+    add_set_argument,
+    run_campaign,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_file_arguments(parser)
+    add_set_argument(parser, 'in place of what the file has, as "seeds=[1000]"')
     add_junit_argument(parser)
     parser.add_argument(
         "--workers", metavar="N", type=int, help="runs at a time on this machine (default: cores)"

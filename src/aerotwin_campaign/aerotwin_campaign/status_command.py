@@ -10,12 +10,13 @@ Examples
 
 import argparse
 
-from aerotwin_campaign.campaign_command import add_file_arguments, show_status
+from aerotwin_campaign.campaign_command import add_file_arguments, add_set_argument, show_status
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_file_arguments(parser)
+    add_set_argument(parser, "in place of what the campaign file has")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@
     STORE/runs/<first two digits>/<id>/   of each run: spec.json, result.json, cost.json, log.txt
     STORE/results.parquet                 the table of all results
     STORE/campaign.yaml                   the campaign
+    STORE/figures.json                    values over all runs, if the campaign has such figures
 
 A run is there when its `result.json` is: its folder is renamed into its place when it is complete,
 and where folders cannot be renamed, as in S3, that file is written last.
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 RESULT, COST, SPEC, LOG = "result.json", "cost.json", "spec.json", "log.txt"
-TABLE, CAMPAIGN = "results.parquet", "campaign.yaml"
+TABLE, CAMPAIGN, FIGURES = "results.parquet", "campaign.yaml", "figures.json"
 _READERS = 8
 _LONGEST_RESULT = 4 << 20
 """Bytes of a `result.json`."""

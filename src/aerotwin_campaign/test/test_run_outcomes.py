@@ -9,6 +9,7 @@ import shutil
 import pytest
 
 from aerotwin_campaign import RunOptions, RunSpec, Store, WorkerPlace, run_locally, versions_of
+from aerotwin_campaign.campaign_report import report_of_campaign
 from aerotwin_campaign.execution import MachineFailure, run
 from aerotwin_core.errors import UserError
 from support.campaigns import STUBS, campaign_of, carried_out, leftovers, opened, result_files
@@ -188,7 +189,7 @@ def test_the_table_has_a_row_for_each_run_and_the_summary_is_of_its_columns(tmp_
     }.items():
         assert summary["value"][name] == pytest.approx(expected[key], rel=1e-12)
     assert summary["value"]["p95"] == pytest.approx(values.quantile(0.95), rel=1e-12)
-    assert found.exit_code() == 3
+    assert report_of_campaign(found, "test.yaml").exit_code() == 3
 
 
 def test_a_full_file_system_is_no_result(tmp_path):
