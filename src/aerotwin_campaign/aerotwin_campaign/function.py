@@ -98,9 +98,7 @@ def versions_of(name: str) -> dict[str, str]:
 def _digest(module: str, file: Path) -> str:
     """Return the SHA-256 of the modules of the package at the top of a module, or of it alone."""
     top = importlib.util.find_spec(module.partition(".")[0])
-    if (
-        top is None or top.origin is None or not top.submodule_search_locations
-    ):  # no regular package
+    if top is None or top.origin is None or not top.submodule_search_locations:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     digest, folder = hashlib.sha256(), Path(top.origin).parent
     for path in sorted(folder.rglob("*.py")):
