@@ -15,7 +15,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 # Arguments for pytest, for instance: make test PYTEST="-k geodesy"
 PYTEST ?=
-# make bench NAMES="flight lidar"   make verify NAMES="dense kitti" ARGS="--seeds 1000"
+# make bench NAMES="flight lidar"   make verify NAMES="dense kitti" ARGS="--set seeds=[1000]"
 NAMES ?=
 ARGS ?=
 # Damaged files of each format: make fuzz FILES=100
@@ -93,7 +93,7 @@ verify: setup-dev
 	@$(EVIDENCE) verify $(NAMES) --json build/verify.json $(ARGS)
 
 fuzz: setup-dev
-	@$(EVIDENCE) verify fuzz --files $(FILES) --json build/fuzz.json $(ARGS)
+	@$(EVIDENCE) verify fuzz --set base.files=$(FILES) --json build/fuzz.json $(ARGS)
 
 COLCON_TEST = AEROTWIN_TESTS=one-of-each-file colcon test --base-paths src --return-code-on-test-failure --event-handlers console_direct-
 # Their tests open ports that are fixed: never two at once.

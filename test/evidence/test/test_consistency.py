@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from aerotwin_autopilot import Autopilot
+from aerotwin_campaign import load_campaign, report_of_campaign
+from evidence.child import environment
 from evidence.verification import consistency
-from evidence.verification.consistency import Consistency, fly, gnss_parameters, run_campaign
+from evidence.verification.consistency import BLOCKS, Consistency, fly, gnss_parameters
+from evidence.verify_command import CAMPAIGNS
+from support.campaigns import carried_out
 
 SEEDS = (1000, 1001, 1002)
 DURATION_S = 24.0
@@ -18,18 +22,18 @@ LOOSE = (0.2, 2.5)
 in time, so chi-square of nine at 0.001 and 0.995."""
 
 
-@pytest.fixture(scope="module")
-def campaign() -> Consistency:
-    flown = []
-    result = run_campaign("gnss_default", SEEDS, DURATION_S, flown.append)
-    assert flown == [1, 1, 1]
-    return result
-
-
-def test_the_estimator_is_as_wrong_as_it_says(campaign):
-    means = campaign.mean.mean(axis=0)
-    assert (means > LOOSE[0]).all()
-    assert (means < LOOSE[1]).all()
+def test_the_estimator_is_as_wrong_as_it_says(tmp_path, monkeypatch):
+    """The campaign in small; its pooled means are those of the runs."""
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+    base = {"gnss": "gnss_default", "duration_s": DURATION_S}
+    changes = {"seeds": [*SEEDS], "axes.gnss": ["gnss_default"], "base": base, "fail_if": []}
+    campaign = load_campaign(CAMPAIGNS / "consistency.yaml", changes)
+    report = report_of_campaign(carried_out(campaign, tmp_path, n_workers=2), "")
+    means = report.summary["gnss_default"]["nees_per_dof"]
+    for block in BLOCKS:
+        assert LOOSE[0] < means[block] < LOOSE[1]
+        assert means[block] == pytest.approx(report.summary[f"nees_{block}_per_dof"]["mean"])
+    assert "Consistency of the estimator" in report.page(tmp_path)[0]
 
 
 def test_a_filter_that_believes_itself_five_times_too_good_is_caught(monkeypatch):
@@ -52,15 +56,8 @@ def test_a_filter_that_believes_itself_five_times_too_good_is_caught(monkeypatch
 def test_bounds_are_those_of_the_tables():
     """Bar-Shalom et al., 2001, table of chi-square: 9 degrees, 2.70 and 19.02."""
     nees = np.full((3, 10, 3), 3.0)
-    figures = Consistency(gnss="white", seeds=SEEDS, nees=nees).figures()
-    assert figures["bounds_per_dof"] == pytest.approx([2.70 / 9.0, 19.02 / 9.0], abs=1e-3)
-    assert figures["met"]
-    assert figures["share_within_bounds"] == {"position": 1.0, "velocity": 1.0, "attitude": 1.0}
-    wrong = Consistency(gnss="gnss_default", seeds=SEEDS, nees=2.0 * nees).figures()
-    assert not wrong["met"]
-
-
-def test_the_picture_shows_each_campaign(campaign, tmp_path):
-    figure = consistency.picture([campaign, campaign])
-    assert len(figure.axes) == 2
-    figure.savefig(tmp_path / "nees.png")
+    found = Consistency(gnss="white", nees=nees)
+    assert found.bounds == pytest.approx([2.70 / 9.0, 19.02 / 9.0], abs=1e-3)
+    assert found.values()["share_within_bounds"] == dict.fromkeys(BLOCKS, 1.0)
+    wrong = Consistency(gnss="white", nees=8.0 * nees).values()
+    assert wrong["share_within_bounds"] == dict.fromkeys(BLOCKS, 0.0)
