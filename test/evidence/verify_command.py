@@ -19,16 +19,17 @@ Exit codes: 0 all bars met, 3 one is missed, 1 runs could not be made, 2 wrong u
 import argparse
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from aerotwin_campaign.campaign_command import EXIT_NOT_MADE, add_set_argument
+from evidence.data_folder import DATA
 
 CAMPAIGNS = Path(__file__).parent / "campaigns"
 FIRST_SEED = 1000
 """Those below were free for tuning."""
-DATA = "AEROTWIN_SHARED_DATA"
 _STOPPED = (130, 143)
 _NO_TEXT = "SPDX-"
 
@@ -61,9 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = {name: load_campaign(file, changes) for name, file in files.items()}
     for name, campaign in wanted.items():
         _check_seeds(name, campaign.seeds)
-    # Of the workers, which have no arguments but those of a run.
-    os.environ["PYTHONPATH"] = environment()["PYTHONPATH"]
-    os.environ[DATA] = str(arguments.data.absolute())
     found: dict[str, Any] = {}
     for name, campaign in wanted.items():
         data = (campaign.parameters.base or {}).get("data")
@@ -73,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json != "-":
                 say(f"{name}: skipped, {reason}")
             continue
-        found[name] = _carry_out(name, arguments)
+        with _environment({**environment(), DATA: str(arguments.data.absolute())}):
+            found[name] = _carry_out(name, arguments)
         if found[name]["exit_code"] in _STOPPED:
             break
     write_json(arguments.json, found)
@@ -81,6 +80,18 @@ def run(arguments: argparse.Namespace) -> int:
         for name, each in found.items():
             say(f"{name}: {_verdict(each)}")
     return max((each.get("exit_code", 0) for each in found.values()), default=0)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of the workers, which have no arguments but those of a run."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _carry_out(name: str, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 
+from aerotwin_campaign import RunContext, WorkerPlace, load_campaign
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 from evidence.child import environment
@@ -18,6 +19,8 @@ from evidence.fuzzing.crafted import CRAFTED
 from evidence.fuzzing.formats import Format
 from evidence.fuzzing.mutations import MUTATIONS
 from evidence.fuzzing.worker import _try, make_damaged
+from evidence.verification.fuzz import read_format
+from evidence.verify_command import CAMPAIGNS
 
 N_FILES = 10
 SEED = 7
@@ -127,16 +130,29 @@ def test_a_format_that_is_not_known_is_named():
         run_fuzz(["docx"], 1)
 
 
+def test_the_campaign_reads_every_format():
+    campaign = load_campaign(CAMPAIGNS / "fuzz.yaml")
+    assert campaign.axes["format"].values == tuple(FORMATS)
+
+
+def test_a_format_is_a_run_of_the_campaign(tmp_path):
+    place = WorkerPlace(number=0, cores=(0,), ros_domain_id=None, scratch=tmp_path)
+    context = RunContext(seed=SEED, repeat=0, folder=tmp_path, place=place)
+    found = read_format({"format": "ply", "files": 3}, context)
+    assert found["is_success"] and found["metrics"]["n_files"] == 3 + len(CRAFTED["ply"])
+    assert sum(found["metrics"][f"n_{each}"] for each in campaign.GOOD) == 3 + len(CRAFTED["ply"])
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_campaign_ends_with_its_children_when_it_is_asked_to(number, code, tmp_path):
     command = python_command("-m", "evidence", "verify", "fuzz", "--runs", str(tmp_path))
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as process:
         own = psutil.Process(process.pid)
-        while len(children := own.children()) < 2:
+        while len(children := own.children(recursive=True)) < 2:  # a worker, and what it reads in
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30.0)  # all files would take minutes
+        process.communicate(timeout=30.0)  # all files would take minutes
     assert process.returncode == code
-    assert err.startswith("evidence verify: ") and err.count("\n") == 1
-    assert not any(child.is_running() for child in children)
+    _, alive = psutil.wait_procs(children, timeout=10.0)
+    assert not alive

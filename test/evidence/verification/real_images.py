@@ -9,7 +9,7 @@ and the calibrated baseline. The same is done with the poses of our own stereo o
 begins at the first given pose and is told nothing more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from aerotwin_campaign import FinishedRun, OverallFigures, RunContext
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
@@ -36,12 +37,14 @@ from aerotwin_dense_localization.mapping import (
 )
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_stereo_odometry import StereoOdometry
+from evidence.data_folder import data_folder
+from evidence.verification.pose_errors import PoseErrors, pooled_figures
 
-FOLDER = Path("image_sequences", "kitti_seq_1")
 SHIFT_M, TURN_DEG = 0.5, 2.0
 """Of the starts, each in a direction of its own."""
-MEDIAN_M, MEDIAN_DEG = 0.04, 0.1
-NEAR_M, NEAR_SHARE = 0.10, 0.95
+NEAR_M = 0.10
+OWN = "own"
+"""Poses of our own odometry; with others, given, no image may be lost."""
 STEREO = StereoParameters(nearest_m=5.0, farthest_m=80.0)
 """The road comes into the picture 6.2 m ahead. What is far holds the attitude: the disparity at
 80 m is 4.7 px."""
@@ -75,21 +78,6 @@ class Drive:
     images: tuple[np.ndarray, ...]
     T_map_left_external: FloatArray
     T_map_left_own: FloatArray
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Placed:
-    """Where images were placed.
-
-    Attributes
-    ----------
-    T_map_cam : (n_seeds, n_images, 4, 4) array
-        Where nothing was found, the start: that is all that is known then.
-    is_placed : (n_seeds, n_images) bool array
-    """
-
-    T_map_cam: FloatArray
-    is_placed: np.ndarray
 
 
 def read_drive(folder: Path, n_pairs: int | None = None) -> Drive:
@@ -133,56 +121,51 @@ def read_drive(folder: Path, n_pairs: int | None = None) -> Drive:
     )
 
 
-def place_kitti_images(data: Path, seeds: Sequence[int], *, is_quiet: bool) -> list[dict[str, Any]]:
-    """Place every image from starts of every seed; return a row per kind of poses.
+def place_seed(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Place every image from the starts of the seed of a run.
 
-    Without the data there is one row that says so; its `met` is None.
+    With the poses of our own odometry, the images are compared with these, in whose frame the map
+    is, and, as `from_given_...`, with those of the data set: then the odometry's drift is in them.
     """
-    from aerotwin_core.cli import progress, say
-
-    folder = data / FOLDER
-    if not folder.is_dir():
-        skipped = f"skipped, real data not present: {FOLDER} (looked in {data}; --data names it)"
-        if not is_quiet:
-            say(f"kitti: {skipped}")
-        return [{"name": "kitti", "skipped": skipped, "met": None}]
-    drive = read_drive(folder)
-    bar = progress(2 * len(drive.images) * len(seeds), "kitti", unit="image")
-    rows = [input_row(drive, seeds, bar.update), own_row(drive, seeds, bar.update)]
-    bar.close()
-    for row in rows if not is_quiet else ():
-        verdict = {None: "no bar", True: "met", False: "MISSED"}[row["met"]]
-        say(f"{row['name']}: {row['n_lost']} of {row['n']} lost, median {row['median_m']:.4f} m "
-            f"and {row['median_deg']:.3f} deg, {row['share_near']:.1%} within {NEAR_M:g} m, worst "
-            f"{row['worst_m']:.4f} m: {verdict}")  # fmt: skip
-    return rows
+    drive, is_own = read_drive(data_folder(document)), document["poses"] == OWN
+    T_map_left = drive.T_map_left_own if is_own else drive.T_map_left_external
+    placed = place_images(drive, T_map_left, context.seed)
+    errors = errors_of(placed, right_poses(drive.rig, T_map_left))
+    errors.save(context.folder)
+    metrics = errors.figures(LOST_M, NEAR_M)
+    if is_own:
+        given = errors_of(placed, right_poses(drive.rig, drive.T_map_left_external))
+        found = given.figures(LOST_M, NEAR_M)
+        metrics |= {f"from_given_{key}": found[key] for key in ("median_m", "worst_m")}
+    n_lost = metrics["n_lost"]
+    return {
+        "metrics": metrics,
+        "is_success": is_own or n_lost == 0,
+        "outcome": f"{n_lost} of {metrics['n']} images are lost",
+    }
 
 
-def input_row(
-    drive: Drive, seeds: Sequence[int], on_image: Callable[[], object] = lambda: None
-) -> dict[str, Any]:
-    """Return the figures of a map with the given poses, against their bars."""
-    found = place_images(drive, drive.T_map_left_external, seeds, on_image)
-    row = _figures(found, right_poses(drive.rig, drive.T_map_left_external))
-    is_met = row["n_lost"] == 0 and row["share_near"] >= NEAR_SHARE
-    is_met = is_met and row["median_m"] <= MEDIAN_M and row["median_deg"] <= MEDIAN_DEG
-    return {"name": "kitti 06, given poses", **row, "met": is_met}
+def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
+    """Return the figures over all seeds, for each kind of poses."""
+    return pooled_figures(
+        runs, "poses", "Images of a drive in the map beside them", lost_m=LOST_M, near_m=NEAR_M
+    )
 
 
-def own_row(
-    drive: Drive, seeds: Sequence[int], on_image: Callable[[], object] = lambda: None
-) -> dict[str, Any]:
-    """Return the figures of a map with the poses of our own odometry, which have no bar.
-
-    The images are compared with the odometry's own poses, in whose frame the map is, and, as
-    `from_input`, with the given ones: then the odometry's drift is in them.
-    """
-    found = place_images(drive, drive.T_map_left_own, seeds, on_image)
-    row = _figures(found, right_poses(drive.rig, drive.T_map_left_own))
-    from_input = _figures(found, right_poses(drive.rig, drive.T_map_left_external))
-    retained = ("median_m", "median_deg", "worst_m", "worst_deg")
-    row["from_given"] = {name: from_input[name] for name in retained}
-    return {"name": "kitti 06, poses of our own odometry", **row, "met": None}
+def errors_of(placed: Sequence[FloatArray | None], T_true: FloatArray) -> PoseErrors:
+    """Return how far images, None where nothing was found, are from their true poses."""
+    is_found = np.array([T is not None for T in placed])
+    E = np.array([
+        np.full((4, 4), np.nan) if T is None else np.linalg.inv(truth) @ T
+        for T, truth in zip(placed, T_true, strict=True)
+    ])  # fmt: skip
+    turns_deg = np.full(len(E), np.nan)
+    turns = Rotation.from_matrix(E[is_found, :3, :3]) if is_found.any() else None
+    if turns is not None:
+        turns_deg[is_found] = np.degrees(turns.magnitude())
+    return PoseErrors(
+        shifts_m=np.linalg.norm(E[:, :3, 3], axis=1), turns_deg=turns_deg, is_found=is_found
+    )
 
 
 def right_poses(rig: StereoRig, T_map_left: FloatArray) -> FloatArray:
@@ -190,28 +173,17 @@ def right_poses(rig: StereoRig, T_map_left: FloatArray) -> FloatArray:
     return T_map_left[1::2] @ make_transform(np.eye(3), [rig.baseline_m, 0.0, 0.0])
 
 
-def place_images(
-    drive: Drive,
-    T_map_left: FloatArray,
-    seeds: Sequence[int],
-    on_image: Callable[[], object] = lambda: None,
-) -> Placed:
-    """Place the images in the map of the key-frames at some poses, from starts of every seed."""
+def place_images(drive: Drive, T_map_left: FloatArray, seed: int) -> list[FloatArray | None]:
+    """Place the images in the map of the key-frames at some poses; None where nothing was found."""
     camera, T_true = drive.rig.camera, right_poses(drive.rig, T_map_left)
-    shape = (len(seeds), len(drive.images))
-    T_map_cam, is_placed = np.empty((*shape, 4, 4)), np.zeros(shape, bool)
     views = VirtualViews(_made_map(drive, T_map_left), camera, T_map_left[::2], LOCALIZATION)
     try:
-        for k, image in enumerate(drive.images):
-            for j, seed in enumerate(seeds):
-                start = wrong_start(T_true[k], seed, k)
-                found = ImageLocalizer(views).localize(image, start).T_map_cam
-                is_placed[j, k] = found is not None
-                T_map_cam[j, k] = start if found is None else found
-                on_image()
+        return [
+            ImageLocalizer(views).localize(image, wrong_start(T_true[k], seed, k)).T_map_cam
+            for k, image in enumerate(drive.images)
+        ]
     finally:
         views.close()
-    return Placed(T_map_cam=T_map_cam, is_placed=is_placed)
 
 
 def wrong_start(T_true: FloatArray, seed: int, k: int) -> FloatArray:
@@ -227,33 +199,3 @@ def _made_map(drive: Drive, T_map_left: FloatArray) -> DenseMap:
     for keyframe, T in zip(drive.keyframes, T_map_left[::2], strict=True):
         builder.add(keyframe.at(T))
     return builder.finished()
-
-
-def _figures(placed: Placed, T_true: FloatArray) -> dict[str, Any]:
-    """Return the figures of all images, those that are lost among them."""
-    E = np.linalg.inv(T_true) @ placed.T_map_cam
-    shifts_m = np.linalg.norm(E[..., :3, 3], axis=-1)
-    turns = Rotation.from_matrix(E[..., :3, :3].reshape(-1, 3, 3))
-    turns_deg = np.degrees(turns.magnitude()).reshape(shifts_m.shape)
-    is_lost = ~placed.is_placed | (shifts_m > LOST_M)
-    return {
-        "n": shifts_m.size,
-        "n_lost": int(is_lost.sum()),
-        "median_m": float(np.median(shifts_m)),
-        "median_deg": float(np.median(turns_deg)),
-        "share_near": float((shifts_m <= NEAR_M).mean()),
-        "p95_m": float(np.quantile(shifts_m, 0.95)),
-        "p95_deg": float(np.quantile(turns_deg, 0.95)),
-        "worst_m": float(shifts_m.max()),
-        "worst_deg": float(turns_deg.max()),
-        "images": [
-            {
-                "frame": 2 * k + 1,
-                "n_lost": int(is_lost[:, k].sum()),
-                "median_m": float(np.median(shifts_m[:, k])),
-                "median_deg": float(np.median(turns_deg[:, k])),
-                "worst_m": float(shifts_m[:, k].max()),
-            }
-            for k in range(shifts_m.shape[1])
-        ],
-    }

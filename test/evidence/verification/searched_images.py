@@ -8,14 +8,14 @@ exposure, blur and noise, are searched for in it one by one, as `aerotwin locali
 A wrong pose that is believed is worse than none: there must be none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
+from aerotwin_campaign import FinishedRun, OverallFigures, RunContext
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_datasets.kitti_sequence import KittiSequence, read_image, read_sequence
@@ -30,7 +30,9 @@ from aerotwin_dense_localization.mapping import DenseMap, MapParameters
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_scenarios.dense_localization.commands.scan_task import views_of_mapping
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
-from evidence.verification.real_images import STEREO, SURFACES
+from evidence.data_folder import data_folder
+from evidence.verification.pose_errors import pooled_figures
+from evidence.verification.real_images import NEAR_M, STEREO, SURFACES, errors_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,29 +42,27 @@ class MapCase:
     Attributes
     ----------
     name : str
+        As in the campaign.
     every : int
         Every n-th pair is mapped.
-    least_placed : float
-        Share of images that must be placed.
     stereo, surfaces : StereoParameters, MapParameters
     """
 
     name: str
     every: int
-    least_placed: float
     stereo: StereoParameters = field(default_factory=StereoParameters)
     surfaces: MapParameters = field(default_factory=MapParameters)
 
 
 CASES = (
-    MapCase(name="default map of every 2nd pair", every=2, least_placed=0.9),
-    MapCase(name="default map of every 4th pair", every=4, least_placed=0.5),
+    MapCase(name="default_2nd", every=2),
+    MapCase(name="default_4th", every=4),
     MapCase(
-        name="far map of every 2nd pair, reach 3 m", every=2, least_placed=0.9,
+        name="far_2nd", every=2,
         stereo=STEREO, surfaces=SURFACES,
     ),
     MapCase(
-        name="far map of every 4th pair, reach 6 m", every=4, least_placed=0.5,
+        name="far_4th", every=4,
         stereo=STEREO, surfaces=MapParameters(reach_m=6.0),
     ),
 )  # fmt: skip
@@ -106,33 +106,36 @@ class Searched:
         return float(error_m @ np.linalg.solve(self.found.covariance[:3, :3], error_m)) / 3.0
 
 
-def search_kitti_images(
-    folder: Path, seeds: Sequence[int], *, is_quiet: bool
-) -> list[dict[str, Any]]:
-    """Search for images of every seed in every map; return a row for each.
+def search_seed(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Search for the images of the seed of a run in a map; none may be placed wrongly.
 
     Raises
     ------
     aerotwin_core.errors.UserError
         If a file is missing or not what it should be.
     """
-    from aerotwin_core.cli import progress, say
+    (case,) = (case for case in CASES if case.name == document["map"])
+    searched = search_images(read_sequence(data_folder(document)), case, context.seed)
+    errors = errors_of(
+        [one.found.T_map_cam for one in searched], np.array([one.T_map_cam for one in searched])
+    )
+    errors.save(context.folder)
+    nees = [one.nees for one in searched if one.found.is_localized]
+    metrics = errors.figures(LOST_M, NEAR_M) | {"nees": float(np.mean(nees)) if nees else None}
+    lost = [f"frame {one.frame}: {one.found.reason}" for one in searched
+            if not one.found.is_localized]  # fmt: skip
+    outcome = "; ".join([f"{metrics['n_wrong']} placed wrongly", *lost])
+    return {"metrics": metrics, "is_success": metrics["n_wrong"] == 0, "outcome": outcome}
 
-    sequence = read_sequence(folder)
-    bar = progress(len(CASES) * len(seeds) * N_IMAGES, "kitti, searched", unit="image")
-    rows = [figures(search_images(sequence, case, seeds, bar.update), case) for case in CASES]
-    bar.close()
-    for row in rows if not is_quiet else ():
-        say(_line(row))
-    return rows
+
+def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
+    """Return the figures over all seeds, for each map."""
+    return pooled_figures(
+        runs, "map", "Images of a drive, searched for", lost_m=LOST_M, near_m=NEAR_M
+    )
 
 
-def search_images(
-    sequence: KittiSequence,
-    case: MapCase,
-    seeds: Sequence[int],
-    on_image: Callable[[], object] = lambda: None,
-) -> list[Searched]:
+def search_images(sequence: KittiSequence, case: MapCase, seed: int) -> list[Searched]:
     """Return where images were found in a map, each without an expectation."""
     if sequence.T_world_optical is None:
         raise UserError("poses.txt: is missing; the map is made with given poses")
@@ -141,44 +144,16 @@ def search_images(
     parameters = LocalizationParameters()
     poses = views_of_mapping(dense_map, parameters)
     views = VirtualViews(dense_map, sequence.rig.camera, poses, parameters)
-    searched: list[Searched] = []
+    rng, searched = np.random.default_rng(seed), []
+    between = [k for k in range(len(sequence.stamps_ns)) if k % case.every]
     try:
-        for seed in seeds:
-            rng = np.random.default_rng(seed)
-            between = [k for k in range(len(sequence.stamps_ns)) if k % case.every]
-            for k in rng.permutation(between)[:N_IMAGES].tolist():
-                image, T_left_cam = _drawn(sequence, k, rng)
-                found = ImageLocalizer(views).localize(image)
-                searched.append(
-                    Searched(frame=k, T_map_cam=T_map_left[k] @ T_left_cam, found=found)
-                )
-                on_image()
+        for k in rng.permutation(between)[:N_IMAGES].tolist():
+            image, T_left_cam = _drawn(sequence, k, rng)
+            found = ImageLocalizer(views).localize(image)
+            searched.append(Searched(frame=k, T_map_cam=T_map_left[k] @ T_left_cam, found=found))
     finally:
         views.close()
     return searched
-
-
-def figures(searched: Sequence[Searched], case: MapCase) -> dict[str, Any]:
-    """Return the figures of the images that were searched for in a map."""
-    errors_m = np.array([np.linalg.norm(one.error_m) for one in searched])
-    placed_m = errors_m[np.isfinite(errors_m)]
-    n_wrong = int((placed_m > LOST_M).sum())
-    is_met = n_wrong == 0 and len(placed_m) >= case.least_placed * len(searched)
-    return {
-        "name": f"kitti 06, searched, {case.name}",
-        "n": len(searched),
-        "n_placed": len(placed_m),
-        "n_wrong": n_wrong,
-        "median_m": float(np.median(placed_m)) if len(placed_m) else None,
-        "worst_m": float(placed_m.max()) if len(placed_m) else None,
-        "nees": float(np.nanmean([one.nees for one in searched])) if len(placed_m) else None,
-        "lost": [
-            {"frame": one.frame, "reason": one.found.reason}
-            for one in searched
-            if not one.found.is_localized
-        ],
-        "met": is_met,
-    }
 
 
 def _made_map(sequence: KittiSequence, T_map_left: FloatArray, case: MapCase) -> DenseMap:
@@ -204,11 +179,3 @@ def _drawn(
     noise = rng.normal(0.0, rng.uniform(*NOISE_DN), picture.shape)
     image = np.clip(rng.uniform(*GAIN) * blurred + noise, 0.0, 255.0).astype(np.uint8)
     return image, make_transform(np.eye(3), [right_m, 0.0, 0.0])
-
-
-def _line(row: dict[str, Any]) -> str:
-    errors = "" if row["median_m"] is None else (
-        f", median {row['median_m']:.3f} m, worst {row['worst_m']:.3f} m, NEES {row['nees']:.1f}"
-    )  # fmt: skip
-    counts = f"{row['n_placed']} of {row['n']} placed, {row['n_wrong']} of them wrong"
-    return f"{row['name']}: {counts}{errors}: {'met' if row['met'] else 'MISSED'}"
