@@ -55,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--gnss", choices=sorted(GNSS_PRESETS), default="rtk", help="of the camera (rtk)")
     add("--flight", choices=FLIGHTS, default="simulated", help="who says where it was (simulated)")
     add("--instance", type=int, default=0, help="number of the vehicle, shifts its ports (0)")
+    add("--port-shift", type=int, default=0, help="added to every port: flights side by side (0)")
     add("--marks", metavar="ROUTE", help="paint marks: along `route`, or a route file")
     add("--mark-size-m", type=float, default=0.6, help="diameter (0.6)")
     add("--seed", type=int, default=0, help="of flight, gimbal and GNSS (0)")
@@ -159,6 +160,7 @@ def _fly(
     with progress(100.0, "flight", unit="%") as bar:
         track = fly_survey(
             world, args.out / MISSION, args.out / "flight", seed=args.seed, instance=args.instance,
+            port_shift=args.port_shift,
             on_progress=lambda share: bar.update(max(100.0 * share - bar.n, 0.0)),
         )  # fmt: skip
     try:

@@ -52,6 +52,7 @@ def mission_flight(
     *,
     seed: int,
     instance: int = 0,
+    port_shift: int = 0,
     positioning: Positioning = "gnss",
     vision_delay_s: float = 0.0,
     autopilot: AutopilotChoice = EMBEDDED,
@@ -59,11 +60,13 @@ def mission_flight(
     """Start a flight without cameras and recording; end it with the block.
 
     `folder` is that of the autopilot's log, `seed` that of all noise; the ports follow from
-    `instance`. `vision_delay_s` is the age of the caller's poses when they are passed.
+    `instance` and `port_shift`, which sets nothing else. `vision_delay_s` is the age of the
+    caller's poses when they are passed.
     """
     own = {
         "world": world.name, "mission.file": str(mission), "camera.is_rendered": False,
         "record": "none", "seed": seed, "fleet.instance": instance,
+        "fleet.port_shift": port_shift,
         "controller.kind": autopilot.controller, "px4.dir": autopilot.px4_dir,
         "vision.delay_s": vision_delay_s,
     }  # fmt: skip

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence of repeats: how routes are taught, what is kept, and how bars are judged."""
 
-import dataclasses
 import json
-import shutil
-import time
-from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import psutil
 import pytest
 
+from aerotwin_campaign import (
+    FinishedRun,
+    RunContext,
+    WorkerPlace,
+    load_campaign,
+)
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction.degradation import field_of, load_degradation
 from aerotwin_rendering import WorldQueries
@@ -23,14 +25,13 @@ from aerotwin_scenarios.teach_repeat.record import RECORD
 from aerotwin_simulator.ground import GroundRobotParameters, RobotLidarSettings
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher, RouteFile
-from evidence.verification import repeats
-from evidence.verification.repeats import bent, campaign, driven
-from evidence.verification.repeats.campaign import SCORES, Work
-from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
-from evidence.verification.repeats.rows import line_of, rows_of, shown
-from evidence.verify_command import REPEAT_CASES, chosen
-from support.repeat_stage import box_world, lidar_file, never, teach_in
+from evidence.verification.repeats import CASES, bent, campaign, driven
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds
+from evidence.verification.repeats.page import figures
+from evidence.verification.repeats.rows import SCORES, rows_of, shown
+from support.repeat_stage import box_world, lidar_file, teach_in
 
+FILE = Path(__file__).parents[1] / "campaigns/repeats.yaml"
 ALONG_M = 5.0
 SEED = 1000
 TAUGHT_M = 0.02
@@ -58,91 +59,34 @@ def quick_study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def driven_once(tmp_path_factory, world, quick_study):
-    """A campaign of one repeat: its case, folder and scores."""
-    case, runs = case_in(world), tmp_path_factory.mktemp("runs")
+    """A run of one repeat: its case, folder and what it returned."""
+    case, folder = case_in(world), tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(campaign, "RepeatStudy", quick_study)
-        found = campaign.campaign([case], [SEED], runs, n_workers=1, on_done=list)
-    return SimpleNamespace(case=case, runs=runs, scores=found["tiny"][0])
+        patch.setitem(CASES, "driven", case)
+        result = campaign.repeat({"case": "driven"}, context_in(folder))
+    return SimpleNamespace(case=case, folder=folder, result=result)
+
+
+def context_in(folder) -> RunContext:
+    place = WorkerPlace(number=0, cores=(0,), ros_domain_id=None, scratch=folder)
+    return RunContext(seed=SEED, repeat=0, folder=folder, place=place)
 
 
 def case_in(world, *, n_repeats=1, thresholds=None) -> Case:
-    """Return a case of a short route in the world's own map, that counts how often it is taught."""
-    taught = []
+    """Return a case of a short route in the world's own map."""
 
     def teach(seed, folder):
-        taught.append(seed)
-        graph = reused_graph(folder, lambda path: teach_in(world, ALONG_M).save(path))
+        graph = teach_in(world, ALONG_M)
         poses = graph.poses_map(graph.runs[0])
         field = field_of(load_degradation("none"), seed)
         route = route_in_bent_map("boxes", poses, field, world, np.array([3.0, 4.0]))
         return TaughtRoute(graph=graph, route=route, world=world)
 
-    teach.taught = taught
     thresholds = thresholds or Thresholds(above_floor_m=SETTLED_M)
     return Case(
         name="tiny", title="a tiny route", teach=teach, n_repeats=n_repeats, thresholds=thresholds
     )
-
-
-def test_a_campaign_drives_judges_and_does_nothing_again(driven_once, tmp_path, monkeypatch):
-    scores, runs = driven_once.scores, tmp_path / "runs"
-    shutil.copytree(driven_once.runs, runs)
-    assert (scores["case"], scores["seed"]) == ("tiny", SEED)
-    assert scores["drives"][0]["state"] == "finished"
-    assert scores["pte_m"]["max"] < SETTLED_M and len(scores["floor_at_marks_m"]) == 2
-    assert scores["interventions"]["driven_km"] == pytest.approx(ALONG_M * 1e-3, rel=0.1)
-    monkeypatch.setattr(campaign, "run_repeat", None)
-    work = Work(case=driven_once.case, seed=SEED, runs=runs)
-    (work.folder / SCORES).unlink()  # as if it had been stopped before the judgement
-    work.do()
-    assert work.scores() == scores
-    monkeypatch.setattr(repeats, "CASES", {"tiny": driven_once.case})
-    n_taught = len(driven_once.case.teach.taught)
-    rows = repeats.verify_repeats((), [SEED], runs, n_workers=1, is_quiet=True)
-    assert len(driven_once.case.teach.taught) == n_taught
-    assert all(row["met"] for row in rows if row["threshold"] is not None)
-    page = (runs / "report.html").read_text()
-    assert "a tiny route" in page and "Not comparable" in page
-
-
-@pytest.mark.slow
-def test_processes_do_the_work_of_a_campaign_each_in_its_own(driven_once, tmp_path):
-    shutil.copytree(driven_once.runs, tmp_path / "runs")
-    case = dataclasses.replace(driven_once.case, teach=never)
-    done: list[int] = []
-    found = campaign.campaign(
-        [case], [SEED], tmp_path / "runs", n_workers=2, on_done=lambda: done.append(1)
-    )
-    assert found["tiny"] == [driven_once.scores] and done == [1]
-
-
-def test_processes_end_with_the_campaign_that_is_given_up():
-    children = []
-
-    def give_up():
-        found = psutil.Process().children()  # one of them counts semaphores and stays
-        alive = [one for one in found if one.status() != psutil.STATUS_ZOMBIE]
-        children.extend(one for one in alive if "spawn_main" in " ".join(one.cmdline()))
-        raise KeyboardInterrupt
-
-    works = [SimpleNamespace(do=partial(time.sleep, seconds)) for seconds in (0.0, 600.0, 600.0)]
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        campaign._do_together(works, 2, give_up)
-    assert time.monotonic() - begin < 60.0
-    assert len(children) == 2
-    assert psutil.wait_procs(children, timeout=30.0)[1] == []
-
-
-def test_a_graph_that_was_not_finished_is_made_again(tmp_path):
-    def stopped(path):
-        path.mkdir()
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reused_graph(tmp_path, stopped)
-    assert not (tmp_path / "graph").exists()
 
 
 def test_a_robot_that_is_driven_teaches_where_it_truly_was(
@@ -247,44 +191,88 @@ def test_rows_are_printed_in_centimetres_and_counts_as_they_are():
     rows = rows_of([case], {"c": [scores_of([[0.0123, 0.0123]])]})
     assert shown(of(rows, "marker RMSE")) == ("1.23", "2.00", "cm", "met")
     assert shown(of(rows, "marks not passed")) == ("0", "0", "", "met")
-    line = line_of(of(rows, "marker RMSE", SEED))
-    assert " ".join(line.split()) == "c seed 1000 marker RMSE 1.23 cm at most 2.00 MET"
-
-
-def test_cases_are_chosen_by_words():
-    assert tuple(repeats.CASES) == REPEAT_CASES
-    assert chosen(["repeats", "driven"]) == (("repeats",), ("driven",))
-    assert chosen(["driven"]) == (("repeats",), ("driven",))
-    assert chosen(["fuzz"]) == (("fuzz",), ())
-    with pytest.raises(UserError, match=r"no evidence 'flown'.*campus_warp"):
-        chosen(["flown"])
 
 
 def test_the_routes_of_the_cases_have_the_bars_of_the_issue():
-    allowed = {name: case.thresholds.above_floor_m for name, case in repeats.CASES.items()}
+    allowed = {name: case.thresholds.above_floor_m for name, case in CASES.items()}
     assert (allowed["campus_warp"], allowed["route_warp"], allowed["grassland_warp"]) == (
         0.02, 0.04, 0.04,
     )  # fmt: skip
     assert (
-        repeats.CASES["driven"].thresholds.rmse_m,
-        repeats.CASES["driven"].thresholds.max_m,
+        CASES["driven"].thresholds.rmse_m,
+        CASES["driven"].thresholds.max_m,
     ) == (0.02, 0.06)
-    assert all(case.thresholds.repeatability_m == 0.01 for case in repeats.CASES.values())
+    assert all(case.thresholds.repeatability_m == 0.01 for case in CASES.values())
 
 
-def test_a_repeat_that_never_drove_passed_no_mark(driven_once, tmp_path):
-    shutil.copytree(driven_once.runs, tmp_path / "runs")
-    case = dataclasses.replace(driven_once.case, n_repeats=2)
-    work = Work(case=case, seed=SEED, runs=tmp_path / "runs")
-    (work.folder / SCORES).unlink()
+def test_a_run_keeps_its_scores_and_returns_the_main_numbers(driven_once):
+    scores = json.loads((driven_once.folder / SCORES).read_text())
+    metrics = driven_once.result["metrics"]
+    assert driven_once.result["is_success"], driven_once.result["outcome"]
+    assert (scores["seed"], scores["drives"][0]["state"]) == (SEED, "finished")
+    offsets = np.array(scores["marks"]["offsets_m"], float)
+    assert metrics["marker_rmse_m"] == pytest.approx(np.sqrt(np.mean(offsets**2)))
+    assert metrics["marker_max_m"] == pytest.approx(np.abs(offsets).max())
+    assert metrics["driven_km"] == pytest.approx(ALONG_M * 1e-3, rel=0.1)
+    assert (metrics["n_marks_missed"], metrics["n_interventions"]) == (0, 0)
+
+
+def test_a_run_names_the_limits_that_it_misses(world, quick_study, tmp_path, monkeypatch):
+    case = case_in(world, thresholds=Thresholds(above_floor_m=-1.0, max_m=1.0))
+    monkeypatch.setattr(campaign, "RepeatStudy", quick_study)
+    monkeypatch.setitem(CASES, "driven", case)
+    result = campaign.repeat({"case": "driven"}, context_in(tmp_path))
+    assert not result["is_success"]
+    assert "marker RMSE" in result["outcome"] and "largest" not in result["outcome"]
+    with pytest.raises(UserError, match="flown must be one of driven"):
+        campaign.repeat({"case": "flown"}, context_in(tmp_path))
+
+
+def test_a_repeat_that_never_drove_passed_no_mark(driven_once, world, tmp_path):
+    drove, stood = driven_once.folder / "repeat_1", tmp_path / "repeat_2"
+    stood.mkdir()
     record = {"name": "2", "state": "failed", "reason": "no scan", "simulated_s": 9.0, "wall_s": 1}
-    work.repeat_folder(1).mkdir()
-    (work.repeat_folder(1) / RECORD).write_text(json.dumps(record))
-    work.do()
-    scores = work.scores()
+    (stood / RECORD).write_text(json.dumps(record))
+    route = driven_once.case.teach(SEED, tmp_path).route
+    scores = campaign.judged(driven_once.case, SEED, route, [drove, stood])
     assert scores["marks"]["n_missed"] == 2 and scores["interventions"]["n"] == 1
-    shutil.rmtree(work.repeat_folder(0))
-    work.repeat_folder(1).rename(work.repeat_folder(0))
-    (work.folder / SCORES).unlink()
     with pytest.raises(UserError, match="no repeat drove"):
-        dataclasses.replace(work, case=driven_once.case).do()
+        campaign.judged(driven_once.case, SEED, route, [stood])
+
+
+def finished(folder, scores, *, seed=SEED, case="driven") -> FinishedRun:
+    folder = folder / f"{case}-{seed}"
+    folder.mkdir()
+    if scores is not None:
+        (folder / SCORES).write_text(json.dumps(scores))
+    return FinishedRun(
+        id=folder.name, axes={"case": case}, seed=seed, repeat=0, metrics={},
+        is_success=scores is not None, outcome="", folder=folder,
+    )  # fmt: skip
+
+
+def scores_with_drives(offsets, **choices) -> dict:
+    return scores_of(offsets, **choices) | {"drives": [], "localisation": {"n": 9, "n_failed": 0}}
+
+
+def test_figures_pool_all_seeds_and_a_failed_run_misses_its_limits(tmp_path):
+    runs = [
+        finished(tmp_path, scores_with_drives([[0.01, 0.01, 0.01]])),
+        finished(tmp_path, scores_with_drives([[0.02, 0.02, 0.02]], seed=1001), seed=1001),
+    ]
+    found = figures(runs)
+    assert found.values["n_limits_missed"] == 0
+    pooled = np.sqrt((0.01**2 + 0.02**2) / 2)
+    assert found.values["driven"]["marker_rmse_m"] == pytest.approx(pooled)
+    assert [section.name for section in found.sections] == ["repeats", "driven"]
+    failed = figures([*runs, finished(tmp_path, None, seed=1002)])
+    assert failed.values["n_limits_missed"] > 0
+    assert failed.values["driven"]["marker_rmse_m"] is None
+    bent = figures([finished(tmp_path, None, case="campus_warp")])
+    assert bent.values["n_limits_missed"] > 0
+
+
+def test_the_campaign_has_all_cases():
+    loaded = load_campaign(FILE)
+    assert tuple(loaded.axes["case"].values) == tuple(CASES)
+    assert loaded.n_runs == 3 * len(CASES)

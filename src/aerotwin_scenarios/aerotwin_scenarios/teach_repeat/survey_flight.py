@@ -26,16 +26,20 @@ def fly_survey(
     *,
     seed: int,
     instance: int = 0,
+    port_shift: int = 0,
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> FlownTrack:
     """Return the track of a mission, flown by the embedded autopilot with its own GNSS.
 
-    The autopilot's log is written to `folder`; `seed` is of all noise in flight, `instance` sets
-    the ports of the vehicle, and `on_progress` is called with the completed share, at `SAMPLES_HZ`.
+    The autopilot's log is written to `folder`; `seed` is of all noise in flight, `instance` and
+    `port_shift` set the ports of the vehicle, and `on_progress` is called with the completed share,
+    at `SAMPLES_HZ`.
 
     Raises `UserError` if the mission was not flown to its end.
     """
-    with mission_flight(world, mission, folder, seed=seed, instance=instance) as simulation:
+    with mission_flight(
+        world, mission, folder, seed=seed, instance=instance, port_shift=port_shift
+    ) as simulation:
         rows = [_row(moment) for moment in flown(simulation, SAMPLES_HZ, on_progress)]
     if not simulation.is_success:
         raise UserError(

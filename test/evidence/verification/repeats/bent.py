@@ -22,9 +22,10 @@ from aerotwin_reconstruction.degradation import (
 from aerotwin_repeat_evaluation import arc_length
 from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
 from aerotwin_scenarios.world_routes import route_of_world
+from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import marker_stations, teach_route, way_around
 from aerotwin_worlds import World, load_world
-from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds
 
 PRESET = "warp_30cm"
 SPACING_M = 0.15
@@ -47,7 +48,8 @@ def teach_in_bent_map(seed: int, folder: Path, *, name: str, avoid_m: float = 0.
     """
     world = load_world(f"{name}@{seed}")
     field = field_of(load_degradation(PRESET), seed)
-    graph = reused_graph(folder, partial(_write_graph, world, field, name, seed, avoid_m))
+    _write_graph(world, field, name, seed, avoid_m, folder / "graph")
+    graph = RouteGraph.load(folder / "graph")
     poses = graph.poses_map(graph.runs[0])
     s_m = np.array(marker_stations(float(arc_length(poses[:, :2, 3])[-1])))
     route = route_in_bent_map(f"{name}@{seed}", poses, field, world, s_m)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a case of repeats is: how its route is taught with a seed, how often, under which bars."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +36,7 @@ class TaughtRoute:
 
 
 Teach = Callable[[int, Path], TaughtRoute]
-"""From a seed, which is that of world, map and runs, and a folder to keep things in; what the
-folder holds already is not made again (`reused_graph`)."""
+"""From a seed, which is that of world, map and runs, and an empty folder to keep things in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,16 +82,3 @@ class Case:
     teach: Teach
     n_repeats: int
     thresholds: Thresholds
-
-
-def reused_graph(folder: Path, make: Callable[[Path], None]) -> RouteGraph:
-    """Return the route graph in `folder`/graph; `make` writes it first where it is not there.
-
-    It is written beside and renamed, so that a graph that is there is whole.
-    """
-    path = folder / "graph"
-    if not path.is_dir():
-        part = folder / f"graph.{os.getpid()}"
-        make(part)
-        part.rename(path)
-    return RouteGraph.load(path)

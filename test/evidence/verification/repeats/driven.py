@@ -35,7 +35,7 @@ from aerotwin_teach_repeat.teaching import (
 )
 from aerotwin_teach_repeat.tracking import RouteProgress
 from aerotwin_worlds import World, load_world
-from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds
 
 TEACH = 1000
 """Number of the drive that teaches, beyond those of repeats: slip and noise of its own."""
@@ -48,7 +48,8 @@ AT_END_M = 0.2
 def teach_by_driving(seed: int, folder: Path, *, name: str) -> TaughtRoute:
     """Return the route of a generated world of that seed, taught by a drive with that seed."""
     world = load_world(f"{name}@{seed}")
-    graph = reused_graph(folder, partial(_drive, world, f"{name}@{seed}", seed))
+    _drive(world, f"{name}@{seed}", seed, folder / "graph")
+    graph = RouteGraph.load(folder / "graph")
     return TaughtRoute(
         graph=graph,
         route=route_as_driven(f"{name}@{seed}", graph, read_driven(folder / "graph" / "truth.tum")),

@@ -1,39 +1,57 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One page of a campaign of repeats: bars, boxes of every case, errors along the routes."""
+"""Chapters of all repeats together: limits, boxes of every case, errors along the routes."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from aerotwin_campaign import FinishedRun, OverallFigures
 from aerotwin_core.charts import Series, chart, draw_boxes
+from aerotwin_core.documents import parse_json
 from aerotwin_core.plots import ESTIMATE, FLOOR, TRUTH, WIDE_IN, new_figure, render_svg, style
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_repeat_evaluation.published import published_table
-from aerotwin_report import write_report
+from evidence.verification.repeats import CASES
 from evidence.verification.repeats.case import Case
-from evidence.verification.repeats.rows import Row, Scores, floor_of, offsets_of, shown
+from evidence.verification.repeats.rows import (
+    SCORES,
+    Row,
+    Scores,
+    floor_of,
+    judged_of,
+    missed,
+    offsets_of,
+    pooled_values,
+    rows_of,
+    shown,
+)
 
 _CM = 100.0
 
 
-def write_page(
-    folder: Path, cases: Sequence[Case], found: Mapping[str, Sequence[Scores]], rows: Sequence[Row]
-) -> Path:
-    """Write the page of a campaign into a folder and return its path."""
-    seeds = [one["seed"] for one in found[cases[0].name]]
-    return write_report(
-        folder,
-        title="Teach and repeat: the bars",
-        sections=[
-            _summary(cases, found, rows),
-            *(_section(case, found[case.name], rows) for case in cases),
-        ],
-        configuration={"cases": [case.name for case in cases], "seeds": seeds},
-        summary="Every route repeated in closed loop in the simulator, in worlds and maps of seeds "
-        "that nothing was tuned on. Each bar counts with every seed.",
-    )
+def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
+    """Return the pooled values of every case, `n_limits_missed`, and the chapters."""
+    found: dict[str, list[Scores]] = {}
+    for run in sorted(runs, key=lambda run: run.seed):
+        found.setdefault(run.axes["case"], []).append(_scores(run))
+    cases = [case for name, case in CASES.items() if name in found]
+    rows = rows_of(cases, found)
+    values: dict[str, Any] = {case.name: pooled_values(case, found[case.name]) for case in cases}
+    sections = [
+        _summary(cases, found, rows),
+        *(_section(case, found[case.name], rows) for case in cases),
+    ]
+    return OverallFigures(values=values | {"n_limits_missed": len(missed(rows))}, sections=sections)
+
+
+def _scores(run: FinishedRun) -> Scores:
+    """Return what a run found; its seed alone if it failed before it was judged."""
+    path = None if run.folder is None else run.folder / SCORES
+    if path is None or not path.is_file():
+        return {"seed": run.seed}
+    return dict(parse_json(path.read_bytes()))
 
 
 def _summary(
@@ -44,7 +62,8 @@ def _summary(
     n_met = sum(row["met"] for row in judged)
     series = []
     for case in cases:
-        scores = found[case.name]
+        if not (scores := judged_of(found[case.name])):
+            continue
         offsets = np.abs(offsets_of(scores).offsets_m).ravel() * _CM
         series.append(Series(label=case.name, values=offsets, colour=ESTIMATE))
         floor = floor_of(scores)
@@ -106,9 +125,14 @@ def _headline(case: Case, rows: Sequence[Row]) -> Headline:
 
 def _section(case: Case, scores: Sequence[Scores], rows: Sequence[Row]) -> Section:
     """Return the chapter of one case."""
+    table = _table("Figures of each seed", [row for row in rows if row["case"] == case.name])
+    title, n_failed = f"{case.name}: {case.title}", len(scores) - len(judged_of(scores))
+    warnings = (f"{n_failed} of {len(scores)} runs failed.",) if n_failed else ()
+    if not (scores := judged_of(scores)):
+        return Section(title=title, name=case.name, tables=(table,), warnings=warnings)
     markers = offsets_of(scores)
     return Section(
-        title=f"{case.name}: {case.title}",
+        title=title,
         name=case.name,
         verdict=f"{_cm(markers.rmse_m)} cm RMSE and {_cm(markers.max_m)} cm at most over "
         f"{markers.n} passings of marks.",
@@ -120,8 +144,9 @@ def _section(case: Case, scores: Sequence[Scores], rows: Sequence[Row]) -> Secti
                 is_wide=True,
             ),
         ),
+        warnings=warnings,
         tables=(
-            _table("Figures of each seed", [row for row in rows if row["case"] == case.name]),
+            table,
             _drives(scores),
         ),
         metrics={

@@ -18,12 +18,22 @@ from evidence.verification.repeats.case import Case
 
 Scores = Mapping[str, Any]
 Row = dict[str, Any]
+SCORES = "scores.json"
+_KEYS = {
+    "floor RMSE": "floor_rmse_m",
+    "floor largest": "floor_max_m",
+    "marker RMSE": "marker_rmse_m",
+    "marker largest": "marker_max_m",
+    "repeatability": "repeatability_m",
+    "marks not passed": "n_marks_missed",
+}
 
 
 def rows_of(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]]) -> list[Row]:
-    """Return the rows of a campaign: `case`, `seed`, `figure`, `unit`, `value`, `bar`, `met`.
+    """Return the rows: `case`, `seed`, `figure`, `unit`, `value`, `threshold`, `met`.
 
-    `seed` is None where all seeds are pooled, `bar` and `met` where there is none.
+    `seed` is None where all seeds are pooled, `threshold` and `met` where there is none. The scores
+    of a run that failed are its `seed` alone; what needs them is None, and misses its limit.
     """
     rows: list[Row] = []
     for case in cases:
@@ -32,6 +42,43 @@ def rows_of(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]]) -> lis
             rows += [_row(case, one["seed"], *figure) for figure in _figures(case, [one])]
         rows += [_row(case, None, *figure) for figure in _figures(case, scores)]
     return rows + list(_interventions(cases, found))
+
+
+def rows_of_run(case: Case, scores: Scores) -> list[Row]:
+    """Return the rows of one run alone."""
+    rows = rows_of([case], {case.name: [scores]})
+    return [row for row in rows if row["seed"] is not None or row["case"] == "all"]
+
+
+def missed(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows whose limit does not hold."""
+    return [row for row in rows if row["met"] is False]
+
+
+def metrics_of_run(case: Case, scores: Scores) -> dict[str, float | None]:
+    """Return the main numbers of a run, by names with units."""
+    counted, scans = scores["interventions"], scores["localisation"]
+    return values_of(_figures(case, [scores])) | {
+        "n_interventions": counted["n"],
+        "driven_km": counted["driven_km"],
+        "n_scans": scans["n"],
+        "n_scans_lost": scans["n_failed"],
+    }
+
+
+def values_of(figures: Iterable[tuple[str, str, float | None, float | None]]) -> dict[str, Any]:
+    """Return the values of figures, by names with units."""
+    return {_KEYS[name]: value for name, _, value, _ in figures}
+
+
+def pooled_values(case: Case, scores: Sequence[Scores]) -> dict[str, Any]:
+    """Return the figures of a case over all seeds, by names with units."""
+    return values_of(_figures(case, scores))
+
+
+def judged_of(scores: Iterable[Scores]) -> list[Scores]:
+    """Return the scores of the runs that did not fail."""
+    return [one for one in scores if "marks" in one]
 
 
 def offsets_of(scores: Sequence[Scores]) -> MarkerErrors:
@@ -53,7 +100,13 @@ def floor_of(scores: Sequence[Scores]) -> np.ndarray | None:
 
 def _figures(case: Case, scores: Sequence[Scores]):
     """Yield name, unit, value and bar of the figures of a case."""
-    markers, floor, bars = offsets_of(scores), floor_of(scores), case.thresholds
+    bars = case.thresholds
+    if len(judged_of(scores)) < len(scores):
+        yield "marker RMSE", "m", None, bars.above_floor_m if bars.rmse_m is None else bars.rmse_m
+        yield "marker largest", "m", None, bars.max_m
+        yield "marks not passed", "", None, 0
+        return
+    markers, floor = offsets_of(scores), floor_of(scores)
     max_rmse = bars.rmse_m
     if floor is not None:
         floor_m = rms(floor)
@@ -73,12 +126,15 @@ def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]])
     kinds = {True: "structured routes", False: "other routes"}
     for is_structured, kind in kinds.items():
         counted = [
-            one["interventions"]
+            one.get("interventions")
             for case in cases
             if case.thresholds.is_structured is is_structured
             for one in found[case.name]
         ]
         if not counted:
+            continue
+        if None in counted:
+            yield _row(None, None, f"interventions, {kind}", "", None, 0 if is_structured else None)
             continue
         n, km = sum(one["n"] for one in counted), sum(one["driven_km"] for one in counted)
         threshold = 0 if is_structured else None
@@ -97,15 +153,6 @@ def _row(
         "case": "all" if case is None else case.name, "seed": seed, "figure": figure, "unit": unit,
         "value": value, "threshold": threshold, "met": met,
     }  # fmt: skip
-
-
-def line_of(row: Row) -> str:
-    """Return a row as a line of the printed table."""
-    value, threshold, unit, verdict = shown(row)
-    seed = "all seeds" if row["seed"] is None else f"seed {row['seed']}"
-    limit = f"at most {threshold}" if threshold else ""
-    figure = f"{row['figure']:<42}{value:>8} {unit:<3}"
-    return f"{row['case']:<16}{seed:<12}{figure}  {limit:<14} {verdict.upper()}".rstrip()
 
 
 def shown(row: Row) -> tuple[str, str, str, str]:

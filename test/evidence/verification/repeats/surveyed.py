@@ -12,18 +12,22 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
+from aerotwin_campaign import MachineFailure
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
+from aerotwin_core.numbered_lock import claimed_number
 from aerotwin_scenarios.teach_command import EXIT_NOT_PASSABLE
 from aerotwin_scenarios.teach_repeat.judging import route_through_marks
 from aerotwin_scenarios.teach_repeat.survey_marks import ROUTE, SCORE
+from aerotwin_simulator.parameters import MAX_INSTANCE
+from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_worlds import load_world
-from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds
 
 AREA_M = ("-75", "-60", "75", "60")
 """Round the loop of the campus, and what a lidar sees from it."""
 FIRST_INSTANCE, N_INSTANCES = 100, 50
-"""Numbers of the vehicles that fly, by seed: surveys may be flown side by side."""
+"""Numbers of the vehicles that fly, by seed: of their noise. Ports are shifted to free ones."""
 
 
 def teach_in_reconstruction(seed: int, folder: Path, *, name: str) -> TaughtRoute:
@@ -44,20 +48,27 @@ def teach_in_reconstruction(seed: int, folder: Path, *, name: str) -> TaughtRout
         If a stage fails, with the name of its log.
     """
     spec = f"{name}@{seed}"
-    survey, built, marks = (folder / part for part in ("survey", "reconstruction", "marks"))
+    survey, built = folder / "survey", folder / "reconstruction"
     instance = FIRST_INSTANCE + seed % N_INSTANCES
-    if not (survey / "survey.json").is_file():
+    with claimed_number("instance", range(instance, MAX_INSTANCE + 1)) as number:
+        if number is None:
+            raise MachineFailure(f"the numbers of vehicles from {instance} on are all in use")
         _call(
             "survey", spec, "--area-m", *AREA_M, "--marks", "route", "--seed", seed,
-            "--instance", instance, "-o", survey, log=folder / "survey.log",
+            "--instance", instance, "--port-shift", number - instance, "-o", survey,
+            log=folder / "survey.log",
         )  # fmt: skip
-    if not (built / "reconstruction.json").is_file():
-        log = folder / "reconstruction.log"
-        _call("reconstruct", survey, "--against", spec, "-o", built, log=log)
-    if not (marks / SCORE).is_file():
-        arguments = ("reconstruct", "marks", built, "--survey", survey, "-o", marks)
-        _call(*arguments, log=folder / "marks.log", allowed=1)
-    graph = reused_graph(folder, partial(_teach, built, marks))
+    _call("reconstruct", survey, "--against", spec, "-o", built, log=folder / "reconstruction.log")
+    return teach_through_marks(spec, folder)
+
+
+def teach_through_marks(spec: str, folder: Path) -> TaughtRoute:
+    """Return the route of a world through its marks in the reconstruction, in `folder`."""
+    survey, built, marks = (folder / part for part in ("survey", "reconstruction", "marks"))
+    arguments = ("reconstruct", "marks", built, "--survey", survey, "-o", marks)
+    _call(*arguments, log=folder / "marks.log", allowed=1)
+    _teach(built, marks, folder / "graph")
+    graph = RouteGraph.load(folder / "graph")
     poses = graph.poses_map(graph.runs[0])
     route = route_through_marks(spec, poses, marks / SCORE)
     return TaughtRoute(graph=graph, route=route, world=load_world(spec))
