@@ -46,6 +46,18 @@ class FinishedRun:
     outcome: str
     folder: Path | None
 
+    def file(self, name: str) -> Path:
+        """Return where a file is that the run kept, or would be.
+
+        Raises `UserError` if the store is no folder of this machine.
+        """
+        if self.folder is None:
+            raise UserError(
+                f"figures: {name} of the runs is needed, but their store is no folder of this "
+                "machine; copy it to one, and name that with --store"
+            )
+        return self.folder / name
+
 
 @dataclass(frozen=True, kw_only=True)
 class OverallFigures:

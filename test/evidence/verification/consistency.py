@@ -31,7 +31,7 @@ from aerotwin_campaign import FinishedRun, OverallFigures, RunContext
 from aerotwin_core import plots
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.plots import render_svg
-from aerotwin_core.section import Figure, Section, Table
+from aerotwin_core.section import Cell, Figure, Section, Table
 from aerotwin_multirotor_dynamics import (
     Multirotor,
     MultirotorState,
@@ -288,7 +288,7 @@ def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
     kept: dict[str, list[np.ndarray]] = {}
     for run in runs:
         if run.is_success:
-            kept.setdefault(run.axes["gnss"], []).append(np.load(run.folder / KEPT))
+            kept.setdefault(run.axes["gnss"], []).append(np.load(run.file(KEPT)))
     found = [Consistency(gnss=gnss, nees=np.array(nees)) for gnss, nees in kept.items()]
     return OverallFigures(
         values={each.gnss: each.values() for each in found}, sections=[_section(found)]
@@ -298,7 +298,7 @@ def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
 def _section(found: Sequence[Consistency]) -> Section:
     """Return the chapter: mean NEES per degree of freedom over time, with its bounds."""
     columns = ("GNSS", "flights", "bounds", *(f"{block}: mean, within [%]" for block in BLOCKS))
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for each in found:
         (low, high), values = each.bounds, each.values()
         cells = (

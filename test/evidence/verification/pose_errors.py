@@ -76,8 +76,8 @@ def pooled(runs: Sequence[FinishedRun], axis: str) -> dict[str, PoseErrors]:
     """Return the errors of all runs that came to their end by the value of an axis."""
     kept: dict[str, list[dict[str, np.ndarray]]] = {}
     for run in runs:
-        if (run.folder / _FILE).is_file():
-            with np.load(run.folder / _FILE) as file:
+        if (path := run.file(_FILE)).is_file():
+            with np.load(path) as file:
                 kept.setdefault(run.axes[axis], []).append(dict(file))
     return {
         value: PoseErrors(

@@ -20,7 +20,14 @@ from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth, evaluate_r
 from aerotwin_scenarios.teach_repeat.record import RECORD, read_run
 from evidence.verification.repeats import CASES
 from evidence.verification.repeats.case import Case
-from evidence.verification.repeats.rows import SCORES, metrics_of_run, missed, rows_of_run, shown
+from evidence.verification.repeats.rows import (
+    SCORES,
+    Row,
+    metrics_of_run,
+    missed,
+    rows_of_run,
+    shown,
+)
 
 
 def repeat(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
@@ -38,7 +45,7 @@ def repeat(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
     }
 
 
-def _values(row: Mapping[str, Any]) -> tuple[str, str, str]:
+def _values(row: Row) -> tuple[str, str, str]:
     value, threshold, unit, _ = shown(row)
     return value, unit, threshold
 

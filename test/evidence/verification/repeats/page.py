@@ -48,8 +48,7 @@ def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
 
 def _scores(run: FinishedRun) -> Scores:
     """Return what a run found; its seed alone if it failed before it was judged."""
-    path = None if run.folder is None else run.folder / SCORES
-    if path is None or not path.is_file():
+    if not (path := run.file(SCORES)).is_file():
         return {"seed": run.seed}
     return dict(parse_json(path.read_bytes()))
 

@@ -133,10 +133,11 @@ def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]])
         ]
         if not counted:
             continue
-        if None in counted:
+        known = [one for one in counted if one is not None]
+        if len(known) < len(counted):
             yield _row(None, None, f"interventions, {kind}", "", None, 0 if is_structured else None)
             continue
-        n, km = sum(one["n"] for one in counted), sum(one["driven_km"] for one in counted)
+        n, km = sum(one["n"] for one in known), sum(one["driven_km"] for one in known)
         threshold = 0 if is_structured else None
         yield _row(None, None, f"interventions, {kind}", "", n, threshold)
         yield _row(None, None, f"driven, {kind}", "km", km, None)
