@@ -64,9 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         _check_seeds(name, campaign.seeds)
     found: dict[str, Any] = {}
     for name, campaign in wanted.items():
-        data = (campaign.parameters.base or {}).get("data")
-        if data is not None and not (arguments.data / data).is_dir():
-            reason = f"real data not present: {data} (looked in {arguments.data}; --data names it)"
+        if reason := _missing(campaign.parameters.base or {}, arguments.data):
             found[name] = {"skipped": reason}
             if arguments.json != "-":
                 say(f"{name}: skipped, {reason}")
@@ -80,6 +78,18 @@ def run(arguments: argparse.Namespace) -> int:
         for name, each in found.items():
             say(f"{name}: {_verdict(each)}")
     return max((each.get("exit_code", 0) for each in found.values()), default=0)
+
+
+def _missing(base: Mapping[str, Any], data: Path) -> str:
+    """Return what a campaign needs that is not here; nothing if all is."""
+    if "data" in base and not (data / base["data"]).is_dir():
+        return f"real data not present: {base['data']} (looked in {data}; --data names it)"
+    if "slams" in base:
+        from evidence.verification.foreign_slams import available_slams
+
+        if not available_slams(base["slams"]):
+            return f"no program of {', '.join(base['slams'])} is named; see config/slams"
+    return ""
 
 
 @contextmanager

@@ -65,7 +65,9 @@ def run(args: argparse.Namespace) -> int:
     name, runs = _runs(args)
     bar = progress(len(runs), "runs", unit="run")
     with bar:
-        study = evaluate_study(name, runs, on_run=lambda _: bar.update(1), **_protocols(args))
+        study = evaluate_study(
+            name, runs, on_run=lambda _: bar.update(1), **study_protocols(args.protocol)
+        )
     numbers = study.metrics()
     if args.output is not None:
         _write(study, args)
@@ -99,8 +101,11 @@ def _runs(args: argparse.Namespace):
     return name, runs
 
 
-def _protocols(args: argparse.Namespace):
-    """Return the three parts of one protocol; a preset of one part is the default of the others."""
+def study_protocols(source: str) -> dict[str, Any]:
+    """Return the parts of a protocol, a preset or a file, as arguments of `evaluate_study`.
+
+    A preset of one part is the default of the others.
+    """
     from aerotwin_comparison.study.protocol import load_study_protocol
     from aerotwin_core.protocol import load_protocol
     from aerotwin_map_evaluation import MapProtocol
@@ -109,11 +114,11 @@ def _protocols(args: argparse.Namespace):
     from aerotwin_trajectory_evaluation.protocol import PRESETS as TRAJECTORY_PRESETS
 
     names = [*MAP_PRESETS, *TRAJECTORY_PRESETS]
-    study = load_study_protocol(args.protocol, dict.fromkeys(names))
+    study = load_study_protocol(source, dict.fromkeys(names))
 
     def part(cls: type, name: str, presets: Mapping[str, Any]):
         known = {preset: presets.get(preset, {}) for preset in [*names, study.name]}
-        return load_protocol(cls, name, args.protocol, known)
+        return load_protocol(cls, name, source, known)
 
     return {
         "protocol": study,

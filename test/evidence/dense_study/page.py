@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a study of dense localisation: bars, scans, distances, maps, of all seeds."""
+"""The chapters of a study of dense localisation: bars, scans, distances, maps, of all seeds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.section import Figure, Headline, Section
-from aerotwin_report import write_report
 from evidence.dense_study import page_figures as figures
 from evidence.dense_study import page_tables as tables
 from evidence.dense_study.page_figures import NAMES, POSES, method_scans
-from evidence.dense_study.results import METHODS, SeedResult, read_result
+from evidence.dense_study.results import METHODS, SeedResult
 from evidence.dense_study.thresholds import (
     THRESHOLDS,
     Results,
@@ -38,27 +37,6 @@ _ALIGNED = (
     "one for each map, without scale, never fitted to a scan. What it "
     "removed stands in the table of alignments."
 )
-
-
-def write_page(folder: Path, files: Sequence[Path]) -> Path:
-    """Write the page of a study into a folder and return its path.
-
-    Parameters
-    ----------
-    folder : Path
-    files : sequence of Path
-        A result of each seed, as `results.write_result` wrote it; pictures lie beside the first.
-    """
-    results = [read_result(file) for file in files]
-    return write_report(
-        folder,
-        title="Dense localisation close to a wall: the bars",
-        sections=sections_of(results, files[0].parent),
-        configuration={str(one.seed): one.configuration for one in results},
-        summary="A wall is mapped in stereo from 13 m and scanned from near with one camera, in "
-        f"worlds of the seeds {', '.join(str(one.seed) for one in results)}. Each bar counts with "
-        "every seed. Both flights are simulated: this checks the method and is no twin result.",
-    )
 
 
 def sections_of(results: Results, pictures: Path) -> list[Section]:
@@ -90,7 +68,9 @@ def _thresholds(results: Results, rows: Sequence[Row]) -> Section:
         title="Bars",
         name="dense_bars",
         verdict=f"{n_met} of {len(judged)} bars are met, seed by seed{left}.",
-        text="Seeds were not used for tuning, were run once and are all listed. An image is lost "
+        text="A wall is mapped in stereo from 13 m and scanned from near with one camera. Each bar "
+        "counts with every seed. Both flights are simulated: this checks the method and is no twin "
+        "result. Seeds were not used for tuning and are all listed. An image is lost "
         "when it has no pose or is placed more than 0.5 m from the truth. ATE is the mean distance "
         "between estimated and true position of the camera over all images with a pose, of all "
         f"seeds together. {_ALIGNED}",

@@ -230,14 +230,6 @@ def read_result(path: Path) -> SeedResult:
     return load_parameters(SeedResult, _content(path), where=str(path))
 
 
-def read_scans(path: Path) -> list[ScanResult]:
-    """Return the scans of a JSON list; errors as `read_result`."""
-    content = _content(path)
-    if not isinstance(content, list):
-        raise ParameterError(f"{path}: expected a list of scans; {_WAY_OUT}")
-    return [load_parameters(ScanResult, one, where=str(path)) for one in content]
-
-
 def _content(path: Path) -> Any:
     try:
         return read_json(path, max_bytes=MAX_BYTES)

@@ -3,11 +3,9 @@
 """The paper's experiment with one seed: a map from 13 m, scans from near to far, by every method.
 
 A picture is rendered once and taken twice, plainly and with changing exposure and blur; what the
-methods and maps are given is then the same. A scan that is whole is kept: a study that was
-interrupted goes on after it.
+methods and maps are given is then the same.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -16,9 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import KDTree
 
-from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.run_folder import library_versions
@@ -72,7 +68,6 @@ from evidence.dense_study.results import (
     ScanResult,
     SeedResult,
     SurfaceScore,
-    read_scans,
     write_result,
 )
 
@@ -155,7 +150,7 @@ class SeedStudy:
     ----------
     seed : int
     folder : Path
-        Where flights, parts and the result are kept.
+        Where flights and the result are kept.
     legs : sequence of Leg
     """
 
@@ -177,7 +172,7 @@ class SeedStudy:
         for leg in self.legs:
             on_progress(f"scan at {leg.distance_m:g} m")
             flights.append(self._flight(leg, made["estimated"]))
-            scans += self._saved_results(flights[-1], made)
+            scans += self._scanned(flights[-1], made)
         result = SeedResult(
             seed=self.seed, world=self.world.name, maps=maps, scans=tuple(scans),
             controls=controls_of(ScanRun(track=flights[0].track, found=(), T_true_map=np.eye(4))),
@@ -195,17 +190,10 @@ class SeedStudy:
         rate_hz: float,
         positioning: Positioning,
     ) -> CameraTrack:
-        """Return the track of a flight; one that was flown is read."""
-        file = self.folder / f"{name}.npz"
-        if not file.is_file():
-            track = fly_camera(
-                self.world, path, self.folder / name, speed_m_s=speed_m_s, rate_hz=rate_hz,
-                seed=self.seed, positioning=positioning,
-            )  # fmt: skip
-            with atomic_file(file) as opened:
-                np.savez(opened, **vars(track))
-        with np.load(file, allow_pickle=False) as saved:
-            return CameraTrack(**saved)
+        return fly_camera(
+            self.world, path, self.folder / name, speed_m_s=speed_m_s, rate_hz=rate_hz,
+            seed=self.seed, positioning=positioning,
+        )  # fmt: skip
 
     def _judged(self, made: Mapping[str, MadeMap], track: CameraTrack) -> tuple[MapResult, ...]:
         """Measure the maps to the true mesh, and how much of the wall they hold."""
@@ -215,14 +203,6 @@ class SeedStudy:
             surface, wall.samples(SURFACE_SAMPLE_M), track.T_map_optical, _in_both, max_range_m=60.0
         )
         return tuple(_map_result(kind, one, surface, visible) for kind, one in made.items())
-
-    def _saved_results(self, flight: ScanFlight, made: Mapping[str, MadeMap]) -> list[ScanResult]:
-        """Return what the scan of a flight found; one that is whole is read."""
-        file = self.folder / f"{_name(flight.leg)}.json"
-        if not file.is_file():
-            found = to_mapping(self._scanned(flight, made))
-            write_text_atomically(file, json.dumps(found, allow_nan=False) + "\n")
-        return read_scans(file)
 
     def _flight(self, leg: Leg, made: MadeMap) -> ScanFlight:
         """Return the flight of a scan.

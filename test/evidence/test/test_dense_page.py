@@ -3,17 +3,17 @@
 """The page of a study of dense localisation says what was put in."""
 
 import dataclasses
-import json
 import re
 from itertools import product
 
 import numpy as np
 import pytest
 
+from aerotwin_campaign import FinishedRun
 from aerotwin_core.errors import UserError
-from aerotwin_report import faults, schema
+from aerotwin_report import faults, report_page, schema
 from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
-from evidence.dense_study.page import _evidence, _thresholds, write_page
+from evidence.dense_study.page import _evidence, _thresholds
 from evidence.dense_study.page_figures import NAMES, pair_picture
 from evidence.dense_study.results import (
     IMAGES,
@@ -33,6 +33,7 @@ from evidence.dense_study.thresholds import (
     rows_of,
     value_text,
 )
+from evidence.verification.dense import figures
 
 SEEDS = (1000, 1001)
 ERROR_M = {"dense": 0.01, "orb_mapping": 0.03, "sift_mapping": 0.02, "orb_virtual": 0.015,
@@ -107,10 +108,25 @@ def page(tmp_path_factory):
         pair = ImagePair.write(parts, "near", grey, np.full((40, 64), np.nan), distance_m=2.0)
         files.append(parts / "result.json")
         write_result(files[-1], seed_result(seed, (pair,)))
-    path = write_page(folder / "page", files)
-    document = json.loads((folder / "page" / "metrics.json").read_text())
+    found = figures([finished(file.parent) for file in files])
+    assert found.values == {"n_bars_missed": sum(not row.is_met for row in rows_of_seeds())}
+    text, document = report_page(title="Campaign dense", sections=found.sections, configuration={})
     assert faults(document, schema()) == []
-    return path.read_text(), document
+    return text, document
+
+
+def finished(folder):
+    """Return the run that left a folder."""
+    return FinishedRun(id="a", axes={}, seed=0, repeat=0, metrics={}, is_success=True, outcome="",
+                       folder=folder)  # fmt: skip
+
+
+def rows_of_seeds():
+    return rows_of([seed_result(seed) for seed in SEEDS])
+
+
+def test_a_study_without_a_result_misses_its_bars(tmp_path):
+    assert figures([finished(tmp_path)]).values == {"n_bars_missed": None}
 
 
 def table(text, title):
@@ -226,7 +242,9 @@ def test_what_was_not_measured_is_not_met(results):
 def test_a_study_without_scans_and_pictures_has_a_page(results, tmp_path):
     empty = dataclasses.replace(results[0], scans=(), controls=())
     write_result(tmp_path / "result.json", empty)
-    text = write_page(tmp_path, [tmp_path / "result.json"]).read_text()
+    text, _ = report_page(
+        title="x", sections=figures([finished(tmp_path)]).sections, configuration={}
+    )
     assert "4 of 20 bars are met, seed by seed, 14 were not measured." in text
     assert "nearest to the wall" not in text
 

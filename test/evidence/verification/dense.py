@@ -2,60 +2,49 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dense localisation close to a wall, with seeds that nothing was tuned on, against its bars."""
 
-from collections.abc import Sequence
-from pathlib import Path
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evidence.dense_study.page import write_page
+from aerotwin_campaign import FinishedRun, OverallFigures, RunContext
+from evidence.dense_study.page import sections_of
 from evidence.dense_study.results import RESULT, read_result
 from evidence.dense_study.seed_study import SeedStudy
 from evidence.dense_study.thresholds import Row, rows_of, value_text
 
 
-def verify_dense(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
-    """Do what is missing of the study, write its page; return a row for each bar.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of worlds, flights and cameras.
-    runs : Path
-        A folder for each seed; a scan that is whole is kept, a second call goes on after it.
-    is_quiet : bool
-        Whether nothing is printed.
-    """
-    from aerotwin_core.cli import say
-
-    files = [runs / f"seed-{seed}" / RESULT for seed in seeds]
-    for seed, file in zip(seeds, files, strict=True):
-        if file.is_file():
-            continue
-        SeedStudy(seed, file.parent).run(
-            lambda value_text, seed=seed: (
-                None if is_quiet else say(f"dense, seed {seed}: {value_text}")
-            )
-        )
-    rows = rows_of([read_result(file) for file in files])
-    page = write_page(runs, files)
-    if not is_quiet:
-        for row in rows:
-            say(_line(row))
-        say(f"report: {page}")
-    return [_plain(row) for row in rows]
+def study_seed(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Map, scan and judge the wall of the seed of a run."""
+    result = SeedStudy(context.seed, context.folder).run(lambda stage: print(stage, flush=True))
+    rows = [row for row in rows_of([result]) if row.seed is not None]
+    missed = [_text(row) for row in rows if row.is_met is not True]
+    return {
+        "metrics": {_name(row): row.value for row in rows},
+        "is_success": not missed,
+        "outcome": "; ".join(missed) or "all bars are met",
+    }
 
 
-def _line(row: Row) -> str:
+def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
+    """Judge all seeds together; `n_bars_missed` is None if there is none."""
+    files = [file for run in runs if (file := run.file(RESULT)).is_file()]
+    if not files:
+        return OverallFigures(values={"n_bars_missed": None})
+    results = [read_result(file) for file in files]
+    n_missed = sum(row.is_met is not True for row in rows_of(results))
+    return OverallFigures(
+        values={"n_bars_missed": n_missed}, sections=sections_of(results, files[0].parent)
+    )
+
+
+def _name(row: Row) -> str:
+    words = re.sub(r"[^a-z0-9]+", "_", row.bar.figure.lower())
+    unit = f"_{row.bar.unit}" if row.bar.unit else ""
+    return f"{row.mapping}_{words}{unit}"
+
+
+def _text(row: Row) -> str:
     value, unit = value_text(row.value, row.bar.unit)
     limit, _ = value_text(row.limit, row.bar.unit)
-    which = "all seeds" if row.seed is None else f"seed {row.seed}"
     sense = "at least" if row.bar.is_least else "at most"
-    verdict = "met" if row.is_met else "MISSED"
-    figure = f"{row.bar.figure}, {row.mapping} poses"
-    return f"{which:<11}{figure:<58}{value:>9} {unit:<3} {sense} {limit:<6} {verdict}"
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    return {
-        "figure": row.bar.figure, "mapping": row.mapping, "seed": row.seed, "value": row.value,
-        "threshold": row.limit, "met": row.is_met is True,
-    }  # fmt: skip
+    return f"{row.bar.figure}, {row.mapping} poses: {value} {unit}, {sense} {limit}"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flights of seeds never used for tuning, judged like any flight."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from evidence.verification.saved_flights import flown, has_succeeded, read_metrics
+from aerotwin_campaign import RunContext
+from evidence.verification.launched_flight import FLOWN, launched_flight, outcome_of, read_metrics
 
 THRESHOLDS = {
     "cross_track_rms_m": ("at most", 0.6),
@@ -16,29 +16,23 @@ THRESHOLDS = {
 }
 
 
-def fly_seeds(
-    seeds: Sequence[int], world: str, runs: Path, *, is_quiet: bool
-) -> list[dict[str, Any]]:
-    """Fly what is missing in the folder of runs; return a row per seed, printed unless quiet.
-
-    `{seed}` in the name of the world is the seed.
-    """
-    from aerotwin_core.cli import say
-
-    rows = [_row(seed, world, runs) for seed in seeds]
-    if not is_quiet:
-        say(f"{'seed':>6}" + "".join(f"{name:>24}" for name in THRESHOLDS) + "  verdict")
-        for row in rows:
-            cells = "".join(f"{_text(row[name]):>24}" for name in THRESHOLDS)
-            say(f"{row['seed']:>6}{cells}  {'met' if row['met'] else 'MISSED'}")
-    return rows
+def fly_seed(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Fly the mission in the world of the seed of a run."""
+    world = document["world"].format(seed=context.seed)
+    folder = launched_flight({"world": world, "seed": context.seed}, context.folder)
+    metrics, outcome = metrics_of(read_metrics(folder)["sections"]), outcome_of(folder)
+    missed = missed_thresholds(metrics)
+    return {
+        "metrics": metrics,
+        "is_success": outcome == FLOWN and not missed,
+        "outcome": "; ".join([outcome, *missed]),
+    }
 
 
-def _row(seed: int, world: str, runs: Path) -> dict[str, Any]:
-    folder = flown(f"seed-{seed}", {"world": world.format(seed=seed), "seed": str(seed)}, runs)
-    sections = {} if folder is None else read_metrics(folder)["sections"]
+def metrics_of(sections: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the figures of a flight from the chapters of its report; None where one has none."""
     flight, trajectory = sections.get("flight", {}), sections.get("trajectory", {})
-    values = {
+    return {
         "cross_track_rms_m": flight.get("cross_track_m", {}).get("rms"),
         "control_error_rms_m": flight.get("control_error_m", {}).get("rms"),
         "estimation_error_rms_m": flight.get("estimation_error_m", {}).get("rms"),
@@ -47,17 +41,15 @@ def _row(seed: int, world: str, runs: Path) -> dict[str, Any]:
         "tracked_share": trajectory.get("coverage"),
         "ape_unaligned_rmse_m": trajectory.get("ape_unaligned", {}).get("trans_m", {}).get("rmse"),
     }
-    met = has_succeeded(folder) and all(
-        _is_met(values[name], *threshold) for name, threshold in THRESHOLDS.items()
-    )
-    return {"seed": seed, **values, "met": met}
 
 
-def _is_met(value: float | None, sense: str, threshold: float) -> bool:
-    if value is None:
-        return False
-    return value <= threshold if sense == "at most" else value >= threshold
-
-
-def _text(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def missed_thresholds(metrics: Mapping[str, float | None]) -> list[str]:
+    """Return what figures do not keep; one that is not known is not kept."""
+    found = []
+    for name, (sense, threshold) in THRESHOLDS.items():
+        value = metrics[name]
+        if value is None:
+            found.append(f"{name} is not known")
+        elif value > threshold if sense == "at most" else value < threshold:
+            found.append(f"{name} {value:.3f}, {sense} {threshold:g}")
+    return found

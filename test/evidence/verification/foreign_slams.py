@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SLAMs made by others on the same recorded flights, each as its description in config/slams says.
 
-A flight is recorded once for each place and seed; every SLAM whose program this machine has reads
-it. Programs are named by the environment variables of the descriptions.
+A run records a flight in a place; every SLAM whose program this machine has reads it. Programs are
+named by the environment variables of the descriptions.
 
 References
 ----------
@@ -13,17 +13,27 @@ Geiger, Lenz, Urtasun 2012, CVPR: KITTI, of whose sequence 06 the first 51 frame
 """
 
 import contextlib
-import json
 import os
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aerotwin_core.cli import main, say
+from ament_index_python.packages import get_package_share_directory
+
+from aerotwin_campaign import FinishedRun, OverallFigures, RunContext
+from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
-from evidence.verification.saved_flights import FLOWN, flown, read_metrics
+from evidence.data_folder import data_folder
+from evidence.verification.launched_flight import (
+    FLOWN,
+    is_judged,
+    launched_flight,
+    outcome_of,
+    read_metrics,
+    study_of,
+)
 
 PLACES: Mapping[str, Mapping[str, str]] = {
     "cliff": {"world": "cliff@{seed}", "mission": "missions/cliff.yaml"},
@@ -33,134 +43,103 @@ PLACES: Mapping[str, Mapping[str, str]] = {
 SLAMS = ("basalt", "dso", "openvins", "orb_slam2", "orb_slam3", "stella_vslam")
 START_S: Mapping[str, float] = {"dso": 8.0}
 """A monocular SLAM cannot begin at rest on the ground."""
-PROTOCOL = "xtdrone2020"
-DRIVE = Path("image_sequences", "kitti_seq_1")
 KNOWN_M, FACTOR = 0.31, 2.0
 """APE of a plain stereo odometry on that drive, first poses joined (features tracked by Lucas and
 Kanade, depth by block matching, PnP): the README of the data states it. A SLAM is of that order."""
 
 
-def study_foreign_slams(
-    seeds: Sequence[int], runs: Path, *, camera_preset: str, is_quiet: bool
-) -> list[dict[str, Any]]:
-    """Fly and run what is missing, write one study per place; return a row per place and SLAM.
+def run_on_flight(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Record a flight in a place with the seed of a run; every SLAM of this machine reads it."""
+    config = Path(get_package_share_directory("aerotwin_bringup")) / "config"
+    place = PLACES[document["place"]]
+    arguments = {
+        "world": place["world"].format(seed=context.seed),
+        "mission": config / place["mission"],
+        "seed": context.seed,
+        "slam": "none",
+        "camera_preset": document["camera_preset"],
+        "record": "all",
+    }
+    flight = launched_flight(arguments, context.folder)
+    if (outcome := outcome_of(flight)) != FLOWN:
+        return {"metrics": {}, "is_success": False, "outcome": outcome}
+    found = _run_all(document, flight, context.folder, START_S)
+    shutil.rmtree(flight / "bag")  # some GB
+    return found
 
-    A row is met when the SLAM ran and was judged with all seeds: how good it is is no bar. Without
-    any program there is one row, skipped.
+
+def run_on_drive(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Let every SLAM of this machine read the real images.
+
+    What needs an IMU, or loses a car at 10 Hz, is not judged and has no bar.
     """
-    found = available_slams(os.environ)
-    if not found:
-        say("foreign: no program of " + ", ".join(SLAMS) + " is named; see config/slams")
-        return [{"name": "foreign", "met": None}]
-    rows = []
+    drive = context.folder / "drive"
+    drive.mkdir()
+    folder = data_folder(document)
+    main(["import", "kitti", str(folder), "-o", str(drive / "bag"), "--json", os.devnull])
+    found = _run_all(document, drive, context.folder, {})
+    worse = [
+        f"{name} is {value:.2f} m off"
+        for name in available_slams(document["slams"])
+        if (value := found["metrics"].get(f"{name}_ape_first_poses_joined_m")) is not None
+        and value > FACTOR * KNOWN_M
+    ]
+    outcome = "; ".join(worse) or f"all within {FACTOR * KNOWN_M:g} m"
+    return {"metrics": found["metrics"], "is_success": not worse, "outcome": outcome}
+
+
+def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
+    """Return the study of each place."""
+    values, sections = {}, []
     for place in PLACES:
-        folders: dict[str, list[Path | None]] = {name: [] for name in found}
-        for seed in seeds:  # seed by seed: a campaign that is cut short compares like with like
-            flight = _flight(place, seed, runs, camera_preset)
-            for name in found:
-                run = runs / f"{place}-{seed}-{name}"
-                found_run = None
-                if flight is not None:
-                    found_run = _run(name, flight, run, start_s=START_S.get(name, 0.0))
-                folders[name].append(found_run)
-        judged = [path for paths in folders.values() for path in paths if path is not None]
-        overall = _study(place, judged, runs, is_quiet=is_quiet)
-        rows += [
-            {"place": place, "slam": name, "met": all(map(_is_judged, paths)),
-             **overall.get(_name_of(paths), {})}
-            for name, paths in folders.items()
-        ]  # fmt: skip
-    return rows
+        folders = [
+            file.parent
+            for run in runs
+            if run.axes["place"] == place
+            for name in SLAMS
+            if (file := run.file(name) / "metrics.json").is_file()
+        ]
+        if folders:
+            values[place], section = study_of(place, folders)
+            sections.append(replace(section, name=place, title=f"SLAMs over the {place}"))
+    return OverallFigures(values=values, sections=sections)
 
 
-def judge_on_a_drive(data: Path, runs: Path) -> list[dict[str, Any]]:
-    """Let the SLAMs read real images; return a row for each that can follow them.
-
-    Without the data there is one row, skipped. What needs an IMU, or loses a car at 10 Hz, has no
-    bar.
-    """
-    if not (data / DRIVE).is_dir():
-        say(f"foreign: real data not present: {DRIVE} (looked in {data}; --data names it)")
-        return [{"name": "kitti 06", "met": None}]
-    drive = runs / "kitti_06"
-    if not (drive / "bag" / "metadata.yaml").is_file():
-        drive.mkdir(parents=True, exist_ok=True)
-        main(["import", "kitti", str(data / DRIVE), "-o", str(drive / "bag"), "--json", os.devnull])
-    rows = []
-    for name in available_slams(os.environ):
-        folder = _run(name, drive, runs / f"kitti_06-{name}", start_s=0.0)
-        row: dict[str, Any] = {"place": "kitti 06", "slam": name, "met": None}
-        if folder is not None and _is_judged(folder):
-            found = read_metrics(folder)["sections"]["trajectory"]
-            row["ape_first_poses_joined_m"] = found["ape_unaligned"]["trans_m"]["rmse"]
-            row["ape_m"] = found["ape"]["trans_m"]["rmse"]
-            row["met"] = row["ape_first_poses_joined_m"] <= FACTOR * KNOWN_M
-        rows.append(row)
-    return rows
-
-
-def available_slams(environment: Mapping[str, str]) -> list[str]:
-    """Return the SLAMs of which every path is known."""
+def available_slams(names: Sequence[str]) -> list[str]:
+    """Return those of some SLAMs of which the environment names every path."""
     from aerotwin_run_evaluation.bag.slam_launch import find_description
     from aerotwin_slam_runs.description import find_paths, load_description
 
     found = []
-    for name in SLAMS:
+    for name in names:
         file = find_description(name)
         if file is not None:
             with contextlib.suppress(UserError):
-                find_paths(load_description(file), {}, environment)
+                find_paths(load_description(file), {}, os.environ)
                 found.append(name)
     return found
 
 
-def _flight(place: str, seed: int, runs: Path, camera_preset: str) -> Path | None:
-    """Return the folder of a recorded flight that reached its end, flying it if it is missing."""
-    from ament_index_python.packages import get_package_share_directory
-
-    config = Path(get_package_share_directory("aerotwin_bringup")) / "config"
-    arguments = {
-        "world": PLACES[place]["world"].format(seed=seed),
-        "mission": str(config / PLACES[place]["mission"]),
-        "seed": str(seed),
-        "slam": "none",
-        "camera_preset": camera_preset,
-        "record": "all",
-    }
-    folder = flown(f"{place}-{seed}", arguments, runs)
-    if folder is None or read_metrics(folder)["sections"]["flight"]["outcome"] != FLOWN:
-        return None
-    return folder
-
-
-def _run(name: str, flight: Path, folder: Path, *, start_s: float) -> Path | None:
-    """Return the folder of a SLAM's run, running it if it is missing; None without a report."""
-    if not (folder / "metrics.json").is_file():
-        say(f"running {name} on {flight.name}")
-        tokens = ["evaluate", "bag", str(flight / "bag"), "--slam", name, "-o", str(folder)]
-        tokens += ["--start-s", repr(start_s)]
-        main([*tokens, "--json", os.devnull])
-        shutil.rmtree(folder / "dataset", ignore_errors=True)  # some 100 MB
-    return folder if (folder / "metrics.json").is_file() else None
-
-
-def _is_judged(folder: Path | None) -> bool:
-    return folder is not None and "trajectory" in read_metrics(folder)["sections"]
-
-
-def _name_of(paths: Sequence[Path | None]) -> str:
-    for path in paths:
-        if path is not None:
-            return str(read_metrics(path)["configuration"]["parameters"]["slam_name"])
-    return ""
-
-
-def _study(place: str, folders: Sequence[Path], runs: Path, *, is_quiet: bool) -> dict[str, Any]:
-    """Write the study of the runs in a place; return its numbers by SLAM."""
-    result = runs / f"{place}.json"
-    tokens = ["evaluate", "study", "--protocol", PROTOCOL, "-o", str(runs / f"{place}-study")]
-    tokens += ["--json", str(result), "--runs", *map(str, folders)]
-    with contextlib.redirect_stdout(sys.stderr if is_quiet else sys.stdout):
-        if main(tokens) != 0:
-            raise UserError(f"the study of {place} in {runs} failed; see above")
-    return dict(json.loads(result.read_text(encoding="utf-8"))["overall"])
+def _run_all(
+    document: Mapping[str, Any], flight: Path, folder: Path, starts_s: Mapping[str, float]
+) -> dict[str, Any]:
+    """Run the SLAMs on the bag of a flight; all must be judged."""
+    names = available_slams(document["slams"])
+    if not names:
+        raise UserError(f"no program of {', '.join(document['slams'])} is named; see config/slams")
+    metrics: dict[str, Any] = {}
+    failed = []
+    for name in names:
+        run = folder / name
+        tokens = ["evaluate", "bag", str(flight / "bag"), "--slam", name, "-o", str(run)]
+        main([*tokens, "--start-s", repr(starts_s.get(name, 0.0)), "--json", os.devnull])
+        shutil.rmtree(run / "dataset", ignore_errors=True)  # some 100 MB
+        if not (run / "metrics.json").is_file() or not is_judged(run):
+            failed.append(name)
+            continue
+        found = read_metrics(run)["sections"]["trajectory"]
+        metrics[f"{name}_ape_first_poses_joined_m"] = found["ape_unaligned"]["trans_m"]["rmse"]
+        metrics[f"{name}_ape_m"] = found["ape"]["trans_m"]["rmse"]
+        metrics[f"{name}_coverage"] = found["coverage"]
+    outcome = f"not judged: {', '.join(failed)}" if failed else "all are judged"
+    return {"metrics": metrics, "is_success": not failed, "outcome": outcome}

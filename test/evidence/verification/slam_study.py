@@ -7,16 +7,23 @@ References
 Xiao et al. 2020, XTDrone, section IV: five runs each, RPE per half a metre, APE, CPU and memory.
 """
 
-import contextlib
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aerotwin_core.cli import main
-from aerotwin_core.errors import UserError
-from evidence.verification.saved_flights import flown, has_succeeded
+from ament_index_python.packages import get_package_share_directory
+
+from aerotwin_campaign import FinishedRun, OverallFigures, RunContext
+from evidence.verification.flights import metrics_of
+from evidence.verification.launched_flight import (
+    FLOWN,
+    NAME,
+    is_judged,
+    launched_flight,
+    outcome_of,
+    read_metrics,
+    study_of,
+)
 
 WORLD, MISSION = "stadium@1000", "missions/yaw_turns.yaml"
 METHODS: Mapping[str, Mapping[str, str]] = {
@@ -27,41 +34,30 @@ METHODS: Mapping[str, Mapping[str, str]] = {
     "kiss_icp": {"slam": "kiss_icp", "camera": "false", "lidar": "spinning_16"},
 }
 """Launch arguments by name; files are below config/."""
-PROTOCOL = "xtdrone2020"
 _FILES = ("slam_parameters",)
 
 
-def study_slams(
-    seeds: Sequence[int], runs: Path, *, camera_preset: str, is_quiet: bool
-) -> list[dict[str, Any]]:
-    """Fly what is missing, write the study into `runs`/study, and return a row per method.
-
-    A row is met when all of its runs were flown and judged: which SLAM is better is no bar.
-    """
-    from ament_index_python.packages import get_package_share_directory
-
+def fly_method(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
+    """Fly the mission with a SLAM and the seed of a run."""
     config = Path(get_package_share_directory("aerotwin_bringup")) / "config"
-    found: dict[str, list[Path | None]] = {}
-    for seed in seeds:  # seed by seed: a campaign that is cut short still compares like with like
-        for method, own in METHODS.items():
-            files = {key: str(config / value) for key, value in own.items() if key in _FILES}
-            arguments = {"world": WORLD, "mission": str(config / MISSION), "seed": str(seed)}
-            arguments |= {"camera_preset": camera_preset, "slam_name": method, **own, **files}
-            found.setdefault(method, []).append(flown(f"{method}-{seed}", arguments, runs))
-    folders = [path for paths in found.values() for path in paths]
-    overall = _study(folders, runs, is_quiet)["overall"]
-    return [
-        {"method": method, "met": all(map(has_succeeded, paths)), **overall.get(method, {})}
-        for method, paths in found.items()
-    ]
+    method = document["method"]
+    own = METHODS[method]
+    files = {key: str(config / value) for key, value in own.items() if key in _FILES}
+    arguments = {"world": WORLD, "mission": str(config / MISSION), "seed": context.seed}
+    arguments |= {"camera_preset": document["camera_preset"], "slam_name": method, **own, **files}
+    folder = launched_flight(arguments, context.folder)
+    outcome = outcome_of(folder)
+    return {
+        "metrics": metrics_of(read_metrics(folder)["sections"]),
+        "is_success": outcome == FLOWN and is_judged(folder),
+        "outcome": outcome,
+    }
 
 
-def _study(folders: Sequence[Path | None], runs: Path, is_quiet: bool) -> dict[str, Any]:
-    """Write the study of the flights, where failed ones count as failed; return its numbers."""
-    result = runs / "study.json"
-    tokens = ["evaluate", "study", "--protocol", PROTOCOL, "-o", str(runs / "study")]
-    tokens += ["--json", str(result), "--runs", *(str(p) for p in folders if p is not None)]
-    with contextlib.redirect_stdout(sys.stderr if is_quiet else sys.stdout):
-        if main(tokens) != 0:
-            raise UserError(f"the study of the runs in {runs} failed; see above")
-    return dict(json.loads(result.read_text(encoding="utf-8")))
+def figures(runs: Sequence[FinishedRun]) -> OverallFigures:
+    """Return the study of all flights, where failed ones count as failed."""
+    folders = [file.parent for run in runs for file in run.file(".").glob(f"*-{NAME}/metrics.json")]
+    if not folders:
+        return OverallFigures()
+    overall, section = study_of("SLAMs on large turns", folders)
+    return OverallFigures(values={"overall": overall}, sections=[section])
