@@ -140,7 +140,7 @@ def test_a_flight_that_ended_early_is_no_success_and_has_no_figures(path, querie
 
 def test_a_mission_says_where_the_study_of_a_seed_is_run():
     with pytest.raises(
-        ParameterError, match=r"found true; .*make verify NAMES=dense ARGS='--seeds 1003'"
+        ParameterError, match=r"found true; .*make verify NAMES=dense ARGS='--set seeds=\[1003\]'"
     ):
         MissionParameters(world="cliff@1003", seed=1003, baselines=True)
 

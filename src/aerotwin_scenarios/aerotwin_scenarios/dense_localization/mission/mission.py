@@ -76,7 +76,7 @@ class MissionParameters(AutopilotChoice):
         if self.baselines:
             raise ParameterError(
                 "baselines: expected false, found true; the study of a seed is no longer part of a "
-                f"mission, `make verify NAMES=dense ARGS='--seeds {self.seed}'` runs it"
+                f"mission, `make verify NAMES=dense ARGS='--set seeds=[{self.seed}]'` runs it"
             )
 
 
