@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _EXPECTATION = re.compile(r"expect\.(\d+)\.(is_met|robustness)")
-MOST_GROUPS = 30
+MOST_GROUPS = 50
 """Values of an axis that are shown one by one; more numbers are put into classes."""
 _SHOWN_CLASSES = 10
 _LEAST_IN_CLASS = 10

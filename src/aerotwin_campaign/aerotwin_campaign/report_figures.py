@@ -19,6 +19,8 @@ _MOST_BINS = 40
 _MOST_SHARES = 24
 """Metrics in the figure of shares: more are unreadable."""
 _LONGEST_LABEL = 24
+_MOST_NARROW = 12
+"""Labels below a figure of half the width of a page."""
 
 
 def success_figure(path: str, grouping: Grouping, is_success: np.ndarray, name: str) -> Figure:
@@ -31,22 +33,30 @@ def success_figure(path: str, grouping: Grouping, is_success: np.ndarray, name: 
     # The whole interval is one inside rounding.
     reach = np.maximum(np.stack([share - ends[:, 0], ends[:, 1] - share]), 0.0)
 
+    is_wide = grouping.middles is None and len(which) > _MOST_NARROW
+    size_in: dict[str, float] = (
+        {"width_in": WIDE_IN, "height_in": 4.4} if is_wide else {"height_in": 3.2}
+    )
+
     def draw(axes: Any) -> None:
         x = which if grouping.middles is None else grouping.middles[which]
         line = "none" if grouping.middles is None else "-"
         axes.errorbar(x, share, yerr=reach, fmt="o", ls=line, color=ALIGNED, capsize=3, lw=1.4)
         if grouping.middles is None:
             labels = [_cut(grouping.labels[k]) for k in which]
-            axes.set_xticks(which, labels, rotation=30 if sum(map(len, labels)) > 48 else 0)
-            if sum(map(len, labels)) > 48:
-                for label in axes.get_xticklabels():
-                    label.set_ha("right")
+            if is_wide:
+                axes.set_xticks(which, labels, rotation=90)
+            elif sum(map(len, labels)) > 48:
+                axes.set_xticks(which, labels, rotation=30, ha="right")
+            else:
+                axes.set_xticks(which, labels)
         axes.set(xlabel=path, ylabel="success [%]", ylim=(-4.0, 104.0))
 
     return Figure(
         title=f"Success over {path}",
         caption="Bars are exact 95 % intervals.",
-        svg=chart(f"{name}-success", draw, height_in=3.2),
+        svg=chart(f"{name}-success", draw, **size_in),
+        is_wide=is_wide,
     )
 
 

@@ -53,7 +53,9 @@ def worst_section(
         return None
     name, values, is_low_worse = ranking(results, conditions)
     badness = np.where(np.isfinite(values), -values if is_low_worse else values, -np.inf)
-    order = np.lexsort((np.arange(len(results)), -badness, results.is_success))[:MOST_WORST]
+    order = np.lexsort((np.arange(len(results)), -badness, results.is_success))
+    _, first = np.unique(results.units[order], return_index=True)  # of repeats, the worst
+    order = order[np.sort(first)][:MOST_WORST]
     rows = tuple(
         (
             link_of(results.run_ids[k]) or short_id(results.run_ids[k]),
@@ -68,8 +70,8 @@ def worst_section(
     return Section(
         title="Worst runs",
         name="worst_runs",
-        text=f"Failures first; within them and the successes, {way} {name} first. The id of a run "
-        "opens its report if it has one, else its folder.",
+        text=f"Failures first; within them and the successes, {way} {name} first; of repeats, the "
+        "worst. The id of a run opens its report if it has one, else its folder.",
         tables=(
             Table(
                 title="Worst runs",

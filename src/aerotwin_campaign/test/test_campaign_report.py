@@ -100,6 +100,13 @@ def test_without_expectations_the_first_condition_says_which_runs_are_worst(tmp_
     assert [int(x, 16) for x in document["sections"]["worst_runs"]["runs"]] == [1, 0, 2]
 
 
+def test_of_repeats_the_worst_is_shown_alone(tmp_path):
+    columns = rows(4, seed=[7, 7, 8, 8], repeat=[0, 1, 0, 1],
+                   **{"metrics.a": [1.0, 4.0, 3.0, 2.0]})  # fmt: skip
+    _, document = page_of(store_of(tmp_path / "s", columns))
+    assert [int(x, 16) for x in document["sections"]["worst_runs"]["runs"]] == [1, 2]
+
+
 def test_failures_that_differ_in_numbers_are_one_outcome(tmp_path):
     outcomes = ["fell at 1.5 m", "fell at 22 m", "lost", "fell at 3e-5 m", "lost"]
     columns = rows(5, is_success=[False] * 5, outcome=outcomes)
