@@ -147,7 +147,7 @@ def test_groups_are_the_values_of_an_axis_or_classes_of_equal_count():
     many = grouping_of(numbers.tolist())
     assert np.bincount(many.codes).tolist() == [50] * 10
     assert (np.diff(many.middles) > 0.0).all()
-    texts = grouping_of([f"t{k % 50}" for k in range(120)])
+    texts = grouping_of([f"t{k % 60}" for k in range(120)])
     assert texts.labels[-1] == "others" and texts.middles is None
     assert np.bincount(texts.codes).sum() == 120
     assert grouping_of([]).labels == ()
