@@ -48,7 +48,13 @@ class Cluster:
             {}, "dask_scheduler", "--host", "127.0.0.1", "--port", "0",
             *(scheduler_options or ("--no-dashboard",)), "--scheduler-file", str(self._file),
         )  # fmt: skip
-        wait_until(self._file.exists, "no scheduler")
+        try:
+            wait_until(lambda: self._file.exists() or self.scheduler.poll() is not None, "late")
+            assert self._file.exists(), f"no scheduler: {self.scheduler.returncode}"
+        except AssertionError as e:
+            self.scheduler.kill()
+            self.scheduler.wait()
+            raise AssertionError(f"{e}; {(folder / 'log.txt').read_text()}") from None
         self.address = yaml.safe_load(self._file.read_text())["address"]
         self.workers = [self.worker() for _ in range(n_workers)]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 _EXPECTATION = re.compile(r"expect\.(\d+)\.(is_met|robustness)")
-MOST_GROUPS = 50
-"""Values of an axis that are shown one by one; more numbers are put into classes."""
+MOST_TEXTS, MOST_NUMBERS = 50, 30
+"""Values of an axis that are shown one by one; more numbers are put into classes of equal count."""
 _SHOWN_CLASSES = 10
 _LEAST_IN_CLASS = 10
 
@@ -166,23 +166,23 @@ def grouping_of(values: list[Any], most_classes: int = _SHOWN_CLASSES) -> Groupi
 
     Classes are `most_classes` at most, and have ten runs or more.
 
-    Of more than `MOST_GROUPS` values that are no numbers, the most frequent are groups, and one
+    Of more than `MOST_TEXTS` values that are no numbers, the most frequent are groups, and one
     holds the rest.
     """
     is_numeric = bool(values) and all(
         isinstance(x, int | float) and not isinstance(x, bool) for x in values
     )
     distinct = list(dict.fromkeys(values))
-    if is_numeric and len(distinct) > MOST_GROUPS:
+    if is_numeric and len(distinct) > MOST_NUMBERS:
         return _classes(np.array(values, dtype=np.float64), most_classes)
     if is_numeric:
         distinct.sort()
     rest: list[str] = []
-    if len(distinct) > MOST_GROUPS:
+    if len(distinct) > MOST_TEXTS:
         counts = dict.fromkeys(distinct, 0)
         for x in values:
             counts[x] += 1
-        distinct = sorted(distinct, key=lambda x: -counts[x])[: MOST_GROUPS - 1]
+        distinct = sorted(distinct, key=lambda x: -counts[x])[: MOST_TEXTS - 1]
         rest = ["others"]
     index = {x: k for k, x in enumerate(distinct)}
     return Grouping(

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from aerotwin_campaign.campaign_results import MOST_GROUPS, ResultColumns, shown_value
+from aerotwin_campaign.campaign_results import MOST_TEXTS, ResultColumns, shown_value
 from aerotwin_campaign.spec import RunSpec, short_id
 from aerotwin_core.foreign_text import printable
 
@@ -79,7 +79,7 @@ def junit_xml(
 def _suite_axis(results: ResultColumns) -> str | None:
     """Return the first axis of a few texts, such as the scenario."""
     for path, values in results.axes.items():
-        if all(isinstance(x, str) for x in values) and 1 < len(set(values)) <= MOST_GROUPS:
+        if all(isinstance(x, str) for x in values) and 1 < len(set(values)) <= MOST_TEXTS:
             return path
     return None
 

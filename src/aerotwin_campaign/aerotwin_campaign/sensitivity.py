@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_campaign.campaign_results import MOST_GROUPS, Grouping, ResultColumns, grouping_of
+from aerotwin_campaign.campaign_results import MOST_NUMBERS, Grouping, ResultColumns, grouping_of
 from aerotwin_core.statistics import holm
 
 SUCCESS, MARGIN = "is_success", "smallest robustness"
@@ -98,7 +98,7 @@ def sensitivities(results: ResultColumns) -> list[Sensitivity]:
         metrics[MARGIN] = results.margins
     pairs = []
     for axis, axis_values in results.axes.items():
-        grouping = grouping_of(axis_values, MOST_GROUPS)
+        grouping = grouping_of(axis_values, MOST_NUMBERS)
         for metric, values in metrics.items():
             found = _sensitivity(axis, axis_values, grouping, metric, values)
             pairs += [found] if found is not None else []

@@ -21,7 +21,7 @@ from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.recording import BagSink
 from aerotwin_worlds import load_world
 from evidence.benchmarks.result import Benchmark
-from evidence.verification.saved_flights import read_metrics
+from evidence.verification.launched_flight import read_metrics
 
 GOAL_SHARE = 0.8
 """Least share of the loop without ROS."""
