@@ -104,9 +104,9 @@ class EstimatorParameters:
         0.039, text="drift of the barometric height", unit="m/sqrt(s)", minimum=0.0
     )
     heading_std_rad: float = parameter(
-        0.38,
-        text="magnetic heading noise per sample; 0.04 rad over 0.3 s (motors) and 0.01 rad over "
-        "some seconds (iron) weigh as much",
+        0.3,
+        text="magnetic heading noise per sample; 0.04 rad over 0.3 s (motors) weighs as much at "
+        "100 Hz",
         unit="rad",
         minimum=1e-4,
     )

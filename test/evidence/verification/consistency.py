@@ -64,15 +64,16 @@ EVERY = 10
 """Steps between two looks: 25 Hz."""
 TAKEOFF_AT_S, MOVE_AT_S = 3.0, 9.0
 CONFIDENCE = 0.95
+WANDERING = ("walk_horizontal_m", "walk_vertical_m", "turn_on_horizontal_m", "turn_on_vertical_m")
 KEPT = "nees.npy"
 """File of a run: (k, 3)."""
 
 
 def gnss_parameters(name: str) -> GnssParameters:
-    """Return a GNSS by name: `white` is `gnss_default` without its correlated error."""
+    """Return a GNSS by name: `white` is `gnss_default` without correlated and constant errors."""
     if name == "white":
-        preset = load_preset("gnss", "gnss_default")
-        return replace(preset, walk_horizontal_m=0.0, walk_vertical_m=0.0)
+        without = dict.fromkeys(WANDERING, 0.0)
+        return replace(load_preset("gnss", "gnss_default"), **without)
     return load_preset("gnss", name)
 
 
