@@ -3,6 +3,7 @@
 """Campaigns whose runs are flights of scenarios."""
 
 import json
+import socket
 from contextlib import ExitStack
 
 import pytest
@@ -152,6 +153,18 @@ def test_flights_of_fleets_have_numbers_of_their_own():
         assert rows[0] == 120 and rows[3] == 199
     with claimed_instances(3, 120) as again:
         assert again == 120
+
+
+@pytest.mark.parametrize(
+    ("kind", "port"), [(socket.SOCK_STREAM, 4560), (socket.SOCK_DGRAM, 14030)], ids=["hil", "client"]
+)
+def test_ports_that_another_program_has_are_passed_over(kind, port):
+    with socket.socket(socket.AF_INET, kind) as other:
+        other.bind(("127.0.0.1", port + 131))
+        if kind == socket.SOCK_STREAM:
+            other.listen()
+        with claimed_instances(2, 130) as start:
+            assert start == 132
 
 
 def test_no_free_numbers_are_said(monkeypatch):

@@ -3,6 +3,7 @@
 """Scenarios as the runs of a campaign: their documents, and the function that flies one."""
 
 import hashlib
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from aerotwin_core.foreign_text import shown
 from aerotwin_core.numbered_lock import claimed_number
 from aerotwin_core.parameters import read_yaml
 from aerotwin_core.run_folder import named_files
+from aerotwin_px4_bridge.link import HIL_PORT
+from aerotwin_px4_bridge.onboard import LOCAL_PORT, REMOTE_PORT
 from aerotwin_scenarios.flights.fly import fly_scenario
 from aerotwin_scenarios.flights.metrics import FLIGHT_METRICS
 from aerotwin_scenarios.flights.scenario import FlightScenario, load_scenario, read_scenario
@@ -94,7 +97,8 @@ def fly(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
 def claimed_instances(n: int, first: int) -> Iterator[int]:
     """Claim numbers in a row for the vehicles of a flight; they shift its ports.
 
-    The first such row from `first` on that no other flight of a campaign has on this machine.
+    The first such row from `first` on that no other flight of a campaign has on this machine, and
+    whose ports are free.
 
     Raises
     ------
@@ -105,10 +109,27 @@ def claimed_instances(n: int, first: int) -> Iterator[int]:
     for start in ((first + k) % n_rows for k in range(n_rows)):
         with ExitStack() as stack:
             claims = (claimed_number("instance", (start + k,)) for k in range(n))
-            if all(stack.enter_context(claim) is not None for claim in claims):
+            if all(stack.enter_context(claim) is not None for claim in claims) and all(
+                _are_ports_free(start + k) for k in range(n)
+            ):
                 yield start
                 return
     raise UserError(f"no {n} numbers of vehicles in a row are free on this machine; end a campaign")
+
+
+def _are_ports_free(number: int) -> bool:
+    """Return whether no flight outside of campaigns, or another program, has the ports."""
+    stream, datagram = socket.SOCK_STREAM, socket.SOCK_DGRAM
+    wanted = ((stream, HIL_PORT), (datagram, LOCAL_PORT), (datagram, REMOTE_PORT))
+    for kind, port in wanted:
+        with socket.socket(socket.AF_INET, kind) as tried:
+            if kind == stream:  # an earlier flight's may still linger
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                tried.bind(("127.0.0.1", port + number))
+            except OSError:
+                return False
+    return True
 
 
 def _document(path: Path) -> dict[str, Any]:
