@@ -156,7 +156,9 @@ def test_flights_of_fleets_have_numbers_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("kind", "port"), [(socket.SOCK_STREAM, 4560), (socket.SOCK_DGRAM, 14030)], ids=["hil", "client"]
+    ("kind", "port"),
+    [(socket.SOCK_STREAM, 4560), (socket.SOCK_DGRAM, 14030)],
+    ids=["hil", "client"],
 )
 def test_ports_that_another_program_has_are_passed_over(kind, port):
     with socket.socket(socket.AF_INET, kind) as other:
