@@ -55,6 +55,7 @@ EXTRAS = {
     ],
     "sim": [
         "aerotwin[evaluate,evo,maps]",
+        "aerotwin_ardupilot_bridge",
         "aerotwin_bringup",
         "aerotwin_campaign",
         "aerotwin_doctor",

@@ -41,6 +41,7 @@ ALLOWED = {
     "aerotwin_worlds": "core meshes tiles generated_worlds rendering",
     "aerotwin_flight_control": "core multirotor_dynamics",
     "aerotwin_px4_bridge": "core",
+    "aerotwin_ardupilot_bridge": "core px4_bridge",
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",

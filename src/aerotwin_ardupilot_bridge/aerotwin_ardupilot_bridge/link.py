@@ -1,0 +1,305 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON link: steps ArduPilot in strict lockstep with simulated time, over UDP.
+
+ArduPilot sends its outputs to port 9002 + 10 i and blocks until a state comes; its clock advances
+by the difference of two states' times. Its `frame_count` grows by one with each state. So one state
+is sent for each new count: a step is neither lost nor made twice.
+
+Without a state ArduPilot sends its outputs again after 1.1 s, with the same count. Such a packet is
+answered with the last state again only if that state was sent long before: a packet that crossed it
+would otherwise be answered twice, and ArduPilot would take the second state for the next step.
+Count 0 after others is an ArduPilot that was started again: its clock begins anew.
+
+References: ArduPilot libraries/SITL/SIM_JSON.cpp (`recv_fdm`, `output_servos`).
+"""
+
+import select
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+from aerotwin_ardupilot_bridge.json_state import ArduPilotHome, JsonState, pack_state
+from aerotwin_ardupilot_bridge.servo_packet import (
+    LONGEST,
+    BadServoPacket,
+    ServoOutputs,
+    parse_servo_packet,
+)
+from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge import AutopilotLost
+
+JSON_PORT, PORTS_APART = 9002, 10
+CROSSED_WITHIN_S = 0.5
+"""Less than the 1.1 s after which ArduPilot sends again, more than a loaded machine delays."""
+_SLICE_S = 0.1
+_MILLISECONDS = 1000.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonTimeouts:
+    """Limits of the link's waits, in wall time.
+
+    A step without an answer within `answer_s` is counted; after `most_waits` times that the
+    autopilot is lost.
+    """
+
+    answer_s: float = 1.0
+    most_waits: int = 3
+
+
+@dataclass(slots=True)
+class JsonCounters:
+    """Counters of a link.
+
+    `n_sent`: steps, each with one state; `n_answered`: answers; `n_waits`: waits beyond the limit,
+    after which the same step was waited for; `n_resent`: states sent again on request; `n_crossed`:
+    packets that had been sent again before a state reached ArduPilot; `n_skipped`: counts that were
+    missing; `n_restarts`; `n_refused`: datagrams that are no packet, the last for `why_refused`;
+    `n_foreign`: packets of another program; waits in wall time [s].
+    """
+
+    n_sent: int = 0
+    n_answered: int = 0
+    n_waits: int = 0
+    n_resent: int = 0
+    n_crossed: int = 0
+    n_skipped: int = 0
+    n_restarts: int = 0
+    n_refused: int = 0
+    n_foreign: int = 0
+    why_refused: str = ""
+    max_wait_s: float = 0.0
+    total_wait_s: float = 0.0
+
+    def what_came_instead(self) -> str:
+        """Return everything received but answers, as text in brackets; empty for nothing."""
+        refused = f"datagrams that are no servo packet ({self.why_refused})"
+        parts = [
+            f"{count} {text}"
+            for count, text in (
+                (self.n_crossed + self.n_resent, "packets of a step that was answered"),
+                (self.n_skipped, "packets of a later step"),
+                (self.n_refused, refused),
+                (self.n_foreign, "packets of another program"),
+            )
+            if count
+        ]
+        return f" (received in all: {', '.join(parts)})" if parts else ""
+
+
+class JsonLink:
+    """One ArduPilot on one UDP port, `json_port(instance)`.
+
+    Parameters
+    ----------
+    port : int
+        Of this machine's loopback.
+    home : ArduPilotHome
+        With which ArduPilot was started.
+    timeouts : JsonTimeouts, optional
+        Limits.
+
+    Attributes
+    ----------
+    counters : JsonCounters
+        What came and went.
+
+    Raises
+    ------
+    UserError
+        If the port is in use.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        home: ArduPilotHome,
+        *,
+        host: str = "127.0.0.1",
+        timeouts: JsonTimeouts | None = None,
+    ) -> None:
+        self.timeouts = timeouts or JsonTimeouts()
+        self.counters = JsonCounters()
+        self._home = home
+        self._peer: tuple[str, int] | None = None
+        self._count = -1  # of the packet that is answered next
+        self._epoch_s = self._time_s = 0.0
+        self._last_state = b""
+        self._sent_at = -CROSSED_WITHIN_S
+        self._socket = _bind(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._readable = select.poll()
+        self._readable.register(self._socket, select.POLLIN)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether ArduPilot has sent outputs."""
+        return self._peer is not None
+
+    def accept(
+        self, timeout_s: float = 30.0, on_wait: Callable[[float], None] | None = None
+    ) -> ServoOutputs:
+        """Wait for the first outputs of an ArduPilot; a later one takes over.
+
+        `on_wait` is called about ten times a second with the seconds waited [wall time], and may
+        raise to give up early.
+
+        Raises
+        ------
+        AutopilotLost
+            If none comes in time.
+        """
+        self._peer, self._count = None, -1
+        begin = perf_counter()
+        while True:
+            outputs = self._receive(_SLICE_S)
+            if outputs is not None:
+                return outputs
+            waited_s = perf_counter() - begin
+            if on_wait is not None:
+                on_wait(waited_s)
+            if waited_s >= timeout_s:
+                raise AutopilotLost(
+                    f"no ArduPilot sent outputs to UDP port {self.port} within {timeout_s:g} s"
+                    f"{self.counters.what_came_instead()}; start it with --model JSON:127.0.0.1, "
+                    "and its instance"
+                )
+
+    def send(self, time_s: float, state: JsonState) -> None:
+        """Send the state after a step, whose simulated time is `time_s`.
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite, or `accept` has not returned yet.
+        """
+        if self._peer is None:
+            raise ValueError("send needs an ArduPilot; call accept() first")
+        while self._readable.poll(0):  # repetitions: this state answers them, too
+            self._read(answers_repetition=False)
+        self._time_s = time_s
+        self._last_state = pack_state(time_s - self._epoch_s, state, self._home)
+        self._transmit()
+        self.counters.n_sent += 1
+
+    def answer(self, on_wait: Callable[[], None] | None = None) -> ServoOutputs:
+        """Return the outputs after the last `send`.
+
+        `on_wait` is called about ten times a second, and may raise.
+
+        Raises
+        ------
+        AutopilotLost
+            If none come within the limits.
+        """
+        begin = perf_counter()
+        n_waits = 0
+        while True:
+            outputs = self._receive(_SLICE_S)
+            waited_s = perf_counter() - begin
+            if outputs is not None:
+                self._count_answer(waited_s)
+                return outputs
+            if on_wait is not None:
+                on_wait()
+            if waited_s >= (n_waits + 1) * self.timeouts.answer_s:
+                n_waits += 1
+                self.counters.n_waits += 1
+            if n_waits >= self.timeouts.most_waits:
+                raise AutopilotLost(
+                    f"the autopilot stopped answering at t = {self._time_s:.3f} s: no outputs for "
+                    f"frame {self._count + 1} within {waited_s:.1f} s"
+                    f"{self.counters.what_came_instead()}"
+                )
+
+    def close(self) -> None:
+        """Free the port."""
+        self._socket.close()
+
+    def __enter__(self) -> "JsonLink":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _count_answer(self, wait_s: float) -> None:
+        self.counters.n_answered += 1
+        self.counters.total_wait_s += wait_s
+        self.counters.max_wait_s = max(self.counters.max_wait_s, wait_s)
+
+    def _receive(self, timeout_s: float) -> ServoOutputs | None:
+        """Return new outputs; None after the timeout, or when something else came."""
+        if not self._readable.poll(timeout_s * _MILLISECONDS):
+            return None
+        return self._read(answers_repetition=True)
+
+    def _read(self, *, answers_repetition: bool) -> ServoOutputs | None:
+        try:
+            data, sender = self._socket.recvfrom(LONGEST + 1)
+        except (BlockingIOError, ConnectionRefusedError):
+            return None
+        try:
+            outputs = parse_servo_packet(data)
+        except BadServoPacket as error:
+            self.counters.n_refused += 1
+            self.counters.why_refused = str(error)
+            return None
+        return self._sorted(outputs, sender, answers_repetition=answers_repetition)
+
+    def _sorted(
+        self, outputs: ServoOutputs, sender: tuple[str, int], *, answers_repetition: bool
+    ) -> ServoOutputs | None:
+        """Return outputs of a new step; count, and answer, all others."""
+        count, expected = outputs.frame_count, self._count + 1
+        if self._peer is None:
+            self._peer, self._count = sender, count
+            return outputs
+        if count == 0 and (self._count > 0 or sender != self._peer):
+            self._peer, self._count, self._epoch_s = sender, 0, self._time_s
+            self.counters.n_restarts += 1
+            return outputs
+        if sender != self._peer:
+            self.counters.n_foreign += 1
+            return None
+        if count == expected:
+            self._count = count
+            return outputs
+        if count > expected:
+            self.counters.n_skipped += 1
+            self._count = count
+            return outputs
+        if answers_repetition and perf_counter() - self._sent_at > CROSSED_WITHIN_S:
+            self.counters.n_resent += 1
+            self._transmit()
+        else:
+            self.counters.n_crossed += 1
+        return None
+
+    def _transmit(self) -> None:
+        if self._peer is not None and self._last_state:
+            try:
+                self._socket.sendto(self._last_state, self._peer)
+            except (BlockingIOError, ConnectionRefusedError):
+                return  # it asks again, or is lost
+            self._sent_at = perf_counter()
+
+
+def json_port(instance: int) -> int:
+    """Return the UDP port to which ArduPilot number `instance` (from 0) sends its outputs."""
+    return JSON_PORT + PORTS_APART * instance
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        endpoint.bind((host, port))
+    except OSError as error:
+        endpoint.close()
+        raise UserError(
+            f"JSON link: UDP port {port} on {host} cannot be opened ({error.strerror}); stop the "
+            "other simulator that uses it, or choose another instance"
+        ) from error
+    endpoint.setblocking(False)
+    return endpoint
