@@ -197,7 +197,7 @@ def _table(store: Store, name: str, where: str) -> "pyarrow.Table":
     except FileNotFoundError:
         raise UserError(
             f"{where}: there is no such file; expected the store of a campaign that was run, or "
-            "its results.parquet"
+            "its results.parquet, which aerotwin campaign resume writes"
         ) from None
     except (OSError, pyarrow.ArrowException) as error:
         raise UserError(f"{where}: cannot be read ({error})") from None

@@ -63,7 +63,8 @@ class Store:
     Raises
     ------
     UserError
-        If there is a password in the URL, which would be in messages and lists of processes.
+        If there is a password in the URL, which would be in messages and lists of processes, or if
+        it is a file.
     """
 
     url: str
@@ -75,6 +76,8 @@ class Store:
                 f"{kind}://…: expected a URL without a password; put it into the environment "
                 "(AWS_SECRET_ACCESS_KEY) or fsspec's configuration"
             )
+        if self.local is not None and self.local.is_file():
+            raise UserError(f"{self.url}: expected a folder for runs, found a file; name another")
 
     def __reduce__(self) -> tuple[type["Store"], tuple[str]]:
         return Store, (self.url,)  # and not the file system, which has credentials

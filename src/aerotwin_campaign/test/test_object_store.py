@@ -226,6 +226,12 @@ def test_a_password_in_a_url_is_refused_and_not_shown():
     assert Store("sftp://user@host/path").url == "sftp://user@host/path"
 
 
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match=r"notes\.txt: expected a folder for runs, found a file"):
+        Store(str(tmp_path / "notes.txt"))
+
+
 def test_a_bucket_that_is_not_there_is_named_and_not_made(server):
     campaign = campaign_of("no_op", base={"a": 1})
     with pytest.raises(OSError, match=r"The specified bucket does not exist: 's3://missing/x'"):
