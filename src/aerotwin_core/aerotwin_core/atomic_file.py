@@ -4,6 +4,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,15 +19,23 @@ _UNFINISHED: set[Path] = set()
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name; rename it at the end, or remove it.
 
+    What a link leads to is written, not the link. A device or a pipe, such as /dev/null, is written
+    to as it is: a rename would replace it for all programs.
+
     Raises `UserError` if it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if _is_device(path):
+            with _opened_device(path) as file:
+                yield file
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
         _UNFINISHED.add(temporary)
         with temporary.open("wb") as file:
             yield file
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except OSError as error:
         reason, way_out = error.strerror or str(error), "free space or name another place"
         raise UserError(f"{path}: cannot be written ({reason}); {way_out}") from error
@@ -34,6 +43,20 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):  # it was renamed, or never there
             temporary.unlink()
         _UNFINISHED.discard(temporary)
+
+
+def _is_device(path: Path) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:  # not there yet
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _opened_device(path: Path) -> BinaryIO:
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # a pipe that nobody reads is an error
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "wb")
 
 
 @contextmanager
