@@ -27,7 +27,7 @@ is_closed: false
 waypoints_m: [[-10.0, -35.5], [0.8, -35.48], [8.8, -35.71], [13.0, -35.88]]
 markers_s_m: [5.0, 11.5, 18.0]
 """
-AREA_M = ("-14", "-44", "17", "-27")
+AREA_M = ("-14", "-46", "17", "-25")
 LENGTH_M, N_MARKS = 23.0, 3
 PIXEL_M = 0.05
 """On the ground, of 800 columns from 30 m."""
