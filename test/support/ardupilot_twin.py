@@ -5,6 +5,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from aerotwin_ardupilot_bridge import ServoOutputs
 from aerotwin_ardupilot_bridge.servo_packet import pack_servo_packet
 
 RATE_HZ = 1000
+START_S = 0.2
 PATIENCE_S = 30.0
 
 
@@ -84,6 +86,7 @@ class ArduPilotTwin:
             for n in range(self._n_frames):
                 if n in self._restarts:
                     endpoint.close()
+                    time.sleep(START_S)
                     endpoint, count = _endpoint(), 0
                 if n in self._before:
                     self._before[n](self._simulator)

@@ -9,7 +9,8 @@ is sent for each new count: a step is neither lost nor made twice.
 Without a state ArduPilot sends its outputs again after 1.1 s, with the same count. Such a packet is
 answered with the last state again only if that state was sent long before: a packet that crossed it
 would otherwise be answered twice, and ArduPilot would take the second state for the next step.
-Count 0 after others is an ArduPilot that was started again: its clock begins anew.
+Count 0 after others, and after a silence, is an ArduPilot that was started again: its clock begins
+anew. Without the silence it is a second one on the same port, and is not heard.
 
 References: ArduPilot libraries/SITL/SIM_JSON.cpp (`recv_fdm`, `output_servos`).
 """
@@ -33,6 +34,10 @@ from aerotwin_px4_bridge import AutopilotLost
 JSON_PORT, PORTS_APART = 9002, 10
 CROSSED_WITHIN_S = 0.5
 """Less than the 1.1 s after which ArduPilot sends again, more than a loaded machine delays."""
+RESTARTS_AFTER_S = 0.1
+"""Least silence before a restart: ArduPilot takes longer to start."""
+_MOST_DRAINED = 64
+"""Datagrams read before a state is sent, so that a flood of them cannot hold a step up."""
 _SLICE_S = 0.1
 _MILLISECONDS = 1000.0
 
@@ -127,7 +132,7 @@ class JsonLink:
         self._count = -1  # of the packet that is answered next
         self._epoch_s = self._time_s = 0.0
         self._last_state = b""
-        self._sent_at = -CROSSED_WITHIN_S
+        self._sent_at = self._heard_at = -CROSSED_WITHIN_S
         self._socket = _bind(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._readable = select.poll()
@@ -177,7 +182,9 @@ class JsonLink:
         """
         if self._peer is None:
             raise ValueError("send needs an ArduPilot; call accept() first")
-        while self._readable.poll(0):  # repetitions: this state answers them, too
+        for _ in range(_MOST_DRAINED):  # repetitions: this state answers them, too
+            if not self._readable.poll(0):
+                break
             self._read(answers_repetition=False)
         self._time_s = time_s
         self._last_state = pack_state(time_s - self._epoch_s, state, self._home)
@@ -252,30 +259,34 @@ class JsonLink:
         self, outputs: ServoOutputs, sender: tuple[str, int], *, answers_repetition: bool
     ) -> ServoOutputs | None:
         """Return outputs of a new step; count, and answer, all others."""
-        count, expected = outputs.frame_count, self._count + 1
-        if self._peer is None:
-            self._peer, self._count = sender, count
-            return outputs
-        if count == 0 and (self._count > 0 or sender != self._peer):
-            self._peer, self._count, self._epoch_s = sender, 0, self._time_s
+        count, now = outputs.frame_count, perf_counter()
+        is_first = self._peer is None
+        if not is_first and self._is_restart(count, sender, now):
+            self._epoch_s = self._time_s
             self.counters.n_restarts += 1
-            return outputs
-        if sender != self._peer:
+        elif not is_first and sender != self._peer:
             self.counters.n_foreign += 1
             return None
-        if count == expected:
-            self._count = count
-            return outputs
-        if count > expected:
+        elif not is_first and count != self._count + 1:
+            if count <= self._count:
+                self._heard_at = now
+                self._repeat(now, answers_repetition)
+                return None
             self.counters.n_skipped += 1
-            self._count = count
-            return outputs
-        if answers_repetition and perf_counter() - self._sent_at > CROSSED_WITHIN_S:
+        self._peer, self._count, self._heard_at = sender, count, now
+        return outputs
+
+    def _is_restart(self, count: int, sender: tuple[str, int], now: float) -> bool:
+        is_new = count == 0 and (self._count > 0 or sender != self._peer)
+        return is_new and now - self._heard_at > RESTARTS_AFTER_S
+
+    def _repeat(self, now: float, answers_repetition: bool) -> None:
+        """Send the last state again for outputs that were sent again, unless they crossed it."""
+        if answers_repetition and now - self._sent_at > CROSSED_WITHIN_S:
             self.counters.n_resent += 1
             self._transmit()
         else:
             self.counters.n_crossed += 1
-        return None
 
     def _transmit(self) -> None:
         if self._peer is not None and self._last_state:

@@ -4,6 +4,7 @@
 
 import os
 import socket
+import threading
 import time
 
 import numpy as np
@@ -125,6 +126,38 @@ def test_garbage_and_other_programs_are_counted_and_dropped(link):
     assert [outputs.frame_count for outputs in used] == list(range(30))
     assert heights(twin)[:30] == list(range(1, 31))
     assert (link.counters.n_refused, link.counters.n_foreign) == (7, 2)
+
+
+def test_a_second_autopilot_on_the_port_is_not_heard(link):
+    second = pack_servo_packet(ArduPilotTwin(link.port, 1).outputs(0))
+    with ArduPilotTwin(link.port, 31, before={7: _send(second), 20: _send(second)}) as twin:
+        used = fly(link, 30)
+    assert [outputs.frame_count for outputs in used] == list(range(30))
+    assert heights(twin)[:30] == list(range(1, 31))
+    assert (link.counters.n_foreign, link.counters.n_restarts) == (2, 0)
+
+
+def test_a_flood_of_datagrams_holds_no_step_up(link):
+    is_over = threading.Event()
+
+    def flood():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            while not is_over.is_set():
+                other.sendto(b"x" * 40, ("127.0.0.1", link.port))
+
+    sender = threading.Thread(target=flood)
+    with ArduPilotTwin(link.port, 201, resend_s=CROSSED_WITHIN_S + 0.2) as twin:
+        outputs = link.accept(10.0)
+        sender.start()
+        try:
+            for step in range(1, 201):
+                link.send(step * STEP_S, state_of(step))
+                assert link.answer().frame_count == step
+        finally:
+            is_over.set()
+            sender.join()
+    assert outputs.frame_count == 0 and heights(twin)[:200] == list(range(1, 201))
+    assert link.counters.n_refused > 10
 
 
 def test_packets_of_32_outputs_are_read(link):
