@@ -16,6 +16,7 @@ from aerotwin_campaign.sampling import GRID, METHODS
 from aerotwin_campaign.scenario_documents import (
     FLIGHT,
     SCENARIO,
+    check_conditions,
     check_scenarios,
     scenario_documents,
 )
@@ -173,7 +174,10 @@ def make_campaign(content: Any, *, where: str | Origin) -> Campaign:
     if is_flight:
         check_scenarios(documents, axes, lambda path: f"{at('axes', path)}: axes.{path}")
     seeds = _seeds(loaded.seeds, f"{at('seeds')}: seeds")
-    conditions = tuple(_conditions(loaded.fail_if, f"{at('fail_if')}: fail_if"))
+    place = f"{at('fail_if')}: fail_if"
+    conditions = tuple(_conditions(loaded.fail_if, place))
+    if is_flight and not loaded.figures:  # what that finds is known later only
+        check_conditions(conditions, place)
     campaign = Campaign(
         parameters=loaded, documents=documents, axes=axes, seeds=seeds, conditions=conditions
     )

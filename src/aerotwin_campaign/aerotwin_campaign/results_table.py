@@ -116,17 +116,18 @@ def _metadata(name: str, declared: Mapping[str, Metric]) -> dict[str, str] | Non
     return None if metric is None else {"unit": metric.unit, "better": metric.better}
 
 
+COUNTS = ("n_runs", "n_failures", "success_share")
+"""Numbers of the summary beside the metrics' statistics."""
+
+
 def summary_of(table: "pyarrow.Table") -> dict[str, Any]:
     """Return the summary of a table, as `ResultsTable.summary` describes it."""
     import pyarrow
 
     n_runs = len(table)
     n_failures = sum(not each for each in table["is_success"].to_pylist())
-    found: dict[str, Any] = {
-        "n_runs": n_runs,
-        "n_failures": n_failures,
-        "success_share": 1.0 - n_failures / n_runs if n_runs else None,
-    }
+    share = 1.0 - n_failures / n_runs if n_runs else None
+    found: dict[str, Any] = dict(zip(COUNTS, (n_runs, n_failures, share), strict=True))
     for name in table.column_names:
         if name.startswith(METRICS) and not pyarrow.types.is_string(table.schema.field(name).type):
             found[name.removeprefix(METRICS)] = metric_statistics(column_numbers(table[name]))

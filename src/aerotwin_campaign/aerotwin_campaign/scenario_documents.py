@@ -6,20 +6,27 @@ Scenarios are of the package aerotwin_scenarios, which is above this one: it is 
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from aerotwin_campaign.axes import Axis, ListedAxis
 from aerotwin_campaign.paths import with_value
+from aerotwin_campaign.results_table import COUNTS, metric_statistics
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import shown
+from aerotwin_core.gate import Condition
 
 SCENARIO = "scenario"
 _MODULE = "aerotwin_scenarios.flights.campaign_run"
 FLIGHT = f"{_MODULE}:fly"
 """The function of a run that flies a scenario."""
 _MIDDLE = 0.5
+_EXPECTATION = re.compile(r"expect\.\d+\.(is_met|robustness)")
 
 
 def scenario_documents(asked: Any, place: str, file: Path) -> dict[str, dict[str, Any]]:
@@ -58,6 +65,26 @@ def check_scenarios(
                     check(with_value(document, path.split("."), value))
                 except (UserError, TypeError, AttributeError) as error:
                     raise ParameterError(f"{place_of(path)} = {shown(value)}: {error}") from None
+
+
+def check_conditions(conditions: Sequence[Condition], place: str) -> None:
+    """Refuse conditions on numbers that no campaign of scenarios has, before anything flies.
+
+    `place` begins the messages. Raises `ParameterError`.
+    """
+    metrics = {*(each.path for each in _module().METRICS.metrics), "is_repeatable"}
+    statistics = metric_statistics(np.zeros(1))
+    known = {*COUNTS, *(f"{metric}.{name}" for metric in metrics for name in statistics)}
+    for number, condition in enumerate(conditions):
+        metric, _, statistic = condition.name.rpartition(".")
+        is_expectation = _EXPECTATION.fullmatch(metric) and statistic in statistics
+        if condition.name not in known and not is_expectation:
+            near = get_close_matches(condition.name, sorted(known), n=3) or sorted(metrics)
+            raise ParameterError(
+                f"{place}[{number}]: there is no number '{condition.name}'; expected "
+                f"{', '.join(COUNTS)}, or of a metric {', '.join(statistics)}; did you mean "
+                f"{', '.join(near)}?"
+            )
 
 
 def _module() -> Any:

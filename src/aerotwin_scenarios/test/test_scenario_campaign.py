@@ -114,6 +114,14 @@ def test_a_scenario_beside_the_campaign_is_found_with_the_files_that_it_names(tm
 @pytest.mark.parametrize(
     ("content", "words"),
     [
+        (
+            {"scenario": "hop.yaml", "fail_if": ["success_share < 1", "max_tilt_degg.max > 45"]},
+            "fail_if[1]: there is no number 'max_tilt_degg.max'",
+        ),
+        (
+            {"scenario": "hop.yaml", "fail_if": ["expect.0.robustness < 0"]},
+            "did you mean ",
+        ),
         ({"scenario": "no_such"}, "scenario: no scenario 'no_such'"),
         ({"scenario": []}, "scenario: expected a name, a file, a list of these, or all"),
         ({"scenario": ["hop.yaml", "hop.yaml"]}, "two are named hop"),
