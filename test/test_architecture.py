@@ -45,8 +45,9 @@ ALLOWED = {
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",
-    "aerotwin_simulator": "core faults temporal_logic multirotor_dynamics ground_dynamics "
+    "aerotwin_simulator": "core faults temporal_logic multirotor_dynamics "
     "sensor_models meshes rendering worlds px4_bridge autopilot",
+    "aerotwin_ground_simulator": "core ground_dynamics rendering sensor_models simulator worlds",
     "aerotwin_voxel_cloud": "core registration meshes tiles worlds",
     "aerotwin_map_evaluation": "core registration voxel_cloud report",
     "aerotwin_report": "core",
@@ -66,7 +67,8 @@ ALLOWED = {
     "aerotwin_run_evaluation": "core datasets launch map_evaluation px4_bridge registration report "
     "slam_runs trajectory_evaluation worlds",
     "aerotwin_scenarios": "campaign core datasets dense_localization faults flight_control "
-    "generated_worlds ground_dynamics map_evaluation multirotor_dynamics px4_bridge reconstruction "
+    "generated_worlds ground_dynamics ground_simulator map_evaluation "
+    "multirotor_dynamics px4_bridge reconstruction "
     "registration rendering repeat_evaluation report run_evaluation sensor_models simulator "
     "stereo_odometry teach_repeat temporal_logic trajectory_evaluation voxel_cloud worlds",
     "aerotwin_bringup": "*",
@@ -96,7 +98,7 @@ ONE_PLACE = {
     "end_header": {"ply.py"},
     "# stamp_s x_m": {"tum.py"},
     "Decimal(": {"time.py"},
-    "np.sinc(": {"frames.py", "ground/flat_scan.py"},
+    "np.sinc(": {"frames.py", "flat_scan.py"},
     "np.floor(points / voxel_m)": {"voxels.py"},
     "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "evaluation.py"},
 }

@@ -99,7 +99,7 @@ def test_an_airframe_is_one_and_can_fly(path):
 
 @pytest.mark.parametrize("path", VEHICLES, ids=lambda path: path.name)
 def test_a_ground_vehicle_is_one(path):
-    from aerotwin_simulator.ground import load_vehicle
+    from aerotwin_ground_simulator import load_vehicle
 
     assert load_vehicle(str(path)).maximum_v_m_s > 0.0
 
@@ -172,6 +172,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
     from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
+    from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
@@ -179,7 +180,6 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
     from aerotwin_simulator.ros.node_parameters import (
         DescriptionNodeParameters,
-        GroundSimulatorParameters,
     )
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
     from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters, TeachNodeParameters
@@ -313,6 +313,7 @@ def _parameters_of(executable):
         LocalizerNodeParameters,
         MapperNodeParameters,
     )
+    from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_map_evaluation.ros.map_evaluation_node import MapEvaluationParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
@@ -325,7 +326,6 @@ def _parameters_of(executable):
     from aerotwin_simulator.ros.node_parameters import (
         CameraNodeParameters,
         DescriptionNodeParameters,
-        GroundSimulatorParameters,
         LidarNodeParameters,
         RadarNodeParameters,
     )

@@ -14,17 +14,17 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, serialize, stamp_ns, twist_stamped_message
 from aerotwin_core.point_clouds import scan_points
 from aerotwin_ground_dynamics import VelocityCommand
+from aerotwin_ground_simulator import NO_FAULTS
+from aerotwin_ground_simulator.driven_path import STEP_M, DrivenPath
+from aerotwin_ground_simulator.driving import PacedRobot, robot_in_world
+from aerotwin_ground_simulator.robot import GroundRobotParameters, pose_at, start_pose
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import polar_scan
-from aerotwin_simulator.ground import NO_FAULTS
-from aerotwin_simulator.ground.driven_path import STEP_M, DrivenPath
-from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
-from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at, start_pose
 from aerotwin_worlds import load_world
 from support.launch_listening import LIMIT_S, listen_to_launch
 
 ROOT = Path(__file__).resolve().parents[1]
-NODE = [sys.executable, "-m", "aerotwin_simulator.ros.ground_simulator_node", "--ros-args"]
+NODE = [sys.executable, "-m", "aerotwin_ground_simulator.ros.ground_simulator_node", "--ros-args"]
 SKID_STEERED = ROOT / "config" / "ground_vehicle" / "skid_steered.yaml"
 FLOAT32_M, FLOAT32_S = 1e-5, 1e-7  # of 69 m and of a turn
 TURN_LEFT = serialize(twist_stamped_message(0, "base_link", (0.5, 0, 0), (0, 0, 0.2)))

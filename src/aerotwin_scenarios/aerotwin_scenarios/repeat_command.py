@@ -119,8 +119,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _study(args: argparse.Namespace) -> "RepeatStudy":
     from aerotwin_core.parameters import load_parameters
+    from aerotwin_ground_simulator import faults_of
     from aerotwin_scenarios.teach_repeat.study import RepeatStudy
-    from aerotwin_simulator.ground import faults_of
 
     robot = {
         "vehicle": args.vehicle, "lidar": {"preset": args.lidar, "z_m": args.lidar_z_m},

@@ -10,6 +10,12 @@ import pytest
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_ground_simulator import (
+    GroundFaults,
+    GroundRobotParameters,
+    LidarSilence,
+    RobotLidarSettings,
+)
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import NoDisplacement, lateral_errors
@@ -17,12 +23,6 @@ from aerotwin_scenarios.repeat_command import _verdict
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_scenarios.teach_repeat.closed_loop import RadarSensor, sensor_of
 from aerotwin_scenarios.teach_repeat.radar_page import radar_section, radar_turn
-from aerotwin_simulator.ground import (
-    GroundFaults,
-    GroundRobotParameters,
-    LidarSilence,
-    RobotLidarSettings,
-)
 from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_teach_repeat.teaching import teach_route
 from aerotwin_worlds import World

@@ -11,6 +11,12 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
+from aerotwin_ground_simulator import (
+    GroundFaults,
+    GroundRobotParameters,
+    LidarSilence,
+    RobotLidarSettings,
+)
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import NoDisplacement, lateral_errors, metrics_of
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat, run_repeats
@@ -26,12 +32,6 @@ from aerotwin_scenarios.teach_repeat.judging import (
 )
 from aerotwin_scenarios.teach_repeat.record import read_run
 from aerotwin_scenarios.teach_repeat.study import known_to_the_tracker
-from aerotwin_simulator.ground import (
-    GroundFaults,
-    GroundRobotParameters,
-    LidarSilence,
-    RobotLidarSettings,
-)
 from aerotwin_teach_repeat.repeat import RepeatState
 from support.repeat_stage import box_world, lidar_file, teach_in
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_rendering import WorldQueries
-from aerotwin_scenarios import repeat_command
-from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
-from aerotwin_simulator.ground import (
+from aerotwin_ground_simulator import (
     FAULT_TEXTS,
     GroundRobotParameters,
     RobotLidarSettings,
     faults_of,
 )
+from aerotwin_rendering import WorldQueries
+from aerotwin_scenarios import repeat_command
+from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from support.repeat_stage import box_world, lidar_file, teach_in

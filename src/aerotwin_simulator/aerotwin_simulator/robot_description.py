@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_multirotor_dynamics.truth_messages import rotor_names
 from aerotwin_simulator import topics
@@ -47,12 +46,13 @@ def multirotor_description(airframe: Airframe, fixed: Sequence[Any], vehicle: st
     return _written(robot)
 
 
-def ground_robot_description(
-    parameters: UnicycleParameters | BicycleParameters, fixed: Sequence[Any]
-) -> str:
-    """Return the URDF of a ground robot, a box on four wheels; its model has no masses."""
+def ground_robot_description(contacts: np.ndarray, fixed: Sequence[Any]) -> str:
+    """Return the URDF of a ground robot, a box on four wheels; its model has no masses.
+
+    `contacts` is (4, 2): where the wheels touch the ground, in base_link [m].
+    """
     robot, links = _robot("ground_robot", "base_link", fixed)
-    contacts, base = parameters.wheels.contacts_base, links["base_link"]
+    base = links["base_link"]
     length, width = np.ptp(contacts, axis=0)
     middle = (*contacts.mean(axis=0).tolist(), 1.5 * WHEEL_RADIUS_M)
     _box(base, (length, 0.8 * width, WHEEL_RADIUS_M), middle, "body")

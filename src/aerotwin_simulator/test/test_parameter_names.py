@@ -161,14 +161,13 @@ def test_a_file_with_groups_may_be_overridden_by_their_names(tmp_path):
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize("kind", ["lidar", "cameras", "ground_simulator"])
+@pytest.mark.parametrize("kind", ["lidar", "cameras"])
 def test_the_nodes_of_one_sensor_read_their_old_names(kind, tmp_path):
     from aerotwin_simulator.ros import node_parameters as nodes
 
     cls, before, after = {
         "lidar": (nodes.LidarNodeParameters, "z_m", "lidar.z_m"),
         "cameras": (nodes.CameraNodeParameters, "camera_forward_m", "camera.forward_m"),
-        "ground_simulator": (nodes.GroundSimulatorParameters, "lidar_z_m", "lidar.z_m"),
     }[kind]
     found = of_node(cls, tmp_path, {before: 0.7})
     assert found == of_node(cls, tmp_path, {}, f"{after}:=0.7") == replaced(cls(), {after: 0.7})

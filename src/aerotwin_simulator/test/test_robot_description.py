@@ -2,75 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """URDF of the vehicles: read by the rules of its format, compared with what tf has."""
 
-from math import cos, sin
-from xml.etree import ElementTree
-
 import numpy as np
 import pytest
 import yaml
 
 from aerotwin_core import cli
-from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import airframe_names, load_airframe
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.fixed_frames import describe_vehicle
-from aerotwin_simulator.ground.robot import GroundRobotParameters, describe_ground_robot
+from support.urdf import edges_of, joint_pose, read_urdf
 
 ROUNDING = 1e-7  # angles next to a pitch of 90 degrees are known to the root of double precision
 CAMERAS = [
     {"name": "down", "pitch_deg": 90.0, "z_m": -0.05},
     {"name": "aslant", "roll_deg": 10.0, "pitch_deg": 20.0, "yaw_deg": -130.0, "y_m": 0.07},
 ]
-
-
-def numbers(text):
-    return [float(token) for token in text.split()]
-
-
-def pose(element):
-    """Return T of the origin of an element: turned about the fixed axes x, then y, then z."""
-    origin = element.find("origin")
-    r, p, y = numbers(origin.get("rpy"))
-    about_x = np.array([[1, 0, 0], [0, cos(r), -sin(r)], [0, sin(r), cos(r)]])
-    about_y = np.array([[cos(p), 0, sin(p)], [0, 1, 0], [-sin(p), 0, cos(p)]])
-    about_z = np.array([[cos(y), -sin(y), 0], [sin(y), cos(y), 0], [0, 0, 1]])
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = about_z @ about_y @ about_x, numbers(origin.get("xyz"))
-    return T
-
-
-def read(urdf):
-    """Return a robot, and its joints as (parent, child) -> T; every link but one is a child."""
-    robot = ElementTree.fromstring(urdf)
-    assert robot.tag == "robot"
-    assert robot.get("name")
-    links = [link.get("name") for link in robot.findall("link")]
-    joints = {}
-    for joint in robot.findall("joint"):
-        assert joint.get("type") == "fixed"
-        frames = joint.find("parent").get("link"), joint.find("child").get("link")
-        joints[frames] = pose(joint)
-    names = [joint.get("name") for joint in robot.findall("joint")]
-    assert len(set(links)) == len(links) and len(set(names)) == len(names)
-    children = [child for _, child in joints]
-    (root,) = set(links) - set(children)
-    assert len(set(children)) == len(children) == len(links) - 1
-    assert {parent for parent, _ in joints} <= set(links)
-    assert root.endswith("base_link")
-    known = {material.get("name") for material in robot.findall("material")}
-    assert {m.get("name") for m in robot.iterfind("link/visual/material")} <= known
-    return robot, joints
-
-
-def edges_of(transforms):
-    found = {}
-    for edge in transforms:
-        p, q = edge.transform.translation, edge.transform.rotation
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = rotation_from_quaternion([q.x, q.y, q.z, q.w]), (p.x, p.y, p.z)
-        found[edge.header.frame_id, edge.child_frame_id] = T
-    return found
 
 
 @pytest.fixture
@@ -90,7 +37,7 @@ def test_a_flight_publishes_one_description_whose_joints_are_those_of_tf(
     changes = {"controller.kind": f"python:{controllers}:Climber", "duration_s": 0.1, **equipped}
     _, bag = fly(**changes)
     ((_, _, description),) = bag.messages(["/robot_description"])
-    _, joints = read(description.data)
+    _, joints = read_urdf(description.data)
     fixed = edges_of(next(bag.messages(["/tf_static"]))[2].transforms)
     assert set(joints) == set(fixed)
     for frames, T in fixed.items():
@@ -106,7 +53,7 @@ def test_a_flight_publishes_one_description_whose_joints_are_those_of_tf(
 def test_mass_inertia_and_rotors_are_those_of_the_airframe(name, vehicle):
     airframe = load_airframe(name)
     parameters = replaced(SimulatorParameters(), {"airframe": name})
-    robot, joints = read(describe_vehicle(parameters, vehicle))
+    robot, joints = read_urdf(describe_vehicle(parameters, vehicle))
     prefix = f"{vehicle}/" if vehicle else ""
     base = robot.find(f"link[@name='{prefix}base_link']")
     assert float(base.find("inertial/mass").get("value")) == airframe.mass_kg
@@ -124,11 +71,11 @@ def test_mass_inertia_and_rotors_are_those_of_the_airframe(name, vehicle):
 def test_arms_and_legs_end_at_the_hubs_and_feet():
     airframe = load_airframe("x500")
     parameters = replaced(SimulatorParameters(), {"airframe": "x500"})
-    robot, _ = read(describe_vehicle(parameters))
+    robot, _ = read_urdf(describe_vehicle(parameters))
     ends = []
     for visual in robot.iterfind("link[@name='base_link']/visual"):
         if (rod := visual.find("geometry/cylinder")) is not None:
-            ends.append(pose(visual) @ (0.0, 0.0, 0.5 * float(rod.get("length")), 1.0))
+            ends.append(joint_pose(visual) @ (0.0, 0.0, 0.5 * float(rod.get("length")), 1.0))
     tips = [rotor.position_m for rotor in airframe.rotors] + [*airframe.contact.feet_m]
     np.testing.assert_allclose(np.array(ends)[:, :3], tips, atol=ROUNDING)
 
@@ -150,19 +97,3 @@ def test_the_verb_does_not_write_over_its_input_or_of_what_does_not_exist(equipp
     assert "would be written over; name another" in capsys.readouterr().err
     assert cli.main(["urdf", "zeppelin", "-o", "x.urdf"]) == cli.EXIT_USAGE
     assert "there is none named 'zeppelin'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("kind", ["unicycle", "bicycle"])
-def test_a_ground_robot_stands_on_the_ground_with_its_lidar_where_tf_has_it(kind, tmp_path):
-    parameters = GroundRobotParameters(vehicle=kind)
-    robot, joints = read(describe_ground_robot(parameters))
-    assert set(joints) == {("base_link", "lidar")}
-    np.testing.assert_allclose(joints["base_link", "lidar"], parameters.T_base_lidar, atol=ROUNDING)
-    wheels = [v for v in robot.iterfind("link/visual") if v.find("geometry/cylinder") is not None]
-    assert len(wheels) == 4
-    for wheel in wheels:
-        radius = float(wheel.find("geometry/cylinder").get("radius"))
-        assert pose(wheel)[2, 3] == pytest.approx(radius)
-        np.testing.assert_allclose(np.abs(pose(wheel)[:3, 2]), (0, 1, 0), atol=ROUNDING)
-    assert cli.main(["urdf", kind, "-o", str(tmp_path / "robot.urdf")]) == 0
-    assert (tmp_path / "robot.urdf").read_text() == describe_ground_robot(parameters)

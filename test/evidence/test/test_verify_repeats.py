@@ -16,13 +16,13 @@ from aerotwin_campaign import (
     load_campaign,
 )
 from aerotwin_core.errors import UserError
+from aerotwin_ground_simulator import GroundRobotParameters, RobotLidarSettings
 from aerotwin_reconstruction.degradation import field_of, load_degradation
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import arc_length, true_poses
 from aerotwin_scenarios.teach_repeat import RepeatStudy
 from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
 from aerotwin_scenarios.teach_repeat.record import RECORD
-from aerotwin_simulator.ground import GroundRobotParameters, RobotLidarSettings
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher, RouteFile
 from evidence.verification.repeats import CASES, bent, campaign, driven

@@ -17,12 +17,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
-from aerotwin_rendering import WorldQueries
-from aerotwin_repeat_evaluation import Displacement, NoDisplacement, arc_length, true_poses
-from aerotwin_scenarios.teach_repeat.record import RepeatRecord
-from aerotwin_scenarios.teach_repeat.study import RepeatStudy
-from aerotwin_sensor_models import RadarParameters, RadarScan, detect, load_preset, peak_points
-from aerotwin_simulator.ground import (
+from aerotwin_ground_simulator import (
     GroundFaults,
     GroundRobotParameters,
     GroundSimulation,
@@ -31,6 +26,11 @@ from aerotwin_simulator.ground import (
     lidar_sensing,
     make_ground_simulation,
 )
+from aerotwin_rendering import WorldQueries
+from aerotwin_repeat_evaluation import Displacement, NoDisplacement, arc_length, true_poses
+from aerotwin_scenarios.teach_repeat.record import RepeatRecord
+from aerotwin_scenarios.teach_repeat.study import RepeatStudy
+from aerotwin_sensor_models import RadarParameters, RadarScan, detect, load_preset, peak_points
 from aerotwin_teach_repeat.localization import ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.radar import (
     RadarOdometry,

@@ -10,12 +10,12 @@ from scipy.spatial import cKDTree
 
 from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.section import Figure, Section
+from aerotwin_ground_simulator import NO_FAULTS
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import Displacement, true_poses
 from aerotwin_repeat_evaluation.published import published_table
 from aerotwin_scenarios.teach_repeat.closed_loop import RadarSensor
 from aerotwin_scenarios.teach_repeat.study import RepeatStudy
-from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.radar.figures import power_from_above, turn_picture
 from aerotwin_teach_repeat.route_graph import RouteGraph
 

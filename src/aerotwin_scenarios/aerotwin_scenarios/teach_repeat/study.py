@@ -11,7 +11,7 @@ import numpy as np
 from aerotwin_core.parameters import parameter
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
-from aerotwin_simulator.ground import NO_FAULTS, GroundFaults, GroundRobotParameters, load_vehicle
+from aerotwin_ground_simulator import NO_FAULTS, GroundFaults, GroundRobotParameters, load_vehicle
 from aerotwin_teach_repeat.localization import LocalizationProtocol
 from aerotwin_teach_repeat.radar import RadarProtocol
 from aerotwin_teach_repeat.repeat import RepeatParameters

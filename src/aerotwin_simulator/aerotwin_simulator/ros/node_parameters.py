@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the nodes `lidar`, `radar`, `cameras`, `description` and `ground_simulator`."""
+"""Parameters of the nodes `lidar`, `radar`, `cameras` and `description`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from aerotwin_core.parameters import group, parameter
-from aerotwin_simulator.ground.flat_scan import FlatScanParameters
-from aerotwin_simulator.ground.robot import GroundRobotParameters
 from aerotwin_simulator.parameters import (
     CameraSettings,
     FleetSettings,
@@ -115,40 +113,3 @@ class DescriptionNodeParameters:
             lidar=self.lidar,
             radar=self.radar,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroundSimulatorParameters(GroundRobotParameters):
-    """The robot, its world, start and speed."""
-
-    world: str = parameter("campus", text="name in worlds/, or path of a world file or folder")
-    start_from_world: bool = parameter(
-        True, text="start at the world's start point; else at start_x_m, start_y_m"
-    )
-    start_x_m: float = parameter(0.0, text="start, east in map", unit="m")
-    start_y_m: float = parameter(0.0, text="start, north in map", unit="m")
-    start_yaw_deg: float = parameter(
-        0.0, text="heading there, from east, counter-clockwise", unit="deg"
-    )
-    speed: float = parameter(1.0, text="simulated over wall time", minimum=0.01, maximum=100.0)
-    command_timeout_s: float = parameter(
-        0.5, text="time without cmd_vel to a stop", unit="s", minimum=0.05, maximum=60.0
-    )
-    duration_s: float = parameter(
-        0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0
-    )
-    is_stamped: bool = parameter(
-        True, text="cmd_vel is TwistStamped until a publisher is found; else Twist. Both are taken"
-    )
-    path_file: str = parameter(
-        "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
-    )
-    publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
-    scan: FlatScanParameters = field(default_factory=FlatScanParameters)
-
-    @property
-    def start(self) -> tuple[float, float, float] | None:
-        """East, north [m], heading [deg]; None for the world's own."""
-        if self.start_from_world:
-            return None
-        return self.start_x_m, self.start_y_m, self.start_yaw_deg

@@ -18,6 +18,7 @@ from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_core.tum import write_tum
 from aerotwin_ground_dynamics import VelocityCommand
+from aerotwin_ground_simulator import NO_FAULTS
 from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import DrivenDisplacement, arc_length, marks_on_route
@@ -25,7 +26,6 @@ from aerotwin_scenarios.teach_repeat import RepeatStudy
 from aerotwin_scenarios.teach_repeat.closed_loop import SETTLE_S, LidarSensor
 from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth
 from aerotwin_scenarios.world_routes import route_of_world
-from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import (
     DriveTeacher,

@@ -19,10 +19,7 @@ from aerotwin_ground_dynamics import (
     UnicycleParameters,
     VelocityCommand,
 )
-from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models import LidarParameters, load_preset
-from aerotwin_simulator.ground import (
+from aerotwin_ground_simulator import (
     STEP_NS,
     BlockedSector,
     GroundFaults,
@@ -35,7 +32,10 @@ from aerotwin_simulator.ground import (
     faults_of,
     stand_vehicle,
 )
-from aerotwin_simulator.ground.flat_scan import FlatScanParameters, deskewed, flat_ranges
+from aerotwin_ground_simulator.flat_scan import FlatScanParameters, deskewed, flat_ranges
+from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import WorldQueries
+from aerotwin_sensor_models import LidarParameters, load_preset
 from aerotwin_worlds import World
 
 SLOPE = 0.1

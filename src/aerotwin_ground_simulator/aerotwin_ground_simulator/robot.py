@@ -14,11 +14,11 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.parameters import group, load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
+from aerotwin_ground_simulator.faults import NO_FAULTS, GroundFaults
+from aerotwin_ground_simulator.sensing import LidarSensing, LidarTurn, RadarSensing, TurningSensor
+from aerotwin_ground_simulator.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import RadarScan, load_preset
-from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
-from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, RadarSensing, TurningSensor
-from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.mounting import extra_transforms
 from aerotwin_simulator.parameters import LidarSettings, RadarSettings
 from aerotwin_simulator.robot_description import ground_robot_description
@@ -85,7 +85,7 @@ def robot_transforms(parameters: GroundRobotParameters) -> list[Any]:
 def describe_ground_robot(parameters: GroundRobotParameters) -> str:
     """Return the URDF of a robot; errors as `load_vehicle`."""
     fixed = robot_transforms(parameters)
-    return ground_robot_description(load_vehicle(parameters.vehicle), fixed)
+    return ground_robot_description(load_vehicle(parameters.vehicle).wheels.contacts_base, fixed)
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 from aerotwin_core.time import NANOSECONDS_PER_SECOND, from_seconds
 from aerotwin_ground_dynamics import GroundVehicle, VelocityCommand
-from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models import RadarScan
-from aerotwin_simulator.ground.robot import (
+from aerotwin_ground_simulator.robot import (
     GroundRobotParameters,
     carried_sensors,
     load_vehicle,
@@ -16,8 +14,10 @@ from aerotwin_simulator.ground.robot import (
     pose_at,
     start_pose,
 )
-from aerotwin_simulator.ground.sensing import LidarTurn
-from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation
+from aerotwin_ground_simulator.sensing import LidarTurn
+from aerotwin_ground_simulator.simulation import STEP_NS, GroundSimulation
+from aerotwin_rendering import WorldQueries
+from aerotwin_sensor_models import RadarScan
 from aerotwin_worlds import load_world
 
 MOST_STEPS = 10

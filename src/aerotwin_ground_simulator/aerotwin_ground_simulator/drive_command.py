@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_core.cli import say
     from aerotwin_core.parameters import load_parameters
     from aerotwin_core.ros.node import run_node
-    from aerotwin_simulator.ground.keys import KeyParameters
-    from aerotwin_simulator.ros.keyboard_node import KeyboardNode
+    from aerotwin_ground_simulator.keys import KeyParameters
+    from aerotwin_ground_simulator.ros.keyboard_node import KeyboardNode
 
     values = {name: value for name, value in vars(args).items() if name.split("_")[-1] == "s"}
     parameters = load_parameters(KeyParameters, values, where="aerotwin drive")

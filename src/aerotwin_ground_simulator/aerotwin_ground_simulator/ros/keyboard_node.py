@@ -13,7 +13,7 @@ from aerotwin_core.cli import say
 from aerotwin_core.ros.conversions import stamp_from_ns
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer
 from aerotwin_core.ros.qos import reliable
-from aerotwin_simulator.ground.keys import KeyDrive, KeyParameters
+from aerotwin_ground_simulator.keys import KeyDrive, KeyParameters
 
 PERIOD_S = 0.1
 DEPTH, MAX_BYTES = 10, 4096

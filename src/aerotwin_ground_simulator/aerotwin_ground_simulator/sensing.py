@@ -9,9 +9,9 @@ import numpy as np
 
 from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_ground_simulator.faults import GroundFaults
 from aerotwin_sensor_models import Lidar, LidarParameters, Radar, RadarParameters, RadarScan
 from aerotwin_sensor_models.lidar import POINT, Cast
-from aerotwin_simulator.ground.faults import GroundFaults
 
 TurnT_co = TypeVar("TurnT_co", covariant=True)
 

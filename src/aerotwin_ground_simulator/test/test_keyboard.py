@@ -15,8 +15,8 @@ import pytest
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_ground_dynamics import VelocityCommand
-from aerotwin_simulator import drive_command
-from aerotwin_simulator.ground.keys import KeyDrive, KeyParameters
+from aerotwin_ground_simulator import drive_command
+from aerotwin_ground_simulator.keys import KeyDrive, KeyParameters
 
 UP, DOWN, RIGHT, LEFT = b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D"
 LIMIT_S = 60.0

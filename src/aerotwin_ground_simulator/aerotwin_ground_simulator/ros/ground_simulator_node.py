@@ -25,13 +25,13 @@ from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
+from aerotwin_ground_simulator import robot_messages
+from aerotwin_ground_simulator.driven_path import DrivenPath
+from aerotwin_ground_simulator.driving import PacedRobot, robot_in_world
+from aerotwin_ground_simulator.robot import describe_ground_robot, robot_transforms
+from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
+from aerotwin_ground_simulator.sensing import LidarTurn
 from aerotwin_sensor_models import RadarScan, load_preset
-from aerotwin_simulator.ground import robot_messages
-from aerotwin_simulator.ground.driven_path import DrivenPath
-from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
-from aerotwin_simulator.ground.robot import describe_ground_robot, robot_transforms
-from aerotwin_simulator.ground.sensing import LidarTurn
-from aerotwin_simulator.ros.node_parameters import GroundSimulatorParameters
 
 TICK_S = 0.005
 OK, WARN = 0, 1

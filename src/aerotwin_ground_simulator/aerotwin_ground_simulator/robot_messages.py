@@ -15,9 +15,9 @@ from aerotwin_core.messages import (
 )
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
+from aerotwin_ground_simulator.flat_scan import FlatScanParameters, deskewed, flat_ranges
+from aerotwin_ground_simulator.sensing import LidarTurn
 from aerotwin_sensor_models import LidarScan, RadarScan, scan_message
-from aerotwin_simulator.ground.flat_scan import FlatScanParameters, deskewed, flat_ranges
-from aerotwin_simulator.ground.sensing import LidarTurn
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, radar_messages
 
 WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)

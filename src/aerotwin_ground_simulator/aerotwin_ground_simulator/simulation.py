@@ -22,9 +22,9 @@ from aerotwin_ground_dynamics import (
     UnicycleParameters,
     VelocityCommand,
 )
+from aerotwin_ground_simulator.faults import NO_FAULTS, GroundFaults, Kidnapping
+from aerotwin_ground_simulator.sensing import TurningSensor
 from aerotwin_rendering import WorldQueries
-from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults, Kidnapping
-from aerotwin_simulator.ground.sensing import TurningSensor
 from aerotwin_simulator.scanners import Turns
 
 STEP_NS = 10_000_000

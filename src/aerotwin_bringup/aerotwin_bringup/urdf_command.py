@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     """Make the description and write it."""
     from aerotwin_core.cli import say, write_text_atomically
     from aerotwin_core.errors import UserError
-    from aerotwin_simulator.ground.robot import KINDS
+    from aerotwin_ground_simulator.robot import KINDS
 
     for given in (args.vehicle, args.cameras):
         if given and Path(given).is_file() and args.out.exists() and args.out.samefile(given):
@@ -69,7 +69,7 @@ def _multirotor(args: argparse.Namespace) -> str:
 
 def _ground_robot(args: argparse.Namespace) -> str:
     from aerotwin_core.parameters import replaced
-    from aerotwin_simulator.ground.robot import GroundRobotParameters, describe_ground_robot
+    from aerotwin_ground_simulator.robot import GroundRobotParameters, describe_ground_robot
 
     asked = {"vehicle": args.vehicle, "lidar.preset": args.lidar, "radar.preset": args.radar}
     changes = {name: value for name, value in asked.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_simulator.ground.faults import (
+    from aerotwin_ground_simulator.faults import (
         FAULT_TEXTS,
         NO_FAULTS,
         BlockedSector,
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         LidarSilence,
         faults_of,
     )
-    from aerotwin_simulator.ground.robot import (
+    from aerotwin_ground_simulator.robot import (
         GroundRobotParameters,
         RobotLidarSettings,
         RobotRadarSettings,
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         make_ground_simulation,
         start_pose,
     )
-    from aerotwin_simulator.ground.sensing import (
+    from aerotwin_ground_simulator.sensing import (
         LidarSensing,
         LidarTurn,
         RadarSensing,
         TurningSensor,
     )
-    from aerotwin_simulator.ground.simulation import (
+    from aerotwin_ground_simulator.simulation import (
         STEP_NS,
         GroundSimulation,
         TerrainBelow,
