@@ -45,7 +45,7 @@ ALLOWED = {
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",
-    "aerotwin_simulator": "core faults temporal_logic multirotor_dynamics "
+    "aerotwin_simulator": "ardupilot_bridge core faults temporal_logic multirotor_dynamics "
     "sensor_models meshes rendering worlds px4_bridge autopilot",
     "aerotwin_ground_simulator": "core ground_dynamics rendering sensor_models simulator worlds",
     "aerotwin_voxel_cloud": "core registration meshes tiles worlds",

@@ -40,6 +40,7 @@ def ardupilot_process(
     parameters: Mapping[str, float],
     heading_deg: float = 0.0,
     ground_station_port: int | None = None,
+    rate_hz: int = RATE_HZ,
     cpu: int | None = None,
 ) -> AutopilotProcess:
     """Return the process of an ArduCopter, not yet started.
@@ -65,6 +66,8 @@ def ardupilot_process(
         At the start, clockwise from north.
     ground_station_port : int, optional
         UDP port of a ground station (SERIAL1).
+    rate_hz : int, optional
+        Steps a second with which it will be answered; above the 400 of its loop.
     cpu : int, optional
         The core it shares with the simulator.
 
@@ -86,7 +89,7 @@ def ardupilot_process(
     return AutopilotProcess(
         [
             str(install.program), "--model", "JSON:127.0.0.1", "-I", str(instance),
-            "--sysid", str(instance + 1), "--speedup", f"{UNTHROTTLED:g}", "-r", str(RATE_HZ),
+            "--sysid", str(instance + 1), "--speedup", f"{UNTHROTTLED:g}", "-r", str(rate_hz),
             "--home", f"{place},{heading_deg:.2f}", "--start-time", str(START_OF_CLOCK_UNIX_S),
             "--defaults", str(folder / DEFAULTS), "--wipe", *serial,
         ],

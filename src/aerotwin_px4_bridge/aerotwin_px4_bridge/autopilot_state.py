@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
+from aerotwin_px4_bridge.dialects import PX4, Dialect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,10 @@ class AutopilotEstimate:
     p_map_odom: FloatArray = field(default_factory=lambda: np.zeros(3))
 
 
+POS_HORIZ_REL, POS_HORIZ_ABS, CONST_POS_MODE = 8, 16, 128
+"""ESTIMATOR_STATUS_FLAGS, which are those of EKF_STATUS_REPORT, too."""
+
+
 class EstimatorStatus(NamedTuple):
     """Innovations of the autopilot's filter over their gates (1 is the limit), and its flags."""
 
@@ -48,6 +53,7 @@ class AutopilotState:
     sends by name (the embedded autopilot: `nis_*`).
     """
 
+    dialect: Dialect = PX4
     heartbeat_ns: int | None = None
     custom_mode: int = 0
     is_armed: bool = False
@@ -59,6 +65,19 @@ class AutopilotState:
     named_values: dict[str, float] = field(default_factory=dict)
 
     @property
-    def mode(self) -> tuple[int, int]:
-        """Main and sub mode of PX4."""
-        return self.custom_mode >> 16 & 0xFF, self.custom_mode >> 24 & 0xFF
+    def can_fly(self) -> bool:
+        """Whether it would arm now, and knows where it is.
+
+        ArduPilot says that it would arm before its filter uses a position.
+        """
+        if not self.is_ready or self.estimate is None:
+            return False
+        if not self.dialect.arms_first:
+            return True
+        flags = self.estimator.flags if self.estimator is not None else 0
+        return bool(flags & POS_HORIZ_ABS) and not flags & CONST_POS_MODE
+
+    @property
+    def mode_name(self) -> str:
+        """Name of its mode."""
+        return self.dialect.mode_name(self.custom_mode)

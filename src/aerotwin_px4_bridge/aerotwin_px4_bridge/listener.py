@@ -9,11 +9,12 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
-from aerotwin_px4_bridge.onboard import STREAMS_US, OnboardLink
+from aerotwin_px4_bridge.dialects import PX4, Dialect
+from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
+from aerotwin_px4_bridge.streams import streams_us
 
 _SECOND_NS = 1_000_000_000
-_AUTO_LOITER = (4, 3)  # PX4's main and sub mode
 
 
 class AutopilotListener:
@@ -25,8 +26,8 @@ class AutopilotListener:
     waypoint: int | None = None
     setpoint: PathSetpoint | None = None
 
-    def __init__(self, plane: LocalTangentPlane, instance: int) -> None:
-        self.link = OnboardLink(plane, instance)
+    def __init__(self, plane: LocalTangentPlane, instance: int, dialect: Dialect = PX4) -> None:
+        self.link = OnboardLink(plane, instance, dialect=dialect)
         self._due_ns = 0
 
     @property
@@ -52,13 +53,15 @@ class AutopilotListener:
         self._due_ns = stamp_ns + _SECOND_NS
         self.link.send_heartbeat()
         if self.estimate is None:
-            for message_id, interval_us in STREAMS_US.items():
+            for message_id, interval_us in streams_us(self.link.state.dialect).items():
                 command = mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
                 self.link.send_command(command, message_id, interval_us)
 
     def hold(self) -> None:
-        """Request HOLD, a hover here: the commanding client loses control."""
-        self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, 1.0, *_AUTO_LOITER)
+        """Request a hover here: the commanding client loses control."""
+        dialect = self.link.state.dialect
+        values = dialect.set_mode_values(dialect.hold)
+        self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
 
     def resume(self) -> None:
         """Refuse: the interrupted flight is not known here.

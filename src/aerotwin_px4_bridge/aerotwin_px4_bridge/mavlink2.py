@@ -30,11 +30,22 @@ UNFINISHED = {
 """Messages that common.xml marks as work in progress, and pymavlink leaves out: id, wire format
 and checksum seed. Ground stations ask for them."""
 
+OF_ARDUPILOT = {
+    "EKF_STATUS_REPORT": (
+        193,
+        "<fffffHf",
+        71,
+        ["velocity_variance", "pos_horiz_variance", "pos_vert_variance", "compass_variance",
+         "terrain_alt_variance", "flags", "airspeed_variance"],
+    )
+}  # fmt: skip
+"""Messages of ardupilotmega.xml, whose dialect is slow to import: as above, with their fields."""
+
 
 class MessageLayout:
     """One message on the wire: its id, format, checksum seed and fields.
 
-    The name is one of the common dialect, such as "HEARTBEAT", or of `UNFINISHED`.
+    The name is one of the common dialect, such as "HEARTBEAT", of `UNFINISHED` or `OF_ARDUPILOT`.
     """
 
     def __init__(self, name: str) -> None:
@@ -42,6 +53,8 @@ class MessageLayout:
         fields: list[str] = []
         if name in UNFINISHED:
             self.id, wire, self.crc_extra = UNFINISHED[name]
+        elif name in OF_ARDUPILOT:
+            self.id, wire, self.crc_extra, fields = OF_ARDUPILOT[name]
         else:
             message = getattr(common, f"MAVLink_{name.lower()}_message")
             self.id, wire, self.crc_extra = message.id, message.unpacker.format, message.crc_extra
@@ -108,6 +121,7 @@ MISSION_CURRENT = _known("MISSION_CURRENT")
 MISSION_COUNT = _known("MISSION_COUNT")
 MISSION_ITEM_REACHED = _known("MISSION_ITEM_REACHED")
 MISSION_ACK = _known("MISSION_ACK")
+EKF_STATUS_REPORT = _known("EKF_STATUS_REPORT")
 SET_GPS_GLOBAL_ORIGIN = _known("SET_GPS_GLOBAL_ORIGIN")
 MISSION_REQUEST_INT = _known("MISSION_REQUEST_INT")
 MISSION_ITEM_INT = _known("MISSION_ITEM_INT")

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight as commands over MAVLink: ready, take off, offboard along a path, land, disarm.
 
-The same script in simulated time for PX4 and the embedded autopilot. It depends only on its input
-stamps and the received messages, never on a clock.
+The same script in simulated time for PX4, ArduPilot and the embedded autopilot. It depends only on
+its input stamps and the received messages, never on a clock.
 """
 
 from collections.abc import Callable, Generator, Iterator
-from math import inf, nan
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,13 +17,11 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.dialects import PX4, Dialect, FlightMode
 from aerotwin_px4_bridge.mission import MissionPlan
-from aerotwin_px4_bridge.onboard import STREAMS_US, OnboardLink
+from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PATH_STEP_S, PathSetpoint, SampledPath
-
-MODE_OFFBOARD = (6, 0)
-MODE_HOLD = (4, 3)
-MODE_LAND = (4, 6)
+from aerotwin_px4_bridge.streams import streams_us
 
 FLYING, HOLDING = "flying", "holding"  # phases in which a mission can be interrupted
 _SECOND = 1_000_000_000
@@ -52,6 +50,8 @@ class MissionClient:
     p_map_start : (3,) array, optional
         Known position of the vehicle when it arms [m]: the mission is anchored there, like a
         start at a surveyed mark. Default: the autopilot's own position, unchanged.
+    dialect : Dialect, optional
+        Of the autopilot.
     """
 
     def __init__(
@@ -64,11 +64,18 @@ class MissionClient:
         local_port: int | None = None,
         remote_port: int | None = None,
         p_map_start: ArrayLike | None = None,
+        dialect: Dialect = PX4,
     ) -> None:
         self.mission = mission
         self._p_map_start = p_map_start
+        self._dialect = dialect
         self.link = OnboardLink(
-            plane, instance, host=host, local_port=local_port, remote_port=remote_port
+            plane,
+            instance,
+            host=host,
+            local_port=local_port,
+            remote_port=remote_port,
+            dialect=dialect,
         )
         self.phase = "waiting for the autopilot"
         self.failure: str | None = None
@@ -187,7 +194,7 @@ class MissionClient:
         yield from self._request_streams()
         self.phase = "waiting until it can arm"
         yield from self._until(
-            lambda: state.is_ready and state.estimate is not None,
+            lambda: state.can_fly,
             self.mission.ready_timeout_s,
             "the autopilot did not become ready to arm",
         )
@@ -195,7 +202,7 @@ class MissionClient:
         path = yield from self._fly_path()
         share = self.progress
         self.phase = "landing"
-        for _ in self._set_mode(MODE_LAND, "LAND"):
+        for _ in self._set_mode(self._dialect.land):
             self._send_setpoint(path.at(share * path.duration))
             yield
         self.setpoint = None
@@ -206,7 +213,7 @@ class MissionClient:
             raise _MissionFailed(f"it was landed by request after {share:.0%} of its path")
 
     def _request_streams(self) -> Iterator[None]:
-        for message_id, interval_us in STREAMS_US.items():
+        for message_id, interval_us in streams_us(self._dialect).items():
             yield from self._command(
                 f"the stream of message {message_id}",
                 mavlink.MAV_CMD_SET_MESSAGE_INTERVAL,
@@ -221,10 +228,13 @@ class MissionClient:
             self.link.anchor(self._p_map_start)
         ground_amsl = state.altitude_amsl_m or 0.0
         altitude = ground_amsl + mission.takeoff_altitude_m
-        yield from self._command(
-            "take-off", mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude
-        )
-        yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
+        if self._dialect.arms_first:
+            yield from self._set_mode(self._dialect.offboard)
+            yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
+        target = self._dialect.take_off_values(altitude, mission.takeoff_altitude_m)
+        yield from self._command("take-off", mavlink.MAV_CMD_NAV_TAKEOFF, *target)
+        if not self._dialect.arms_first:
+            yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
         enough = altitude - _SHORT_OF_HEIGHT_M
         yield from self._until(
             lambda: (state.altitude_amsl_m or -inf) >= enough,
@@ -264,13 +274,13 @@ class MissionClient:
                 yield from self._hold(path.at(t))
             if self._is_landing_requested:
                 break
-            self._check_in_flight(MODE_OFFBOARD)
+            self._check_in_flight(self._dialect.offboard)
             self._send_setpoint(path.at(t))
             yield
         return path
 
     def _enter_offboard(self, setpoint: PathSetpoint) -> Iterator[None]:
-        for _ in self._set_mode(MODE_OFFBOARD, "OFFBOARD"):
+        for _ in self._set_mode(self._dialect.offboard):
             self._send_setpoint(setpoint)
             yield
 
@@ -279,12 +289,12 @@ class MissionClient:
         assert self.path_start_ns is not None
         held_ns, self.phase = self._now_ns, HOLDING
         elapsed_ns = held_ns - self.path_start_ns
-        for _ in self._set_mode(MODE_HOLD, "HOLD"):
+        for _ in self._set_mode(self._dialect.hold):
             self._send_setpoint(setpoint)
             self.path_start_ns = self._now_ns - elapsed_ns
             yield
         while self._is_held:
-            self._check_in_flight(MODE_HOLD)
+            self._check_in_flight(self._dialect.hold)
             self._send_setpoint(setpoint)  # offboard is entered from a stream of set-points only
             self.path_start_ns = self._now_ns - elapsed_ns
             yield
@@ -295,16 +305,14 @@ class MissionClient:
             self.phase = FLYING
         self.path_start_ns = self._now_ns - elapsed_ns
 
-    def _check_in_flight(self, mode: tuple[int, int]) -> None:
+    def _check_in_flight(self, mode: FlightMode) -> None:
         state = self.link.state
         if not state.is_armed:
             raise _MissionFailed("it disarmed in flight")
-        if state.mode != mode:
-            main, sub = state.mode
-            name = "OFFBOARD" if mode == MODE_OFFBOARD else "HOLD"
+        if state.custom_mode != mode.number:
             raise _MissionFailed(
-                f"it left {name} for PX4's mode ({main}, {sub}): a fail-safe, or a client that is "
-                "not this mission"
+                f"it left {mode.name} for {state.mode_name}: a fail-safe, or a client that is not "
+                "this mission"
             )
         if self._now_ns - (state.heartbeat_ns or 0) > _HEARTBEAT_LIMIT_S * _SECOND:
             raise _MissionFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
@@ -316,10 +324,13 @@ class MissionClient:
             self.link.send_setpoint(setpoint, self._now_ns)
             self._setpoint_due_ns = self._now_ns + round(PATH_STEP_S * _SECOND)
 
-    def _set_mode(self, mode: tuple[int, int], name: str) -> Iterator[None]:
-        yield from self._command(f"mode {name}", mavlink.MAV_CMD_DO_SET_MODE, 1.0, *mode)
+    def _set_mode(self, mode: FlightMode) -> Iterator[None]:
+        values = self._dialect.set_mode_values(mode)
+        yield from self._command(f"mode {mode.name}", mavlink.MAV_CMD_DO_SET_MODE, *values)
         yield from self._until(
-            lambda: self.link.state.mode == mode, 5.0, f"it did not change to mode {name}"
+            lambda: self.link.state.custom_mode == mode.number,
+            5.0,
+            f"it did not change to mode {mode.name}",
         )
 
     def _command(self, name: str, command: int, *parameters: float) -> Iterator[None]:

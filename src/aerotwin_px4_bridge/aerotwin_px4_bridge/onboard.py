@@ -22,8 +22,14 @@ from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.time import from_seconds
 from aerotwin_px4_bridge import mavlink2
-from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate, AutopilotState, EstimatorStatus
+from aerotwin_px4_bridge.autopilot_state import (
+    POS_HORIZ_REL,
+    AutopilotEstimate,
+    AutopilotState,
+    EstimatorStatus,
+)
 from aerotwin_px4_bridge.battery_status import battery_payload
+from aerotwin_px4_bridge.dialects import PX4, Dialect
 from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
 from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
@@ -35,6 +41,7 @@ from aerotwin_px4_bridge.messages import (
     yaw_ned_from_map,
 )
 from aerotwin_px4_bridge.path import PathSetpoint
+from aerotwin_px4_bridge.streams import NO_STREAM, streams_us
 
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
@@ -46,30 +53,11 @@ IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
 IN_AIR = 2
 SET_MESSAGE_INTERVAL = 511
-POS_HORIZ_REL = 8  # ESTIMATOR_STATUS_FLAGS
-
-STREAMS_US: dict[int, int] = {
-    mavlink2.SYS_STATUS: 500_000,
-    mavlink2.EXTENDED_SYS_STATE: 200_000,
-    mavlink2.GLOBAL_POSITION_INT: 50_000,
-    mavlink2.ATTITUDE_QUATERNION: 50_000,
-    mavlink2.ESTIMATOR_STATUS: 200_000,
-    mavlink2.ODOMETRY: 200_000,
-}
-"""The requested streams: message id -> interval [us]. All others are stopped, because PX4 gives
-this link few bytes per second."""
 
 _MISSION_MESSAGES = (
     mavlink2.MISSION_REQUEST, mavlink2.MISSION_REQUEST_INT, mavlink2.MISSION_CURRENT,
     mavlink2.MISSION_ITEM_REACHED, mavlink2.MISSION_ACK,
 )  # fmt: skip
-_NO_STREAM = {
-    148,  # AUTOPILOT_VERSION
-    410,  # EVENT
-    411,  # CURRENT_EVENT_SEQUENCE
-    412,  # REQUEST_EVENT
-    413,  # RESPONSE_EVENT_ERROR
-}
 _STOP_ATTEMPTS = 5
 _MAX_DATAGRAM = 2048
 _SAVED_TEXTS = 5
@@ -86,7 +74,8 @@ class OnboardLink:
     The plane is the map frame, the system id is `instance` + 1, `host` is the address of both ends,
     and the default ports are 14030 + instance (local) and 14280 + instance (remote). A link
     `is_ground_station` is that of an operator: another sender, any local port, and 18570 +
-    instance.
+    instance. An autopilot whose `dialect` speaks first has no known port: it sends to the local
+    port, a ground station's is 18570 + instance, and the sender of its last message is answered.
 
     Attributes
     ----------
@@ -115,12 +104,13 @@ class OnboardLink:
         local_port: int | None = None,
         remote_port: int | None = None,
         is_ground_station: bool = False,
+        dialect: Dialect = PX4,
     ) -> None:
         self.plane = plane
         self._delay_s: float | None = 0.0
         self._on_the_way: deque[tuple[int, bytes]] = deque()
         self.shift_map = np.zeros(3)
-        self.state = AutopilotState()
+        self.state = AutopilotState(dialect)
         self.acks: dict[int, int] = {}
         self.texts: deque[str] = deque(maxlen=_SAVED_TEXTS)
         self.mission_frames: deque[MavlinkFrame] = deque(maxlen=_BUFFERED_MISSION_FRAMES)
@@ -129,8 +119,11 @@ class OnboardLink:
         self._type, local, remote = ONBOARD_CONTROLLER, LOCAL_PORT + instance, REMOTE_PORT
         if is_ground_station:
             self._sender = OPERATOR
-            self._type, local, remote = GROUND_CONTROL_STATION, 0, GROUND_PORT
-        self._remote = (host, remote + instance if remote_port is None else remote_port)
+            self._type, remote = GROUND_CONTROL_STATION, GROUND_PORT
+            local = GROUND_PORT + instance if dialect.speaks_first else 0
+        self._remote: tuple[str, int] | None = None
+        if not dialect.speaks_first:
+            self._remote = (host, remote + instance if remote_port is None else remote_port)
         port = local if local_port is None else local_port
         self._socket = _bind(host, port)
         self.local_port: int = self._socket.getsockname()[1]
@@ -140,6 +133,7 @@ class OnboardLink:
         self._attitude: tuple[FloatArray, FloatArray] | None = None
         self._covariances: tuple[FloatArray | None, FloatArray | None] = (None, None)
         self._stopped: dict[int, int] = {}
+        self._streams_us = streams_us(dialect)
         self._handlers: dict[int, Callable[[Any], None]] = {
             mavlink2.HEARTBEAT: self._on_heartbeat,
             mavlink2.SYS_STATUS: self._on_system_status,
@@ -147,6 +141,7 @@ class OnboardLink:
             mavlink2.ATTITUDE_QUATERNION: self._on_attitude,
             mavlink2.GLOBAL_POSITION_INT: self._on_position,
             mavlink2.ESTIMATOR_STATUS: self._on_estimator_status,
+            mavlink2.EKF_STATUS_REPORT: self._on_ekf_status,
             mavlink2.NAMED_VALUE_FLOAT: self._on_named_value,
             mavlink2.COMMAND_ACK: self._on_ack,
             mavlink2.STATUSTEXT: self._on_text,
@@ -160,11 +155,13 @@ class OnboardLink:
             self._transmit(self._on_the_way.popleft()[1])
         while self._readable.poll(0):  # faster than an exception when nothing has arrived
             try:
-                data = self._socket.recv(_MAX_DATAGRAM)
+                data, sender = self._socket.recvfrom(_MAX_DATAGRAM)
             except (BlockingIOError, ConnectionRefusedError):
                 return
             for frame in mavlink2.split_datagram(data):
                 if frame.system_id == self.system_id:
+                    if self.state.dialect.speaks_first:
+                        self._remote = sender
                     self._on_frame(frame)
 
     def anchor(self, p_map: ArrayLike) -> None:
@@ -276,6 +273,8 @@ class OnboardLink:
         )
 
     def _transmit(self, data: bytes) -> None:
+        if self._remote is None:
+            return
         try:
             self._socket.sendto(data, self._remote)
         except (BlockingIOError, ConnectionRefusedError):
@@ -294,7 +293,7 @@ class OnboardLink:
             self._on_odometry(frame.payload)
         elif message_id in _MISSION_MESSAGES:
             self.mission_frames.append(frame)
-        elif message_id not in _NO_STREAM:
+        elif message_id not in NO_STREAM:
             self._stop_stream(message_id)
 
     def _on_heartbeat(self, message: Any) -> None:
@@ -322,6 +321,15 @@ class OnboardLink:
             message.pos_horiz_ratio,
             message.pos_vert_ratio,
             message.mag_ratio,
+            message.flags,
+        )
+
+    def _on_ekf_status(self, message: Any) -> None:
+        self.state.estimator = EstimatorStatus(
+            message.velocity_variance,
+            message.pos_horiz_variance,
+            message.pos_vert_variance,
+            message.compass_variance,
             message.flags,
         )
 
@@ -361,7 +369,7 @@ class OnboardLink:
 
     def _stop_stream(self, message_id: int) -> None:
         """Request the end of an unused stream, at most a few times per message."""
-        if message_id in STREAMS_US or self._stopped.get(message_id, 0) >= _STOP_ATTEMPTS:
+        if message_id in self._streams_us or self._stopped.get(message_id, 0) >= _STOP_ATTEMPTS:
             return
         self._stopped[message_id] = self._stopped.get(message_id, 0) + 1
         self.send_command(SET_MESSAGE_INTERVAL, message_id, -1.0)

@@ -95,8 +95,8 @@ def parameter_script(parameters: Mapping[str, float]) -> str:
     return "#!/bin/sh\n" + "\n".join(lines) + "\n"
 
 
-def read_px4_parameters(path: str) -> dict[str, float]:
-    """Return PX4 parameters by name from a YAML file; none for an empty path.
+def read_parameter_file(path: str) -> dict[str, float]:
+    """Return an autopilot's parameters by name from a YAML file; none for an empty path.
 
     Raises ParameterError if it holds anything but numbers by name.
     """

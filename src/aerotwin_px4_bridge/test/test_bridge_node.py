@@ -23,7 +23,7 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_gps,
     parse_hil_sensor,
 )
-from aerotwin_px4_bridge.px4_files import read_px4_parameters
+from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_px4_bridge.ros import conversions as convert
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
@@ -98,11 +98,11 @@ def test_commands_and_estimates_come_back_from_their_messages():
 def test_px4_parameters_are_read_from_a_file(tmp_path):
     path = tmp_path / "px4.yaml"
     path.write_text("CA_ROTOR0_PX: 0.13\nCA_ROTOR_COUNT: 4\n")
-    assert read_px4_parameters(str(path)) == {"CA_ROTOR0_PX": 0.13, "CA_ROTOR_COUNT": 4.0}
-    assert read_px4_parameters("") == {}
+    assert read_parameter_file(str(path)) == {"CA_ROTOR0_PX": 0.13, "CA_ROTOR_COUNT": 4.0}
+    assert read_parameter_file("") == {}
     path.write_text("CA_ROTOR0_PX: far\n")
     with pytest.raises(ParameterError, match="CA_ROTOR0_PX: expected a number"):
-        read_px4_parameters(str(path))
+        read_parameter_file(str(path))
 
 
 Answer = Callable[[int], bytes]

@@ -332,7 +332,7 @@ def test_leaving_offboard_by_itself_ends_the_mission(pair):
             autopilot.mode = LOITER
 
     _fly(autopilot, client, on_step=fail_safe)
-    assert "left OFFBOARD for PX4's mode (4, 3): a fail-safe" in client.failure
+    assert "left OFFBOARD for HOLD: a fail-safe" in client.failure
     assert client.setpoint is None
 
 

@@ -14,11 +14,11 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_px4_bridge import MissionClient, MissionPlan, OnboardLink, Waypoint
+from aerotwin_px4_bridge import MissionClient, MissionPlan, OnboardLink, Waypoint, dialects
 from aerotwin_px4_bridge.mavlink2 import KNOWN
-from aerotwin_px4_bridge.onboard import STREAMS_US
 from aerotwin_px4_bridge.process import external_vision_parameters
 from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
+from aerotwin_px4_bridge.streams import streams_us
 
 PX4 = [
     pytest.mark.slow,
@@ -160,7 +160,7 @@ class PlanClient:
     def _once_a_second(self) -> None:
         link, state = self.link, self.link.state
         if state.estimate is None:
-            for message_id, interval_us in STREAMS_US.items():
+            for message_id, interval_us in streams_us(dialects.PX4).items():
                 link.send_command(511, message_id, interval_us)
         elif state.is_ready and self.n_asked == 0:
             self._send(mavlink.MAVLink_mission_count_message(link.system_id, 1, len(self.items)))

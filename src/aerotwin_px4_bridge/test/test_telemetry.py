@@ -75,7 +75,7 @@ def autopilot() -> Iterator[Autopilot]:
 def test_the_state_of_an_autopilot_follows_what_it_says(autopilot):
     state = autopilot.link.state
     autopilot.say(mavlink.MAVLink_heartbeat_message(2, 12, 0x81, 0x04030000, 4, 3))
-    assert (state.heartbeat_ns, state.is_armed, state.mode) == (5_000_000, True, (3, 4))
+    assert (state.heartbeat_ns, state.is_armed, state.mode_name) == (5_000_000, True, "MODE_3_4")
     autopilot.say(mavlink.MAVLink_extended_sys_state_message(0, 2))
     assert state.is_in_air
     ready = mavlink.MAV_SYS_STATUS_PREARM_CHECK

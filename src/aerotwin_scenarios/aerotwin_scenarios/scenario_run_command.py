@@ -57,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_scenarios.flights.printing import result_lines, table_lines
     from aerotwin_scenarios.flights.scenario import load_scenario
     from aerotwin_scenarios.flights.shipped import find_scenarios
-    from aerotwin_simulator.parameters import MAVLINK
+    from aerotwin_simulator.controller_settings import AUTOPILOTS
 
     for kind in args.autopilot or ():
-        if kind not in MAVLINK:
-            raise UserError(f"--autopilot: expected {' or '.join(MAVLINK)}, found '{kind}'")
+        if kind not in AUTOPILOTS:
+            raise UserError(f"--autopilot: expected {' or '.join(AUTOPILOTS)}, found '{kind}'")
     changes = dict(_assignment(text) for text in args.parameter)
     if args.autopilot and KIND in changes:
         raise UserError(f"--autopilot: stands beside -p {KIND}; leave out one")

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from aerotwin_simulator.controller_settings import (
+        ArduPilotSettings,
+        AutopilotSettings,
+        ControllerSettings,
+        Px4Settings,
+    )
     from aerotwin_simulator.inertial_step import InertialVehicle
     from aerotwin_simulator.obstacles import Obstacle
     from aerotwin_simulator.parameters import (
-        AutopilotSettings,
         CameraSettings,
-        ControllerSettings,
         FleetSettings,
         LidarSettings,
         MissionSettings,
-        Px4Settings,
         RadarSettings,
         SensorSettings,
         SimulatorParameters,

@@ -13,8 +13,9 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.parameters import load_parameters_file, parameter, replaced
 from aerotwin_px4_bridge import MissionPlan
+from aerotwin_simulator.controller_settings import CHOSEN_CPU
 from aerotwin_simulator.loop_cpu import cpu_of_instance
-from aerotwin_simulator.parameters import CHOSEN_CPU, FleetSettings, SimulatorParameters
+from aerotwin_simulator.parameters import FleetSettings, SimulatorParameters
 from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_worlds.loading import WORLD_FILE
 
@@ -114,7 +115,7 @@ def mission_of(plan: VehiclePlan) -> MissionPlan | None:
 
     Errors as those of `mission_file` and `side_by_side`.
     """
-    if not plan.parameters.controller.is_mavlink:
+    if not plan.parameters.controller.is_autopilot:
         return None
     file = mission_file(plan.parameters)
     if file is None:

@@ -4,13 +4,13 @@
 
 References
 ----------
-MAVLink common.xml, MAV_CMD; PX4 v1.14 px4_custom_mode.h (modes of DO_SET_MODE).
+MAVLink common.xml, MAV_CMD.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan, radians
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
@@ -19,6 +19,7 @@ from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_faults import ActiveFault
 from aerotwin_faults.together import link_delay_s
+from aerotwin_px4_bridge.dialects import PX4, Dialect
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 from aerotwin_px4_bridge.onboard import OnboardLink
 
@@ -27,29 +28,27 @@ GIVE_UP_NS = 10 * SECOND_NS
 FARTHEST_M = 1e5
 FORCE = 21196.0
 """Disarm in the air: MAV_CMD_COMPONENT_ARM_DISARM, parameter 2."""
-_CUSTOM = float(mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED)
 Command = tuple[int, tuple[float, ...]]
 
 
 class OperatorOrder(Protocol):
     """What an operator wants of a vehicle."""
 
-    def command(self, plane: LocalTangentPlane) -> Command:
+    def command(self, plane: LocalTangentPlane, dialect: Dialect) -> Command:
         """Return MAV_CMD and its parameters; `plane` is the map frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetMode:
-    """Change to a mode of PX4."""
+    """Change to a mode of PX4; ArduPilot's are BRAKE, AUTO, RTL and LAND."""
 
-    MODES: ClassVar[dict[str, tuple[float, float]]] = {
-        "HOLD": (4.0, 3.0), "MISSION": (4.0, 4.0), "RETURN": (4.0, 5.0), "LAND": (4.0, 6.0),
-    }  # fmt: skip
-    mode: str = parameter(text="the mode", choices=tuple(MODES))
+    mode: str = parameter(text="the mode", choices=("HOLD", "MISSION", "RETURN", "LAND"))
 
-    def command(self, plane: LocalTangentPlane) -> Command:
+    def command(self, plane: LocalTangentPlane, dialect: Dialect) -> Command:
         """Return it."""
-        return mavlink.MAV_CMD_DO_SET_MODE, (_CUSTOM, *self.MODES[self.mode])
+        modes = dialect.hold, dialect.mission, dialect.return_home, dialect.land
+        chosen = dict(zip(("HOLD", "MISSION", "RETURN", "LAND"), modes, strict=True))[self.mode]
+        return mavlink.MAV_CMD_DO_SET_MODE, dialect.set_mode_values(chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ class GoTo:
     )
     yaw_deg: float | None = parameter(None, text="heading from east; none = as it flies")
 
-    def command(self, plane: LocalTangentPlane) -> Command:
+    def command(self, plane: LocalTangentPlane, dialect: Dialect) -> Command:
         """Return it; position and altitude as a COMMAND_LONG has them."""
         place = np.array([self.east_m, self.north_m, self.up_m])
         latitude_deg, longitude_deg, altitude_m = plane.to_geodetic(place)
@@ -78,7 +77,7 @@ class GoTo:
 class Terminate:
     """Stop the rotors, wherever the vehicle is."""
 
-    def command(self, plane: LocalTangentPlane) -> Command:
+    def command(self, plane: LocalTangentPlane, dialect: Dialect) -> Command:
         """Return it."""
         return mavlink.MAV_CMD_COMPONENT_ARM_DISARM, (0.0, FORCE)
 
@@ -111,17 +110,21 @@ class GroundStation:
     """
 
     def __init__(
-        self, plane: LocalTangentPlane, instance: int, faults: Sequence[ActiveFault]
+        self,
+        plane: LocalTangentPlane,
+        instance: int,
+        faults: Sequence[ActiveFault],
+        dialect: Dialect = PX4,
     ) -> None:
         self._plane, self._faults = plane, faults
-        self._link = OnboardLink(plane, instance, is_ground_station=True)
+        self._link = OnboardLink(plane, instance, is_ground_station=True, dialect=dialect)
         self._heartbeat_due_ns = 0
         self._pending: list[_Pending] = []
         self.refusals: list[str] = []
 
     def give_order(self, name: str, order: OperatorOrder, stamp_ns: int) -> None:
         """Send an order from now on until it is answered."""
-        command, parameters = order.command(self._plane)
+        command, parameters = order.command(self._plane, self._link.state.dialect)
         self._link.acks.pop(command, None)
         self._pending.append(_Pending(name, command, parameters, stamp_ns))
 

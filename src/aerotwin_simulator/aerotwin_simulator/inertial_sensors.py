@@ -41,6 +41,7 @@ from aerotwin_sensor_models.reading_messages import (
     velocity_bytes,
 )
 from aerotwin_simulator import topics
+from aerotwin_simulator.fine_steps import Exchange, FineSteps
 from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, PRESSURE, Readings
@@ -100,16 +101,20 @@ class InertialSensors:
                 airframe, p.seed, p.fleet.instance, p.sensors.vibration
             )
         self._step_s = parameters.step_s
+        self.fine: FineSteps | None = None
         self._origin = origin
         self._field_map = magnetic_field_enu_tesla(origin, parameters.sensors.date)
         self.unit = self._make_unit(parameters)
         imu, magnetometer, barometer = self.unit.imu, self.unit.magnetometer, self.unit.barometer
         step_hz = 1.0 / parameters.step_s
         # Every HIL_SENSOR must hold the IMU: an autopilot gets one per step, whatever its preset.
-        imu_hz = step_hz if parameters.controller.is_mavlink else imu.parameters.rate_hz
+        imu_hz = step_hz if parameters.controller.is_autopilot else imu.parameters.rate_hz
         self.imu_rate_hz = imu_hz
         rates_hz = (imu_hz, magnetometer.parameters.rate_hz, barometer.parameters.rate_hz)
         self.in_step = sum(1 << k for k, rate_hz in enumerate(rates_hz) if rate_hz == step_hz)
+        self._n_fine_steps = parameters.n_fine_steps
+        if self._n_fine_steps > 1:
+            self.in_step &= sensed.IMU
         self._dues = tuple(_Due(rate_hz, start_ns) for rate_hz in rates_hz)
         self._samplers = (self._sample_imu, self._sample_magnetometer, self._sample_barometer)
         self.outputs = _outputs(vehicle, self.unit, rates_hz)
@@ -147,10 +152,18 @@ class InertialSensors:
         return InertialVehicle(
             body,
             self.unit,
-            step_s=self._step_s,
+            step_s=self._step_s / self._n_fine_steps,
             due=self.in_step,
             vibration=self.vibration if self.in_step & sensed.IMU else None,
         )
+
+    def in_fine_steps(self, mover: InertialVehicle, exchange: Exchange) -> FineSteps | None:
+        """Return what divides the steps of a vehicle; None if they are whole."""
+        n = self._n_fine_steps
+        if n > 1:
+            step_ns = from_seconds(self._step_s / n)
+            self.fine = FineSteps(mover, n, step_ns, self._faults[0], exchange)
+        return self.fine
 
     def first_readings(self, step: TruthStep) -> Readings:
         """Return the object that `collect` fills, over the readings of the compiled step."""
@@ -167,6 +180,7 @@ class InertialSensors:
             self._sample_gnss(readings.step, readings, self._gnss)
         imu_ns = self._collect(0, readings)
         readings.has_imu = imu_ns is not None
+        readings.imu_now = None if self.fine is None else self.fine.reading
         if imu_ns is not None:
             readings.imu_ns = imu_ns
 
@@ -178,7 +192,10 @@ class InertialSensors:
             if not is_sampled:
                 sample = self._samplers[k](due.elapsed_s(stamp_ns), step.at(stamp_ns))
                 readings.values[_PLACES[k]] = sample
-            if self._faults[k] and not change_reading(
+            if k == 0 and self.fine is not None:
+                if self.fine.is_imu_silent:  # their faults have changed the readings
+                    continue
+            elif self._faults[k] and not change_reading(
                 self._faults[k], readings.values[_SENT[k]], stamp_ns
             ):
                 continue

@@ -8,7 +8,8 @@ One processor for both is three times faster than two: the cost of a step is wak
 import os
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_simulator.parameters import CHOSEN_CPU, NO_CPU, SimulatorParameters
+from aerotwin_simulator.controller_settings import CHOSEN_CPU, NO_CPU
+from aerotwin_simulator.parameters import SimulatorParameters
 
 
 def loop_cpu(parameters: SimulatorParameters) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from aerotwin_core.parameters import parameter, replaced
 from aerotwin_core.time import Schedule
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.parameters import NO_CPU
+from aerotwin_simulator.controller_settings import NO_CPU
 from aerotwin_worlds import World
 
 Positioning = Literal["gnss", "tracker", "given"]

@@ -9,92 +9,21 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import group, parameter
 from aerotwin_core.time import from_seconds
 from aerotwin_simulator import topics
+from aerotwin_simulator.controller_settings import (
+    ArduPilotSettings,
+    AutopilotSettings,
+    ControllerSettings,
+    Px4Settings,
+)
 
 LOCKSTEP_S = 0.004
 """The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
 STEPS_S = (0.001, 0.002, LOCKSTEP_S)
-MAVLINK = ("embedded", "px4")
-SERIAL = "serial:"
-PYTHON = "python:"
 NO_GNSS = "none"
 NO_PRESET = "none"
 NO_FILE = "none"
-CHOSEN_CPU, NO_CPU = -1, -2
 MAX_INSTANCE = 200
 """The last vehicle number: every one has MAVLink ports of its own."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControllerSettings:
-    """Who flies."""
-
-    kind: str = parameter(
-        "embedded",
-        text="who flies: embedded or px4 (MAVLink), serial:DEVICE:BAUD (hardware in the loop), "
-        "ros2 (command/rotors), python:module:Class",
-    )
-    options: str = parameter("", text="path of a YAML file with the options of a python controller")
-    command_wait_s: float = parameter(
-        0.0,
-        text="controller ros2: longest wait for the command of a step; 0 = hold the last one",
-        unit="s wall",
-        minimum=0.0,
-    )
-
-    def __post_init__(self) -> None:
-        kind = self.kind
-        is_python = kind.startswith(PYTHON) and kind.count(":") == 2 and not kind.endswith(":")
-        if kind not in (*MAVLINK, "ros2") and not is_python and not self.is_serial:
-            raise ParameterError(
-                "controller.kind: expected embedded, px4, serial:DEVICE:BAUD, ros2 or "
-                f"python:module:Class, found '{kind}'"
-            )
-
-    @property
-    def is_mavlink(self) -> bool:
-        """Whether it is an autopilot behind a MAVLink HIL link."""
-        return self.kind in MAVLINK or self.is_serial
-
-    @property
-    def is_serial(self) -> bool:
-        """Whether that is a flight controller on a serial line."""
-        return self.kind.startswith(SERIAL)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Px4Settings:
-    """A PX4 SITL, of controller px4."""
-
-    dir: str = parameter(
-        "", text="PX4 of controller px4: tree, build or prefix; empty = PX4_DIR or a usual place"
-    )
-    model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
-    parameters: str = parameter(
-        "", text="path of a YAML file of PX4 parameters by name, set at its start; empty = none"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AutopilotSettings:
-    """The link to the autopilot and its processor."""
-
-    wait_s: float = parameter(
-        120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
-    )
-    answer_s: float = parameter(
-        1.0,
-        text="longest wait for the autopilot's answer to a step, three times in a row before it "
-        "is lost; more for one that is stopped in a debugger",
-        unit="s wall",
-        minimum=0.01,
-        maximum=86400.0,
-    )
-    pin_cpu: int = parameter(
-        CHOSEN_CPU,
-        text="processor that loop and autopilots share; -1 = counted from the last allowed one "
-        "back by the instance, -2 = any",
-        minimum=NO_CPU,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,6 +265,7 @@ class SimulatorParameters:
         command_wait_s="command_wait_s",
     )
     px4: Px4Settings = group(Px4Settings, old_prefix="px4_")
+    ardupilot: ArduPilotSettings = group(ArduPilotSettings)
     autopilot: AutopilotSettings = group(
         AutopilotSettings, old_prefix="autopilot_", pin_cpu="pin_cpu"
     )
@@ -362,7 +292,7 @@ class SimulatorParameters:
                 f"{self.speed:g} and {self.mission.file}; the flight controller has its own clock "
                 "and its own link for commands"
             )
-        if self.vision.source == "topic" and not controller.is_mavlink:
+        if self.vision.source == "topic" and not controller.is_autopilot:
             raise ParameterError(
                 f"vision.source: expected none or simulated with controller {kind}, found topic; "
                 "only an autopilot takes poses, let the controller's node subscribe to them itself"
@@ -372,7 +302,7 @@ class SimulatorParameters:
                 f"rc: expected none with controller {kind}, found {self.rc}; only PX4 reads radio "
                 "control on its simulator link"
             )
-        if controller.is_mavlink and self.step_s != LOCKSTEP_S:
+        if controller.is_autopilot and self.step_s != LOCKSTEP_S:
             raise ParameterError(
                 f"step_s: expected {LOCKSTEP_S} with controller {kind}, found {self.step_s}; "
                 "autopilots run at 250 Hz"
@@ -387,6 +317,13 @@ class SimulatorParameters:
         """Whether there is a `topics.CAMERA`, `LIDAR` or `RADAR`."""
         scanners = {topics.LIDAR: self.lidar, topics.RADAR: self.radar}
         return scanners[sensor].is_mounted if sensor in scanners else self.has_cameras
+
+    @property
+    def n_fine_steps(self) -> int:
+        """Steps of the vehicle within one of the simulator."""
+        if not self.controller.is_ardupilot:
+            return 1
+        return round(self.step_s * self.ardupilot.rate_hz)
 
     @property
     def step_ns(self) -> int:

@@ -50,6 +50,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
                     plane=LocalTangentPlane(nowhere),
                     home=nowhere,
                     p_map_start=np.zeros(3),
+                    heading_deg=0.0,
                     mission=mission,
                     folder=Path(folder),
                 )
@@ -59,7 +60,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
 def _check_unused_mission(parameters: SimulatorParameters) -> None:
     """Reject an unused mission that does not exist; an existing one is in the result."""
     controller, file = parameters.controller, parameters.mission.file
-    if file != "none" and not controller.is_mavlink and not Path(file).exists():
+    if file != "none" and not controller.is_autopilot and not Path(file).exists():
         raise ParameterError(
             f"mission.file: expected none with controller {controller.kind}, which takes none, "
             f"found {file}, which does not exist; set mission.file to none"

@@ -18,7 +18,7 @@ from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.time import to_seconds
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
-from aerotwin_px4_bridge.mode_names import NO_MODE, mode_name
+from aerotwin_px4_bridge.dialects import NO_MODE
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.truth import rotation
 from aerotwin_simulator.vehicle import SimulatedVehicle
@@ -185,7 +185,7 @@ class FlightSignals:
     def mode(self) -> str:
         """Flight mode of the autopilot: TAKEOFF, HOLD, MISSION, OFFBOARD, RETURN, LAND."""
         state = self._vehicle.backend.autopilot_state
-        return NO_MODE if state is None else mode_name(state.mode)
+        return NO_MODE if state is None else state.mode_name
 
     @_signal("number")
     def progress(self) -> float:

@@ -208,7 +208,7 @@ class Simulation:
     def _pin(self) -> None:
         """Share one processor with the autopilots."""
         cpu = loop_cpu(self.parameters)
-        if cpu is not None and any(v.parameters.controller.is_mavlink for v in self.vehicles):
+        if cpu is not None and any(v.parameters.controller.is_autopilot for v in self.vehicles):
             self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
             os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
 

@@ -4,7 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import isfinite, radians
+from math import degrees, isfinite, radians
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from aerotwin_core.time import Schedule
 from aerotwin_faults.fault import AIR, CAMERA, COMPANION, LIDAR, POSE, RADAR
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
+from aerotwin_px4_bridge.messages import yaw_ned_from_map
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_sensor_models.atmosphere import standard_atmosphere
 from aerotwin_simulator import topics
@@ -28,6 +29,7 @@ from aerotwin_simulator.collision import (
 )
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
+from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.backend import OFF
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
@@ -83,7 +85,7 @@ class SimulatedVehicle:
         self._messages = ControllerMessages(plan.name)
         self._tf = replace(topics.TF, source=plan.name)
         self.transforms: OdometryTransforms | None = None
-        if parameters.publish_tf and parameters.controller.is_mavlink:
+        if parameters.publish_tf and parameters.controller.is_autopilot:
             self.transforms = OdometryTransforms(topics.frame(plan.name, ""))
         self._n_missed_before = 0
         self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
@@ -152,11 +154,12 @@ class SimulatedVehicle:
             )
         point, normal = around.queries.ground_plane(np.array([x, y, height + 1.0]))
         yaw = plan.start_yaw_deg
+        yaw_rad = around.world.start_yaw if yaw is None else radians(yaw)
         position, attitude = standing_pose(
             self._airframe,
             ground_point=point,
             ground_normal=normal,
-            yaw_rad=around.world.start_yaw if yaw is None else radians(yaw),
+            yaw_rad=yaw_rad,
         )
         self._p_map_start = position
         origin, airframe = around.world.origin, self._airframe
@@ -205,6 +208,7 @@ class SimulatedVehicle:
                 plane=around.plane,
                 home=self.home,
                 p_map_start=position,
+                heading_deg=degrees(yaw_ned_from_map(yaw_rad)),
                 mission=self._mission,
                 folder=around.folder,
                 spin=around.spin,
@@ -214,6 +218,9 @@ class SimulatedVehicle:
             )
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
+        self._fine = None
+        if isinstance(self.backend, ArduPilot):
+            self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
 
     def ask_for_commander(self, has_commander: Callable[[], bool]) -> None:
         """Set the function that returns whether a node publishes rotor commands for the vehicle."""
@@ -346,6 +353,9 @@ class SimulatedVehicle:
         except (FloatingPointError, ValueError) as error:
             self.end(f"it left what can be simulated: {error}", is_success=False)
             return
+        except AutopilotLost as error:
+            self.end(str(error), is_success=False)
+            return
         if not self._sinks.is_empty:
             for stamp_ns in self._truth_due.until(end_ns):
                 for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
@@ -370,10 +380,19 @@ class SimulatedVehicle:
         self._surface.update_ground(mover.state)
         self._air.blow(mover.state, begin_ns)
         self._damage.apply(begin_ns)
-        mover.step()
+        if self._fine is None:
+            mover.step()
+        else:
+            self._fine.step(begin_ns)
         if self._collision is None and (met := self._watch.check_state(mover.state)) is not None:
             self._collision = met
             mover.state[layout.IS_CRASHED] = 1.0
+
+    def _exchange(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
+        """Give the autopilot a state within the step, and take its command."""
+        assert isinstance(self.backend, ArduPilot)
+        self.backend.exchange(stamp_ns, state, imu)
+        self._mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
 
     def _pass_on(self, readings: Readings) -> None:
         try:
@@ -482,5 +501,5 @@ class SimulatedVehicle:
         level = _WARN if self.n_missed else _OK
         if self.outcome is not None and not self.is_success:
             level, values["outcome"] = _ERROR, self.outcome
-        kind = "autopilot" if self.parameters.controller.is_mavlink else "controller"
+        kind = "autopilot" if self.parameters.controller.is_autopilot else "controller"
         return f"{kind} {self.name or self.parameters.fleet.instance}", level, backend.phase, values

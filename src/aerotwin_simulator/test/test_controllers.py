@@ -103,7 +103,7 @@ def test_options_that_are_no_mapping_are_reported(controllers, tmp_path):
 
 @pytest.mark.parametrize("controller", ["autopilot", "python:", "python:module", "python:a:"])
 def test_a_controller_that_is_none_of_the_four_is_reported(controller):
-    with pytest.raises(ParameterError, match=r"controller\.kind: expected embedded, px4, serial"):
+    with pytest.raises(ParameterError, match=r"expected embedded, px4, ardupilot, serial"):
         SimulatorParameters(controller=ControllerSettings(kind=controller))
 
 

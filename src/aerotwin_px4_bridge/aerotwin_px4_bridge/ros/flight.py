@@ -19,7 +19,7 @@ from aerotwin_px4_bridge.messages import Vector, pack_hil_gps, pack_hil_sensor
 from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
-from aerotwin_px4_bridge.px4_files import read_px4_parameters
+from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_px4_bridge.ros.conversions import (
     GnssFix,
     rotor_speeds,
@@ -241,7 +241,7 @@ def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
             folder,
             home=parameters.origin,
             gnss_delay_s=parameters.gnss_delay_s,
-            parameters=read_px4_parameters(parameters.px4_parameters),
+            parameters=read_parameter_file(parameters.px4_parameters),
             model=parameters.px4_model,
         )
     return None

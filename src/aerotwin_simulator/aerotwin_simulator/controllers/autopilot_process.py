@@ -22,7 +22,7 @@ from aerotwin_px4_bridge.process import (
     external_vision_parameters,
     rotor_parameters,
 )
-from aerotwin_px4_bridge.px4_files import read_px4_parameters
+from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
 from aerotwin_simulator.loop_cpu import loop_cpu
@@ -124,7 +124,7 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         chosen |= RC_PARAMETERS
     elif parameters.mission.file != NO_FILE:
         chosen |= COMPANION_PARAMETERS
-    chosen |= read_px4_parameters(parameters.px4.parameters)
+    chosen |= read_parameter_file(parameters.px4.parameters)
     return px4_process(
         parameters.px4.dir,
         parameters.fleet.link_number,

@@ -31,6 +31,7 @@ class BackendSetup:
     plane: LocalTangentPlane  # the map frame
     home: GeodeticPoint  # start of the vehicle
     p_map_start: np.ndarray  # the same in map (3,) [m]
+    heading_deg: float  # there, clockwise from north
     mission: MissionPlan | None  # of an autopilot; None leaves it to an outside client
     folder: Path  # of the logs
     spin: Callable[[float], None] = lambda _: None  # delivers messages for at most this wall time

@@ -5,13 +5,14 @@
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge import HilLink
+from aerotwin_simulator.controller_settings import PYTHON
+from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.loop_cpu import loop_cpu
-from aerotwin_simulator.parameters import PYTHON
 
 MAX_ROTORS = 16
 """Length of `controls` in MAVLink's HIL_ACTUATOR_CONTROLS."""
@@ -20,7 +21,9 @@ MAX_ROTORS = 16
 def make_backend(setup: BackendSetup) -> Backend:
     """Return the back-end of this vehicle. Raises UserError if it cannot be made."""
     parameters = setup.parameters
-    if parameters.controller.is_mavlink:
+    if parameters.controller.is_ardupilot:
+        return ArduPilot(setup)
+    if parameters.controller.is_autopilot:
         return MavlinkAutopilot(setup)
     if parameters.controller.kind.startswith(PYTHON):
         return PythonController(setup)
@@ -30,13 +33,16 @@ def make_backend(setup: BackendSetup) -> Backend:
 def check_controller(setup: BackendSetup) -> None:
     """Reject, before anything slow begins, errors that would end the flight at its start.
 
-    Raises UserError if PX4 was not built, a port is in use, an autopilot cannot fly the airframe,
-    or a class or its options cannot be loaded.
+    Raises UserError if PX4 or ArduPilot was not built, a port is in use, an autopilot cannot fly
+    the airframe, or a class or its options cannot be loaded.
     """
     parameters = setup.parameters
-    if parameters.controller.is_mavlink:
+    if parameters.controller.is_autopilot:
         _check_airframe(setup.airframe, parameters.controller.kind)
         loop_cpu(parameters)
+    if parameters.controller.is_ardupilot:
+        ArduPilot(setup).close()
+    elif parameters.controller.is_autopilot:
         make_process(setup)
         HilLink(hil_endpoint(parameters)).close()
     elif parameters.controller.kind.startswith(PYTHON):

@@ -2,21 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """PX4 or the embedded autopilot: its process, its HIL link in lockstep, and its mission client."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from math import nan
-from typing import Any
 
 import numpy as np
-from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_faults.together import link_delay_s
-from aerotwin_px4_bridge import AutopilotEstimate, HilLink, HilTimeouts, MissionClient
-from aerotwin_px4_bridge.autopilot_state import AutopilotState
+from aerotwin_px4_bridge import HilLink, HilTimeouts
 from aerotwin_px4_bridge.battery_status import pack_battery_status
-from aerotwin_px4_bridge.commanders import Commander, find_commanders
+from aerotwin_px4_bridge.commanders import find_commanders
+from aerotwin_px4_bridge.dialects import PX4
 from aerotwin_px4_bridge.hil_kernels import (
     FRAME_BYTES,
     HAS_FIELD,
@@ -24,42 +20,30 @@ from aerotwin_px4_bridge.hil_kernels import (
     MALFORMED,
     pack_sensor,
 )
-from aerotwin_px4_bridge.listener import AutopilotListener
 from aerotwin_px4_bridge.messages import SIMULATOR_COMPONENT_ID, SIMULATOR_SYSTEM_ID, pack_hil_gps
 from aerotwin_px4_bridge.px4_files import collect_ulogs
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.battery import BatteryReport
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
-from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
+from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup
+from aerotwin_simulator.controllers.commanded_autopilot import (
+    CLIENT_PERIOD_NS,
+    CommandedAutopilot,
+)
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
 
-CLIENT_PERIOD_NS = 20_000_000
-"""Period, in simulated time, at which the mission client polls its link: a poll costs a system
-call, and no message comes faster than at 20 Hz."""
-
 ORIGIN_PERIOD_NS = 1_000_000_000
 START_FIX_PERIOD_NS = 100_000_000
-_RATIOS = (
-    "velocity_ratio",
-    "horizontal_position_ratio",
-    "vertical_position_ratio",
-    "magnetometer_ratio",
-)
 
 
-class MavlinkAutopilot:
+class MavlinkAutopilot(CommandedAutopilot):
     """A flight controller behind MAVLink. Raises UserError if a port is in use or PX4 not built."""
 
-    has_end: bool
-
     def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup, PX4)
         parameters = setup.parameters
-        self._setup = setup
-        self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
-        self.has_end = setup.mission is not None
-        self.commanders: Sequence[Commander] = ()
         self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._p_map_observed: FloatArray | None = None
@@ -74,18 +58,10 @@ class MavlinkAutopilot:
             timeouts=HilTimeouts(answer_s=parameters.autopilot.answer_s),
         )
         try:
-            self.client = self._make_client()
+            self.open_client()
         except BaseException:
             self.link.close()
             raise
-
-    def _make_client(self) -> MissionClient | AutopilotListener:
-        setup = self._setup
-        instance = setup.parameters.fleet.link_number
-        if setup.mission is None:
-            return AutopilotListener(setup.plane, instance)
-        start = setup.p_map_start if setup.parameters.mission.is_anchored else None
-        return MissionClient(setup.mission, setup.plane, instance, p_map_start=start)
 
     def start(self) -> None:
         """Start the process."""
@@ -102,14 +78,14 @@ class MavlinkAutopilot:
             if on_wait is not None:
                 on_wait(waited_s)
 
-        self.link.accept(self._setup.parameters.autopilot.wait_s, on_wait=check)
+        self.link.accept(self.setup.parameters.autopilot.wait_s, on_wait=check)
 
     def send_readings(self, readings: Readings) -> None:
         """Poll the mission client, then send the readings; HIL_SENSOR last: it is answered."""
         stamp_ns = readings.step.end_ns
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
-            self.client.link.delay(link_delay_s(self._setup.link_faults, stamp_ns))
+            self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
             self.client.poll(stamp_ns)
             self._send_origin(stamp_ns)
         for pose in readings.vision:
@@ -128,7 +104,7 @@ class MavlinkAutopilot:
     def _battery_frames(self, battery: BatteryReport) -> list[bytes]:
         """Return the frames of a battery report; PX4 gets it on its onboard link instead."""
         report = battery.charge, battery.voltage_v, battery.current_a
-        if self._setup.parameters.controller.kind == "px4":
+        if self.setup.parameters.controller.kind == "px4":
             self.client.link.send_battery(*report, cells=battery.cells)
             return []
         return [pack_battery_status(*report, cells=battery.cells)]
@@ -140,7 +116,7 @@ class MavlinkAutopilot:
         """
         link = self.client.link
         is_waiting = link.state.heartbeat_ns is not None and not link.state.is_ready
-        is_requested = self._is_blind and self._setup.parameters.controller.kind != "px4"
+        is_requested = self._is_blind and self.setup.parameters.controller.kind != "px4"
         if is_requested and is_waiting and stamp_ns >= self._origin_due_ns:
             self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
             link.send_global_origin()
@@ -150,15 +126,15 @@ class MavlinkAutopilot:
 
         That is its surveyed mark, or its vision pose if the mission is in the frame of vision.
         """
-        parameters = self._setup.parameters
+        parameters = self.setup.parameters
         is_requested = self._is_blind and parameters.controller.kind == "px4"
         if not (is_requested and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
             return []
-        p_map = self._setup.p_map_start if parameters.mission.is_anchored else self._p_map_observed
+        p_map = self.setup.p_map_start if parameters.mission.is_anchored else self._p_map_observed
         if p_map is None:
             return []
         self._origin_due_ns = stamp_ns + START_FIX_PERIOD_NS
-        place = self._setup.plane.to_geodetic(p_map)
+        place = self.setup.plane.to_geodetic(p_map)
         return [pack_hil_gps(stamp_ns // 1000, *place, (0.0, 0.0, 0.0))]
 
     def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:
@@ -189,89 +165,22 @@ class MavlinkAutopilot:
             motors.values[:] = answer.controls[: len(motors.values)]
             motors.kind = THROTTLES if answer.is_armed else OFF
 
-    def arm(self, is_armed: bool) -> None:
-        """Command the autopilot to arm or disarm."""
-        self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
-
-    def take_off(self, height_m: float) -> None:
-        """Command a take-off to a height above here; raises UserError before that is reported."""
-        link = self.client.link
-        if link.state.altitude_amsl_m is None:
-            raise UserError("the autopilot has not reported its altitude; try again when ready")
-        altitude = link.state.altitude_amsl_m + height_m
-        link.send_command(mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude)
-
-    def hold(self) -> None:
-        """Hover here: the mission waits, or an outside client loses control to HOLD.
-
-        Raises UserError if the mission cannot be held now.
-        """
-        self.client.hold()
-
-    def resume(self) -> None:
-        """Continue the mission after `hold`. Raises UserError if no mission is held."""
-        self.client.resume()
-
-    def land(self) -> None:
-        """Land here; a mission is abandoned. Raises UserError if it cannot be interrupted now."""
-        self.client.land()
-
-    @property
-    def phase(self) -> str:
-        """Phase of the mission client."""
-        return self.client.phase
-
-    @property
-    def progress(self) -> float | None:
-        """Flown share of the mission's path."""
-        return self.client.progress
-
-    @property
-    def waypoint(self) -> int | None:
-        """Number of the way-point that the mission flies to."""
-        return self.client.waypoint
-
-    @property
-    def failure(self) -> str | None:
-        """Why the mission failed."""
-        return None if self.client.failure is None else f"the mission failed: {self.client.failure}"
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the mission is flown."""
-        return self.client.is_finished
-
-    @property
-    def estimate(self) -> AutopilotEstimate | None:
-        """The autopilot's last received estimate."""
-        return self.client.estimate
-
-    @property
-    def autopilot_state(self) -> AutopilotState:
-        """State reported by the autopilot."""
-        return self.client.link.state
-
-    @property
-    def setpoint(self) -> Any:
-        """Desired state of the mission."""
-        return self.client.setpoint
-
     @property
     def n_missed(self) -> int:
         """Lockstep answers whose wait timed out."""
         return self.link.n_missed
 
     def _find_commanders(self) -> None:
-        parameters = self._setup.parameters
+        parameters = self.setup.parameters
         self.commanders = find_commanders(
-            self._setup.folder, parameters.fleet.link_number, parameters.controller.kind
+            self.setup.folder, parameters.fleet.link_number, parameters.controller.kind
         )
 
     def counters(self) -> dict[str, str]:
         """Return the link's counters, and the reported state of the estimator."""
         counters = self.link.counters
         return {
-            **self._estimator(),
+            **self.estimator_values(),
             "armed": str(self.motors.kind != OFF).lower(),
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),
@@ -281,22 +190,13 @@ class MavlinkAutopilot:
             "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
         }
 
-    def _estimator(self) -> dict[str, str]:
-        """Return innovations over their gates, and the numbers sent by name (NIS)."""
-        state = self.client.link.state
-        values = {name: f"{value:.3f}" for name, value in sorted(state.named_values.items())}
-        if state.estimator is not None:
-            for name in _RATIOS:
-                values[name] = f"{getattr(state.estimator, name):.3f}"
-        return values
-
     def close(self) -> None:
         """Close both links and end the process; PX4's log is copied beside the bag."""
         with ExitStack() as stack:  # the last entry first, each even if others fail
             stack.callback(self._find_commanders)
-            if self._setup.parameters.controller.kind == "px4":
+            if self.setup.parameters.controller.kind == "px4":
                 stack.callback(
-                    collect_ulogs, self._setup.folder, self._setup.parameters.fleet.link_number
+                    collect_ulogs, self.setup.folder, self.setup.parameters.fleet.link_number
                 )
             stack.callback(self.process.stop)
             stack.callback(self.client.close)

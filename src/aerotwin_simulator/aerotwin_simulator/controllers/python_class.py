@@ -17,8 +17,8 @@ from aerotwin_core.interfaces import ControllerContext, ControllerSample
 from aerotwin_core.parameters import read_yaml
 from aerotwin_multirotor_dynamics import at_altitude, layout
 from aerotwin_px4_bridge import AutopilotLost, Commander
+from aerotwin_simulator.controller_settings import PYTHON, ControllerSettings
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
-from aerotwin_simulator.parameters import PYTHON, ControllerSettings
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
 
 

@@ -13,6 +13,7 @@ from aerotwin_core.seeds import seed_sequence
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_faults import Fault, FaultTiming, activated
 from aerotwin_faults.fault import AIR, GROUND_STATION
+from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
@@ -125,7 +126,7 @@ class EventEngine:
         for vehicle in self._concerned(event):
             if isinstance(event.action, Fault):
                 vehicle.faults.check(event.where, event.action)
-            elif event.action is not None and not vehicle.parameters.controller.is_mavlink:
+            elif event.action is not None and not vehicle.parameters.controller.is_autopilot:
                 raise ParameterError(
                     f"{event.where}: an order needs an autopilot, and "
                     f"{vehicle.title} is flown by {vehicle.parameters.controller.kind}"
@@ -144,7 +145,10 @@ class EventEngine:
         if event.needs_station and k not in self._stations:
             vehicle = self._vehicles[k]
             self._stations[k] = GroundStation(
-                self._plane, vehicle.parameters.fleet.link_number, vehicle.faults.of(GROUND_STATION)
+                self._plane,
+                vehicle.parameters.fleet.link_number,
+                vehicle.faults.of(GROUND_STATION),
+                ARDUPILOT if vehicle.parameters.controller.is_ardupilot else PX4,
             )
 
     # -- in the loop --------------------------------------------------------------------------

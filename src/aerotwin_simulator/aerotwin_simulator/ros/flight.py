@@ -260,7 +260,7 @@ def _result(
                 "repeatable to the byte"
             )
         is_requested = mission != "none" and not Path(mission).is_dir()
-        if is_requested and not controller.is_mavlink:
+        if is_requested and not controller.is_autopilot:
             warnings.append(
                 f"{vehicle.title}: mission {mission} was not used: controller {controller.kind} "
                 "takes none"

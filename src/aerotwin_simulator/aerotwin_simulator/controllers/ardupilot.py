@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""ArduPilot: its process, its JSON link in lockstep, and its mission client."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import numpy as np
+
+from aerotwin_ardupilot_bridge import (
+    ArduPilotHome,
+    JsonLink,
+    JsonState,
+    ardupilot_process,
+    json_port,
+)
+from aerotwin_ardupilot_bridge.ardupilot_logs import collect_logs
+from aerotwin_ardupilot_bridge.link import JsonTimeouts
+from aerotwin_ardupilot_bridge.process import PWM_FULL_US, PWM_OFF_US
+from aerotwin_ardupilot_bridge.servo_packet import ServoOutputs
+from aerotwin_core.errors import UserError
+from aerotwin_core.time import to_seconds
+from aerotwin_faults.together import link_delay_s
+from aerotwin_multirotor_dynamics import layout
+from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_px4_bridge.dialects import ARDUPILOT
+from aerotwin_px4_bridge.onboard import GROUND_PORT
+from aerotwin_simulator.controllers.ardupilot_parameters import ardupilot_parameters, frame_of
+from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup
+from aerotwin_simulator.controllers.commanded_autopilot import CLIENT_PERIOD_NS, CommandedAutopilot
+from aerotwin_simulator.loop_cpu import loop_cpu
+from aerotwin_simulator.parameters import NO_GNSS
+from aerotwin_simulator.readings import Readings
+
+GROUND_STATION_PORT, PORTS_APART = 14550, 10
+ORIGIN_PERIOD_NS = 1_000_000_000
+
+
+class ArduPilot(CommandedAutopilot):
+    """An ArduCopter. Raises UserError if a port is in use, it is not built, or cannot fly it."""
+
+    def __init__(self, setup: BackendSetup) -> None:
+        super().__init__(setup, ARDUPILOT)
+        parameters = setup.parameters
+        instance = parameters.fleet.link_number
+        self._rotors = list(frame_of(setup.airframe).rotors)
+        self._n_fine_steps = parameters.n_fine_steps
+        self._client_due_ns = self._origin_due_ns = 0
+        self._is_blind = parameters.sensors.gnss == NO_GNSS
+        self._ranges_m: tuple[float, ...] = ()
+        self._battery: tuple[float, float] | None = None
+        home = ArduPilotHome(setup.home, setup.plane)
+        timeouts = JsonTimeouts(answer_s=parameters.autopilot.answer_s)
+        self.link = JsonLink(json_port(instance), home, timeouts=timeouts)
+        with ExitStack() as stack:
+            stack.callback(self.link.close)
+            self.open_client()
+            stack.callback(self.client.close)
+            self.process = ardupilot_process(
+                parameters.ardupilot.dir,
+                instance,
+                setup.folder,
+                home=home,
+                client_port=self.client.link.local_port,
+                parameters=ardupilot_parameters(setup),
+                heading_deg=setup.heading_deg,
+                ground_station_port=self._ground_station_port(instance),
+                rate_hz=parameters.ardupilot.rate_hz,
+                cpu=loop_cpu(parameters),
+            )
+            stack.pop_all()
+
+    def _ground_station_port(self, instance: int) -> int | None:
+        """Return where a ground station listens: that of a scenario, or one from outside."""
+        if self.setup.has_ground_station:
+            return GROUND_PORT + instance
+        return GROUND_STATION_PORT + PORTS_APART * instance if self.setup.mission is None else None
+
+    def start(self) -> None:
+        """Start the process."""
+        self.process.start()
+
+    def wait(self, on_wait: Callable[[float], None] | None) -> None:
+        """Wait for its first outputs.
+
+        Raises AutopilotLost if they do not come in time, UserError if its process has ended.
+        """
+
+        def check(waited_s: float) -> None:
+            self.process.check()
+            if on_wait is not None:
+                on_wait(waited_s)
+
+        self._obey(self.link.accept(self.setup.parameters.autopilot.wait_s, on_wait=check))
+
+    def exchange(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
+        """Send state (k,) and IMU (6,) within a step, and take the answer.
+
+        Raises AutopilotLost if there is none.
+        """
+        self._send(stamp_ns, state, imu)
+        self.receive_command()
+
+    def send_readings(self, readings: Readings) -> None:
+        """Poll the mission client, then send the state at the end of the step."""
+        stamp_ns = readings.step.end_ns
+        if stamp_ns >= self._client_due_ns:
+            self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
+            self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
+            self.client.poll(stamp_ns)
+            self._send_origin(stamp_ns)
+        for pose in readings.vision:
+            self.client.link.send_external_vision(pose)
+        if readings.battery is not None:
+            self._battery = readings.battery.voltage_v, readings.battery.current_a
+        imu = readings.values[:6] if readings.imu_now is None else readings.imu_now
+        if readings.R_body_imu is not None:
+            R = readings.R_body_imu
+            imu = np.concatenate([R @ imu[:3], R @ imu[3:]])
+        self._send(stamp_ns, readings.step.end, imu)
+
+    def _send(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
+        self.link.send(
+            to_seconds(stamp_ns),
+            JsonState(
+                p_map_body=state[layout.POSITION],
+                v_map_body=state[layout.VELOCITY],
+                q_map_body=state[layout.QUATERNION],
+                specific_force_body=imu[:3],
+                omega_body=imu[3:],
+                ranges_m=self._ranges_m,
+                battery=self._battery,
+            ),
+        )
+
+    def _send_origin(self, stamp_ns: int) -> None:
+        """Send one without GNSS the origin of map every second until it is ready."""
+        state = self.client.link.state
+        is_waiting = state.heartbeat_ns is not None and not state.is_ready
+        if self._is_blind and is_waiting and stamp_ns >= self._origin_due_ns:
+            self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
+            self.client.link.send_global_origin()
+
+    def receive_command(self) -> None:
+        """Wait for the answer. Raises AutopilotLost if there is none within the limits."""
+        self._obey(self.link.answer(self._check_process))
+
+    def _check_process(self) -> None:
+        try:
+            self.process.check()
+        except UserError as error:
+            raise AutopilotLost(str(error)) from None
+
+    def _obey(self, outputs: ServoOutputs) -> None:
+        """Set the motors: pulses of 1000 us stop them, as of one that is not armed."""
+        span = PWM_FULL_US - PWM_OFF_US
+        commands = [
+            min(max((pulse - PWM_OFF_US) / span, 0.0), 1.0)
+            for pulse in outputs.pwm_us[: len(self._rotors)]
+        ]
+        self.motors.values[self._rotors] = commands
+        self.motors.kind = THROTTLES if any(commands) else OFF
+
+    @property
+    def n_missed(self) -> int:
+        """Waits beyond the limit; the step is waited for again, and none is lost."""
+        return self.link.counters.n_waits
+
+    def counters(self) -> dict[str, str]:
+        """Return the link's counters, and the reported state of the estimator."""
+        counters = self.link.counters
+        return {
+            **self.estimator_values(),
+            "armed": str(self.motors.kind != OFF).lower(),
+            "steps_sent": str(counters.n_sent),
+            "steps_answered": str(counters.n_answered),
+            "steps_waited_for": str(counters.n_waits),
+            "states_sent_again": str(counters.n_resent),
+            "outputs_crossed": str(counters.n_crossed),
+            "steps_skipped": str(counters.n_skipped),
+            "restarts": str(counters.n_restarts),
+            "packets_refused": str(counters.n_refused),
+            "packets_foreign": str(counters.n_foreign),
+            "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
+        }
+
+    def close(self) -> None:
+        """Close both links and end the process; its logs are copied beside the bag."""
+        with ExitStack() as stack:  # the last entry first, each even if others fail
+            number = self.setup.parameters.fleet.link_number
+            stack.callback(collect_logs, self.setup.folder, number)
+            stack.callback(self.process.stop)
+            stack.callback(self.client.close)
+            stack.callback(self.link.close)

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is common to the autopilots that a mission client commands over MAVLink."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionClient
+from aerotwin_px4_bridge.autopilot_state import AutopilotState
+from aerotwin_px4_bridge.dialects import Dialect
+from aerotwin_px4_bridge.listener import AutopilotListener
+from aerotwin_simulator.controllers.backend import BackendSetup, Motors
+
+CLIENT_PERIOD_NS = 20_000_000
+"""Period, in simulated time, at which the mission client polls its link: a poll costs a system
+call, and no message comes faster than at 20 Hz."""
+_RATIOS = (
+    "velocity_ratio",
+    "horizontal_position_ratio",
+    "vertical_position_ratio",
+    "magnetometer_ratio",
+)
+
+
+class CommandedAutopilot:
+    """An autopilot and the client that commands it, or that listens while another one does.
+
+    Attributes are those of `Backend`; `open_client` makes `client`.
+    """
+
+    client: MissionClient | AutopilotListener
+
+    def __init__(self, setup: BackendSetup, dialect: Dialect) -> None:
+        self.setup, self._dialect = setup, dialect
+        self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
+        self.has_end = setup.mission is not None
+        self.commanders: Sequence[Commander] = ()
+
+    def open_client(self) -> None:
+        """Open the client's port. Raises UserError if it is in use."""
+        setup = self.setup
+        instance = setup.parameters.fleet.link_number
+        if setup.mission is None:
+            self.client = AutopilotListener(setup.plane, instance, self._dialect)
+            return
+        start = setup.p_map_start if setup.parameters.mission.is_anchored else None
+        self.client = MissionClient(
+            setup.mission, setup.plane, instance, p_map_start=start, dialect=self._dialect
+        )
+
+    def arm(self, is_armed: bool) -> None:
+        """Command the autopilot to arm or disarm."""
+        self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
+
+    def take_off(self, height_m: float) -> None:
+        """Command a take-off to a height above here; raises UserError before that is reported."""
+        link, dialect = self.client.link, self.client.link.state.dialect
+        if link.state.altitude_amsl_m is None:
+            raise UserError("the autopilot has not reported its altitude; try again when ready")
+        if dialect.arms_first:
+            values = dialect.set_mode_values(dialect.offboard)
+            link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
+        altitude = link.state.altitude_amsl_m + height_m
+        target = dialect.take_off_values(altitude, altitude - self.setup.home.altitude_m)
+        link.send_command(mavlink.MAV_CMD_NAV_TAKEOFF, *target)
+
+    def hold(self) -> None:
+        """Hover here: the mission waits, or an outside client loses control to a hover.
+
+        Raises UserError if the mission cannot be held now.
+        """
+        self.client.hold()
+
+    def resume(self) -> None:
+        """Continue the mission after `hold`. Raises UserError if no mission is held."""
+        self.client.resume()
+
+    def land(self) -> None:
+        """Land here; a mission is abandoned. Raises UserError if it cannot be interrupted now."""
+        self.client.land()
+
+    @property
+    def phase(self) -> str:
+        """Phase of the mission client."""
+        return self.client.phase
+
+    @property
+    def progress(self) -> float | None:
+        """Flown share of the mission's path."""
+        return self.client.progress
+
+    @property
+    def waypoint(self) -> int | None:
+        """Number of the way-point that the mission flies to."""
+        return self.client.waypoint
+
+    @property
+    def failure(self) -> str | None:
+        """Why the mission failed."""
+        return None if self.client.failure is None else f"the mission failed: {self.client.failure}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the mission is flown."""
+        return self.client.is_finished
+
+    @property
+    def estimate(self) -> AutopilotEstimate | None:
+        """The autopilot's last received estimate."""
+        return self.client.estimate
+
+    @property
+    def autopilot_state(self) -> AutopilotState:
+        """State reported by the autopilot."""
+        return self.client.link.state
+
+    @property
+    def setpoint(self) -> Any:
+        """Desired state of the mission."""
+        return self.client.setpoint
+
+    def estimator_values(self) -> dict[str, str]:
+        """Return innovations over their gates, and the numbers sent by name (NIS)."""
+        state = self.client.link.state
+        values = {name: f"{value:.3f}" for name, value in sorted(state.named_values.items())}
+        if state.estimator is not None:
+            for name in _RATIOS:
+                values[name] = f"{getattr(state.estimator, name):.3f}"
+        return values
