@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from pymavlink.dialects.v20 import ardupilotmega as ardupilot
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_px4_bridge.mavlink2 import (
@@ -138,7 +139,7 @@ def test_lengths_and_checksum_seeds_are_those_of_common_xml(message_id):
 
 @pytest.mark.parametrize("message_id", sorted(KNOWN))
 def test_fields_lie_where_pymavlink_packs_them(message_id):
-    kind = mavlink.mavlink_map[message_id]
+    kind = ardupilot.mavlink_map[message_id]
     layout = KNOWN[message_id]
     numbers = iter(range(1, 120))
     fields = {}

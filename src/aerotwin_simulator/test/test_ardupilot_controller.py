@@ -16,7 +16,11 @@ from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.controllers.ardupilot_parameters import sensor_parameters
 from support.ardupilot_program import install_stand_in
 
-FULL = {"controller.kind": "ardupilot", "duration_s": 1.0, "autopilot.answer_s": 0.3}
+INSTANCE = 60
+FULL = {
+    "controller.kind": "ardupilot", "duration_s": 1.0, "autopilot.answer_s": 0.3,
+    "fleet.instance": INSTANCE,
+}  # fmt: skip
 QUIET = {"sensors.imu": "ideal", "sensors.vibration": 0.0}
 FINE_STEPS = 4
 
@@ -73,13 +77,15 @@ def test_a_bias_of_the_imu_is_in_the_topic_once(fly, stand_in):
 
 def test_its_log_is_copied_beside_the_bag(fly, stand_in):
     _, bag = fly(**FULL, **stand_in)
-    assert (Path(bag.path).parent / "ardupilot_0.bin").read_bytes() == b"the log of a stand-in"
+    assert (
+        Path(bag.path).parent / f"ardupilot_{INSTANCE}.bin"
+    ).read_bytes() == b"the log of a stand-in"
 
 
 @pytest.mark.parametrize(
     ("variable", "outcome"),
     [
-        ("STAND_IN_ENDS_AT", "ArduPilot 0 exited with code 1"),
+        ("STAND_IN_ENDS_AT", "ArduPilot 60 exited with code 1"),
         ("STAND_IN_SILENT_AT", "the autopilot stopped answering at t = 0.2"),
     ],
 )
@@ -103,7 +109,7 @@ def test_it_is_told_the_airframe_and_the_noise_of_the_presets(fly, stand_in, tmp
     own = tmp_path / "own.yaml"
     own.write_text("ANGLE_MAX: 2000\n")
     _, bag = fly(**FULL, **stand_in, **{"ardupilot.parameters": str(own)})
-    path = Path(bag.path).parent / "ardupilot_0" / "parameters.parm"
+    path = Path(bag.path).parent / f"ardupilot_{INSTANCE}" / "parameters.parm"
     lines = dict(line.split() for line in path.read_text().splitlines())
     assert lines["FRAME_CLASS"] == lines["FRAME_TYPE"] == "1"
     assert lines["ANGLE_MAX"] == "2000"

@@ -56,6 +56,16 @@ def ardupilot_parameters(setup: BackendSetup) -> dict[str, float]:
     }
 
 
+def own_sensors_text(parameters: SimulatorParameters) -> str:
+    """Return which of our models ArduPilot does not fly on, and with what its own were set."""
+    values = ", ".join(f"{k} {v:.3g}" for k, v in sensor_parameters(parameters).items())
+    return (
+        "ArduPilot flies on barometer, magnetometer and GNSS of its own, ours are recorded only "
+        f"({values}); ArduPilot does not repeat itself exactly: this run is not repeatable to the "
+        "byte"
+    )
+
+
 def sensor_parameters(parameters: SimulatorParameters) -> dict[str, float]:
     """Return the noise of ArduPilot's own barometer, magnetometer and GNSS, as of our presets."""
     barometer = load_preset("barometer", parameters.sensors.barometer)

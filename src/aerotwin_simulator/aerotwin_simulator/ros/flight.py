@@ -12,6 +12,7 @@ from aerotwin_core.status_line import StatusLine
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.ardupilot_parameters import own_sensors_text
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
 from aerotwin_simulator.recording import add_sensors, write_configuration
@@ -259,6 +260,8 @@ def _result(
                 f"{vehicle.title}: its flight controller has a clock of its own: this run is not "
                 "repeatable to the byte"
             )
+        if controller.is_ardupilot:
+            warnings.append(f"{vehicle.title}: {own_sensors_text(vehicle.parameters)}")
         is_requested = mission != "none" and not Path(mission).is_dir()
         if is_requested and not controller.is_autopilot:
             warnings.append(
