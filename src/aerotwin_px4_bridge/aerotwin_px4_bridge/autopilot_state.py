@@ -81,3 +81,8 @@ class AutopilotState:
     def mode_name(self) -> str:
         """Name of its mode."""
         return self.dialect.mode_name(self.custom_mode)
+
+    @property
+    def common_mode_name(self) -> str:
+        """PX4's name of its mode, where both have it."""
+        return self.dialect.common_mode_name(self.custom_mode)

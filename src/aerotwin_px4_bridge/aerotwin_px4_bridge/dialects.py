@@ -40,6 +40,10 @@ class Dialect:
         altitude above sea level, and is armed after the command.
     speaks_first : bool
         Whether it sends to a client's port, which then answers the sender; else the client begins.
+    odometry_frame : int
+        MAV_FRAME of the pose in an ODOMETRY, whose axes are north, east, down under either name.
+    takes_odometry_without_velocity : bool
+        Else a pose without one is sent as VISION_POSITION_ESTIMATE.
     """
 
     name: str
@@ -52,6 +56,8 @@ class Dialect:
     has_sub_modes: bool
     arms_first: bool
     speaks_first: bool
+    odometry_frame: int
+    takes_odometry_without_velocity: bool
 
     def mode_name(self, custom_mode: int) -> str:
         """Return the name of a mode; of one that is not known its numbers.
@@ -68,6 +74,18 @@ class Dialect:
         main, sub = custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF
         return f"MODE_{main}_{sub}" if main else NO_MODE
 
+    def common_mode_name(self, custom_mode: int) -> str:
+        """Return PX4's name of a mode that both have, or its own name.
+
+        >>> ARDUPILOT.common_mode_name(6), ARDUPILOT.common_mode_name(5)
+        ('RETURN', 'LOITER')
+        """
+        shared = zip(_shared_modes(self), _shared_modes(PX4), strict=True)
+        for own, common in shared:
+            if custom_mode == own.number:
+                return common.name
+        return self.mode_name(custom_mode)
+
     def set_mode_values(self, mode: FlightMode) -> tuple[float, ...]:
         """Return the parameters of MAV_CMD_DO_SET_MODE.
 
@@ -83,6 +101,11 @@ class Dialect:
         if self.arms_first:
             return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, above_home_m
         return nan, 0.0, 0.0, nan, nan, nan, altitude_amsl_m
+
+
+def _shared_modes(dialect: Dialect) -> tuple[FlightMode, ...]:
+    one = dialect
+    return one.offboard, one.hold, one.land, one.mission, one.return_home
 
 
 def px4_mode(main: int, sub: int) -> int:
@@ -135,6 +158,8 @@ PX4 = Dialect(
     has_sub_modes=True,
     arms_first=False,
     speaks_first=False,
+    odometry_frame=1,  # LOCAL_NED
+    takes_odometry_without_velocity=True,
 )
 """PX4, and the embedded autopilot, which speaks as it does."""
 ARDUPILOT = Dialect(
@@ -148,5 +173,7 @@ ARDUPILOT = Dialect(
     has_sub_modes=False,
     arms_first=True,
     speaks_first=True,
+    odometry_frame=20,  # LOCAL_FRD
+    takes_odometry_without_velocity=False,
 )
 """ArduCopter."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import (
     R_ENU_NED,
@@ -29,7 +30,8 @@ from aerotwin_core.frames import (
     quat_wxyz_ned_frd_from_map_body,
     rotation_from_quaternion,
 )
-from aerotwin_px4_bridge.mavlink2 import KNOWN, ODOMETRY, BadMessage
+from aerotwin_px4_bridge.dialects import Dialect
+from aerotwin_px4_bridge.mavlink2 import KNOWN, ODOMETRY, VISION_POSITION_ESTIMATE, BadMessage
 
 FRAME_LOCAL_NED = 1
 FRAME_BODY_FRD = 12
@@ -72,10 +74,34 @@ class VisionPose:
     reset_counter: int = 0
 
 
-def pack_odometry(pose: VisionPose) -> bytes:
-    """Return the payload of an ODOMETRY: pose in NED, velocity in FRD.
+def pack_vision(pose: VisionPose, dialect: Dialect) -> tuple[int, bytes]:
+    """Return id and payload of the message by which an autopilot takes a pose.
 
     Raises ValueError if the pose is not finite or its quaternion not of unit length.
+    """
+    if pose.v_body is not None or dialect.takes_odometry_without_velocity:
+        return ODOMETRY, pack_odometry(pose, frame=dialect.odometry_frame)
+    return VISION_POSITION_ESTIMATE, pack_position_estimate(pose)
+
+
+def pack_position_estimate(pose: VisionPose) -> bytes:
+    """Return the payload of a VISION_POSITION_ESTIMATE: position in NED, roll, pitch and yaw.
+
+    Raises ValueError if the pose is not finite or its quaternion not of unit length.
+    """
+    p_ned, (w, x, y, z) = _to_ned(pose)
+    yaw, pitch, roll = Rotation.from_quat([x, y, z, w]).as_euler("ZYX")
+    covariance = _to_triangle(pose.pose_covariance_map, _S_ENU_NED)
+    return KNOWN[VISION_POSITION_ESTIMATE].pack(
+        pose.time_us, *p_ned, roll, pitch, yaw, *covariance, pose.reset_counter & 0xFF
+    )
+
+
+def pack_odometry(pose: VisionPose, *, frame: int = FRAME_LOCAL_NED) -> bytes:
+    """Return the payload of an ODOMETRY: pose in NED, velocity in FRD.
+
+    `frame` is the name of the first, MAV_FRAME. Raises ValueError if the pose is not finite or its
+    quaternion not of unit length.
     """
     p_ned, quat_wxyz = _to_ned(pose)
     unknown = np.full(3, np.nan)
@@ -89,7 +115,7 @@ def pack_odometry(pose: VisionPose) -> bytes:
         *omega_frd,
         *_to_triangle(pose.pose_covariance_map, _S_ENU_NED),
         *_to_triangle(pose.twist_covariance_body, _S_FLU_FRD),
-        FRAME_LOCAL_NED,
+        frame,
         FRAME_BODY_FRD,
         pose.reset_counter & 0xFF,
         ESTIMATOR_VISION,

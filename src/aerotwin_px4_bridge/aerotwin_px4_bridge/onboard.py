@@ -30,7 +30,7 @@ from aerotwin_px4_bridge.autopilot_state import (
 )
 from aerotwin_px4_bridge.battery_status import battery_payload
 from aerotwin_px4_bridge.dialects import PX4, Dialect
-from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
+from aerotwin_px4_bridge.external_vision import VisionPose, pack_vision, parse_odometry
 from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
     NO_AUTOPILOT,
@@ -204,8 +204,8 @@ class OnboardLink:
         )  # fmt: skip
 
     def send_external_vision(self, pose: VisionPose) -> None:
-        """Send an ODOMETRY: the vehicle's pose measured by a camera or motion capture."""
-        self.send(mavlink2.ODOMETRY, pack_odometry(pose))
+        """Send the vehicle's pose measured by a camera or motion capture."""
+        self.send(*pack_vision(pose, self.state.dialect))
 
     def send_battery(
         self, charge: float, voltage_v: float, current_a: float, *, cells: int

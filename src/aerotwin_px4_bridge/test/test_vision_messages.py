@@ -9,10 +9,12 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 from scipy.spatial.transform import Rotation
 
+from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4
 from aerotwin_px4_bridge.external_vision import (
     UNKNOWN_VARIANCE,
     VisionPose,
     pack_odometry,
+    pack_vision,
     parse_odometry,
 )
 from aerotwin_px4_bridge.mavlink2 import (
@@ -83,6 +85,29 @@ def test_a_level_vehicle_that_looks_east_has_heading_90_degrees():
     np.testing.assert_allclose(diagonal, [4.0, 1.0, 9.0, 0.2, 0.1, 0.3], rtol=FLOAT32)
     diagonal = [message.velocity_covariance[i] for i in (0, 6, 11, 15, 18, 20)]
     np.testing.assert_allclose(diagonal, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], rtol=FLOAT32)
+
+
+@pytest.mark.parametrize("has_velocity", [True, False])
+def test_ardupilot_gets_its_frame_and_a_position_alone_without_a_velocity(has_velocity):
+    pose = VisionPose(
+        time_us=TIME_US,
+        p_map=np.array([3.0, 1.0, 2.0]),
+        q_map_body=np.array([0.0, 0.0, np.sin(0.1), np.cos(0.1)]),
+        v_body=np.array([5.0, 0.0, 0.0]) if has_velocity else None,
+        pose_covariance_map=np.diag([1.0, 4.0, 9.0, 0.1, 0.2, 0.3]),
+    )
+    message_id, payload = pack_vision(pose, ARDUPILOT)
+    message = _read(message_id, payload)
+    assert (message.x, message.y, message.z) == (1.0, 3.0, -2.0)
+    if has_velocity:
+        assert message_id == ODOMETRY
+        assert message.frame_id == mavlink.MAV_FRAME_LOCAL_FRD
+        return
+    assert message_id == mavlink.MAVLINK_MSG_ID_VISION_POSITION_ESTIMATE
+    assert message.yaw == pytest.approx(np.pi / 2 - 0.2)  # from north, clockwise
+    assert message.roll == pytest.approx(0.0, abs=1e-7)
+    assert message.covariance[0] == 4.0
+    assert pack_vision(pose, PX4)[0] == ODOMETRY
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -14,7 +14,8 @@ cameras unless the file says so. The exit code is 0 if all expectations are met,
   aerotwin scenario run all --autopilot embedded px4
 
 Several autopilots fly the same files, and a table sets them side by side. A real PX4 is looked for
-as for any flight (px4.dir, PX4_DIR); its log lies in the folder of its run.
+as for any flight (px4.dir, PX4_DIR), a real ArduPilot, too (ardupilot.dir, ARDUPILOT_DIR); their
+logs lie in the folder of the run.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("scenarios", nargs="+", metavar="SCENARIO", help="name, path of a YAML file, or all")
     add(
         "--autopilot", nargs="+", metavar="KIND",
-        help="embedded, px4 or both, in place of the file's controller.kind",
+        help="embedded, px4, ardupilot or several, in place of the file's controller.kind",
     )  # fmt: skip
     add("--seeds", type=int, nargs="+", metavar="SEED", help="in place of the file's seed")
     add(

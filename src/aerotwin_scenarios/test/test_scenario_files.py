@@ -219,7 +219,7 @@ def test_all_stands_for_the_shipped_scenarios():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--autopilot", "px5"], "--autopilot: expected embedded or px4, found 'px5'"),
+        (["--autopilot", "px5"], "--autopilot: expected embedded or px4 or ardupilot, found 'px5'"),
         (["--autopilot", "px4", "-p", "controller.kind=ros2"], "leave out one"),
     ],
 )

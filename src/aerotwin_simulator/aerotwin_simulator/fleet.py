@@ -42,6 +42,8 @@ class FleetVehicle:
     px4_dir: str | None = same_parameter("px4.dir", default=None)
     px4_model: str | None = same_parameter("px4.model", default=None)
     px4_parameters: str | None = same_parameter("px4.parameters", default=None)
+    ardupilot: str | None = same_parameter("ardupilot.dir", default=None)
+    ardupilot_parameters: str | None = same_parameter("ardupilot.parameters", default=None)
     mission: str | None = same_parameter("mission.file", default=None)
     anchor_mission: bool | None = same_parameter("mission.is_anchored", default=None)
     imu: str | None = same_parameter("sensors.imu", default=None)

@@ -183,9 +183,9 @@ class FlightSignals:
 
     @_signal("text")
     def mode(self) -> str:
-        """Flight mode of the autopilot: TAKEOFF, HOLD, MISSION, OFFBOARD, RETURN, LAND."""
+        """Flight mode by PX4's names: TAKEOFF, HOLD, MISSION, OFFBOARD, RETURN, LAND."""
         state = self._vehicle.backend.autopilot_state
-        return NO_MODE if state is None else state.mode_name
+        return NO_MODE if state is None else state.common_mode_name
 
     @_signal("number")
     def progress(self) -> float:

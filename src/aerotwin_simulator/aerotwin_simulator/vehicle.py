@@ -30,6 +30,7 @@ from aerotwin_simulator.collision import (
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.controllers.ardupilot import ArduPilot
+from aerotwin_simulator.controllers.ardupilot_parameters import OWN_SENSORS
 from aerotwin_simulator.controllers.backend import OFF
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
@@ -74,7 +75,8 @@ class SimulatedVehicle:
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         names = [eye.name for camera in self._cameras for eye in camera.eyes]
         scanners = [name for name in (LIDAR, RADAR) if parameters.has(name)]
-        self.faults = VehicleFaults(self._airframe, cameras=names, scanners=scanners)
+        unused = OWN_SENSORS if parameters.controller.is_ardupilot else ()
+        self.faults = VehicleFaults(self._airframe, cameras=names, scanners=scanners, unused=unused)
         for camera in self._cameras:
             camera.apply_faults(self.faults.of(CAMERA))
         self._truth_due = Schedule(parameters.truth_rate_hz)

@@ -27,7 +27,8 @@ class VehicleFaults:
     """The faults of one vehicle by their place; whoever applies them holds the list of a place.
 
     Those of rotors and battery need an airframe. `cameras` are the names of its cameras, `scanners`
-    whether it has a "lidar" and a "radar".
+    whether it has a "lidar" and a "radar", `unused` the places whose readings its autopilot does
+    not fly on, as it makes its own: a fault there would show in the recording alone.
     """
 
     def __init__(
@@ -36,7 +37,9 @@ class VehicleFaults:
         *,
         cameras: Sequence[str] = (),
         scanners: Sequence[str] = (),
+        unused: Sequence[str] = (),
     ) -> None:
+        self._unused = unused
         self._airframe, self._cameras, self._scanners = airframe, cameras, scanners
         self._by_place: defaultdict[str, list[ActiveFault]] = defaultdict(list)
 
@@ -50,7 +53,7 @@ class VehicleFaults:
         Raises
         ------
         ParameterError
-            If the vehicle has no such rotor or sensor, or not as many cells.
+            If the vehicle has no such rotor or sensor, or not as many cells, or flies on another.
         """
         self.check(fault.name, fault.fault)
         self.of(fault.fault.place).append(fault)
@@ -67,6 +70,12 @@ class VehicleFaults:
 
     def check(self, name: str, fault: Fault) -> None:
         """Refuse a fault of what the vehicle does not have; errors as `add`."""
+        if fault.place in self._unused:
+            raise ParameterError(
+                f"{name}: ArduPilot makes its own {', '.join(self._unused)}, so that a fault of "
+                f"ours at place {fault.place} does not reach it; fly px4 or embedded, or set SIM_* "
+                "in ardupilot.parameters"
+            )
         self._check_sensor(name, fault)
         airframe = self._airframe
         if airframe is None:

@@ -75,11 +75,16 @@ def test_a_bias_of_the_imu_is_in_the_topic_once(fly, stand_in):
     assert means[1] - means[0] == pytest.approx(0.5, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["gnss_loss", "barometer_stuck", "magnetometer_loss"])
+def test_a_fault_that_would_not_reach_it_is_refused(fly, stand_in, kind):
+    with pytest.raises(ParameterError, match="ArduPilot makes its own"):
+        fly(faults=[(kind, {}, FaultTiming(begin_ns=0))], **FULL, **stand_in)
+
+
 def test_its_log_is_copied_beside_the_bag(fly, stand_in):
     _, bag = fly(**FULL, **stand_in)
-    assert (
-        Path(bag.path).parent / f"ardupilot_{INSTANCE}.bin"
-    ).read_bytes() == b"the log of a stand-in"
+    copy = Path(bag.path).parent / f"ardupilot_{INSTANCE}.bin"
+    assert copy.read_bytes() == b"the log of a stand-in"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,14 @@ DEFAULTS: Mapping[str, Any] = {
     "duration_s": 120.0,
 }
 """What differs from the simulator's own defaults."""
-_FILES = ("mission.file", "fleet.file", "camera.file", "px4.parameters", "controller.options")
+_FILES = (
+    "mission.file",
+    "fleet.file",
+    "camera.file",
+    "px4.parameters",
+    "ardupilot.parameters",
+    "controller.options",
+)
 NO_SLAM, STEREO_ODOMETRY = "none", "stereo_odometry"
 MISSION_SETTINGS = ("is_anchored", "failure_ends_flight")
 """Keys of a mission that stands in the scenario, beside those of a mission file."""

@@ -13,6 +13,7 @@ from math import sqrt
 
 from aerotwin_ardupilot_bridge import ArduPilotFrame, find_frame
 from aerotwin_ardupilot_bridge.process import frame_parameters
+from aerotwin_faults.fault import BAROMETER, GNSS, MAGNETOMETER
 from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_sensor_models import load_preset
@@ -24,6 +25,8 @@ PASCAL_PER_M = 12.0
 MILLIGAUSS_PER_TESLA = 1e7
 SAMPLES_HZ = 100.0
 """Rate of ArduPilot's simulated barometer and magnetometer."""
+OWN_SENSORS = (BAROMETER, MAGNETOMETER, GNSS)
+"""What ArduPilot makes itself, as places of faults."""
 NO_RADIO = {"FS_THR_ENABLE": 0}
 """It flies without a radio, commanded over MAVLink."""
 CALIBRATED = {"INS_ACCOFFS_X": 0.001, "INS_ACCSCAL_X": 1.001}
@@ -52,8 +55,20 @@ def ardupilot_parameters(setup: BackendSetup) -> dict[str, float]:
         **NO_RADIO,
         **CALIBRATED,
         **sensor_parameters(parameters),
+        **vision_parameters(parameters),
         **read_parameter_file(parameters.ardupilot.parameters),
     }
+
+
+def vision_parameters(parameters: SimulatorParameters) -> dict[str, float]:
+    """Return what makes its filter fly on external vision, in place of GNSS and compass.
+
+    ArduPilot's AP_NavEKF_Source.h: 6 is external navigation; AP_VisualOdom.h: 1 is MAVLink.
+    """
+    if parameters.vision.source == "none":
+        return {}
+    sources = ("POSXY", "VELXY", "POSZ", "VELZ", "YAW")
+    return {"VISO_TYPE": 1, **{f"EK3_SRC1_{name}": 6 for name in sources}}
 
 
 def own_sensors_text(parameters: SimulatorParameters) -> str:
