@@ -64,8 +64,8 @@ ALLOWED = {
     "aerotwin_launch": "core",
     "aerotwin_doctor": "core multirotor_dynamics px4_bridge sensor_models",
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
-    "aerotwin_run_evaluation": "core datasets launch map_evaluation px4_bridge registration report "
-    "slam_runs trajectory_evaluation worlds",
+    "aerotwin_run_evaluation": "ardupilot_bridge core datasets launch map_evaluation px4_bridge "
+    "registration report slam_runs trajectory_evaluation worlds",
     "aerotwin_scenarios": "campaign core datasets dense_localization faults flight_control "
     "generated_worlds ground_dynamics ground_simulator map_evaluation "
     "multirotor_dynamics px4_bridge reconstruction "

@@ -54,7 +54,7 @@ def heights(twin):
 
 
 def test_each_frame_gets_one_state_and_each_step_new_outputs(link):
-    with ArduPilotTwin(link.port, 2001) as twin:
+    with ArduPilotTwin(link.port, 2001, resend_s=3.0) as twin:
         used = fly(link, 2000)
     assert used == [twin.outputs(k) for k in range(2000)]
     assert heights(twin)[:2000] == list(range(1, 2001))

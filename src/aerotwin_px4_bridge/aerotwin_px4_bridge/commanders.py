@@ -8,7 +8,7 @@ their senders, not their addresses, nor set-points, plans and parameters.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]
 
     Raises UserError if a log is damaged at its start.
     """
-    found: dict[tuple[int, int, int], float] = {}
+    orders: list[tuple[int, int, int, float]] = []
     for path in paths:
         commands = read_ulog(path, ["vehicle_command"]).topics.get("vehicle_command")
         if commands is None:
@@ -90,9 +90,23 @@ def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]
         columns = ("source_system", "source_component", "command", "timestamp", "from_external")
         for row in zip(*(commands[name].tolist() for name in columns), strict=True):
             system, component, number, time_us, is_external = row
-            if is_external and not is_of_scenario(system, component, instance):
-                key = system, component, number
-                found[key] = min(found.get(key, time_us * 1e-6), time_us * 1e-6)
+            if is_external:
+                orders.append((system, component, number, time_us * 1e-6))
+    return outside_commanders(orders, instance)
+
+
+def outside_commanders(
+    orders: Iterable[tuple[int, int, int, float]], instance: int
+) -> list[Commander]:
+    """Return the senders of orders (system id, component id, MAV_CMD, time [s]).
+
+    The clients of the scenario are left out; of several orders of one kind the first counts.
+    """
+    found: dict[tuple[int, int, int], float] = {}
+    for system, component, number, time_s in orders:
+        if not is_of_scenario(system, component, instance):
+            key = system, component, number
+            found[key] = min(found.get(key, time_s), time_s)
     return [
         Commander(
             system_id=system,

@@ -200,6 +200,7 @@ class SimulatedVehicle:
         self._refuse_touching_start(x, y)
         self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._readings = self._sensors.first_readings(self._step)
+        self._estimate_ns: int | None = None  # stamp of the last published
         self.outcome: str | None = None
         self.is_success = False
         self.backend: Backend = make_backend(
@@ -472,7 +473,9 @@ class SimulatedVehicle:
     def _publish_estimate(self, end_ns: int) -> None:
         for stamp_ns in self._estimate_due.until(end_ns):
             estimate, setpoint = self.backend.estimate, self.backend.setpoint
-            if estimate is not None and estimate.q_map_body is not None:
+            has_pose = estimate is not None and estimate.q_map_body is not None
+            if estimate is not None and has_pose and estimate.stamp_ns != self._estimate_ns:
+                self._estimate_ns = estimate.stamp_ns
                 cdr = self._messages.odometry(estimate)
                 self._sinks.publish_cdr(self._place(topics.AUTOPILOT_ODOM), stamp_ns, cdr)
             self._publish_transforms(stamp_ns)

@@ -2,21 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of a simulated flight: the flight, the autopilot's log, its SLAM."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import yaml
 
+from aerotwin_ardupilot_bridge.dataflash_log import log_path, read_dataflash
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.section import Section
 from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.px4_files import ulog_path
-from aerotwin_px4_bridge.ulog import PX4Log, read_ulog
+from aerotwin_px4_bridge.ulog import read_ulog
 from aerotwin_run_evaluation.bag.roles import RunTopics
+from aerotwin_run_evaluation.report.ardupilot_log_section import ardupilot_log_section
 from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
 from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
 from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
@@ -70,7 +72,8 @@ def write_flight_report(
     bag = BagReader(flight.folder / "bag")
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
     configuration = yaml.safe_load(text)
-    logs, problems = _px4_logs(flight, bag)
+    plane = LocalTangentPlane(world.origin)
+    logs, problems = _log_sections(flight, bag, plane)
     failure = not flight.is_success and not flight.is_interrupted
     record = RunRecord(
         truth_bag=bag,
@@ -103,11 +106,7 @@ def write_flight_report(
     ]
     if members:
         chapters.append(fleet_section(members))
-    plane = LocalTangentPlane(world.origin)
-    chapters += [
-        px4_log_section(log, bag.trajectory(topic), plane, name, number)
-        for log, topic, name, number in logs
-    ]
+    chapters += logs
     return write_run_report(
         flight.folder,
         evaluation,
@@ -117,24 +116,38 @@ def write_flight_report(
     )
 
 
-def _px4_logs(
-    flight: FlownFlight, bag: BagReader
-) -> tuple[list[tuple[PX4Log, str, str, int]], list[str]]:
-    """Return PX4's logs in the run folder, and warnings for those that cannot be read.
-
-    Each is with the topic of its vehicle's truth, the vehicle's name and its number.
-    """
-    logs, problems = [], []
+def _log_sections(
+    flight: FlownFlight, bag: BagReader, plane: LocalTangentPlane
+) -> tuple[list[Section], list[str]]:
+    """Return sections on the autopilots' logs, and warnings for those that cannot be read."""
+    sections, problems = [], []
     for vehicle in flight.vehicles:
         topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
         if bag.counts.get(topic, 0) < 2:
             continue
-        for number in count():
-            path = ulog_path(flight.folder, vehicle.instance, number)
-            if not path.is_file():
-                break
-            try:
-                logs.append((read_ulog(path, PX4_LOG_TOPICS), topic, vehicle.name, number))
-            except UserError as error:
-                problems.append(f"PX4's log is not shown: {error}")
-    return logs, problems
+        for path_of, section_of in _LOGS:
+            for number in count():
+                path = path_of(flight.folder, vehicle.instance, number)
+                if not path.is_file():
+                    break
+                truth = bag.trajectory(topic)
+                try:
+                    sections.append(section_of(path, truth, plane, vehicle.name, number))
+                except UserError as error:
+                    problems.append(f"the autopilot's log is not shown: {error}")
+    return sections, problems
+
+
+def _px4(path: Path, *rest: Any) -> Section:
+    return px4_log_section(read_ulog(path, PX4_LOG_TOPICS), *rest)
+
+
+def _ardupilot(path: Path, *rest: Any) -> Section:
+    return ardupilot_log_section(read_dataflash(path), *rest)
+
+
+_LOGS: tuple[tuple[Callable[[Path, int, int], Path], Callable[..., Section]], ...] = (
+    (ulog_path, _px4),
+    (log_path, _ardupilot),
+)
+"""Where an autopilot's log is, and what shows it."""

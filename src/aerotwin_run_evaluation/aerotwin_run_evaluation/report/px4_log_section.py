@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_core import plots
-from aerotwin_core.charts import chart
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.rms import rms
-from aerotwin_core.section import Figure, Headline, Section, Table
+from aerotwin_core.section import Headline, Section
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge.ulog import PX4Log
+from aerotwin_run_evaluation.report.autopilot_log_figures import (
+    error_figure,
+    message_table,
+    motor_figure,
+    ratio_figure,
+)
 
 RATIO_TOPIC = "estimator_innovation_test_ratios"
 TOPICS = ("vehicle_local_position", RATIO_TOPIC, "actuator_motors")
@@ -28,8 +32,6 @@ RATIOS = {
 """Fields of the topic by what they test; 1 is the gate beyond which EKF2 refuses a reading."""
 UNTESTED = 1e6
 """EKF2 leaves huge or undefined numbers where it tested nothing."""
-RATIO_LIMITS = (1e-3, 100.0)
-MANY_MESSAGES = 40
 _MICROSECOND_NS = 1000
 POSITION_FIELDS = ("x", "y", "z", "xy_global", "ref_lat", "ref_lon", "ref_alt")
 
@@ -67,7 +69,7 @@ def px4_log_section(
                 meaning="position of EKF2 against truth over the whole log",
             )
         )
-        figures.append(_error_figure(stamps_s, error_m, log.path.stem))
+        figures.append(error_figure(stamps_s, error_m, "PX4", "EKF2", log.path.stem))
     ratios = _ratios(log)
     if ratios:
         metrics["innovation_tests"] = {
@@ -77,10 +79,11 @@ def px4_log_section(
             }
             for name, (_, values) in ratios.items()
         }
-        figures.append(_ratio_figure(ratios, log.path.stem))
+        figures.append(ratio_figure(ratios, "EKF2", log.path.stem))
     motors = _motors(log)
     if motors is not None:
-        figures.append(_motor_figure(*motors, log.path.stem))
+        figures.append(motor_figure(*motors, log.path.stem))
+    said = [(m.time_us * 1e-6, m.level, m.text) for m in log.messages]
     return Section(
         title=f"PX4's own log{of_which}",
         name=name,
@@ -92,7 +95,7 @@ def px4_log_section(
         ),
         headline=tuple(headline),
         figures=tuple(figures),
-        tables=(_message_table(log),) if log.messages else (),
+        tables=(message_table("PX4", said),) if said else (),
         metrics=metrics,
     )
 
@@ -156,68 +159,3 @@ def _motors(log: PX4Log) -> tuple[np.ndarray, np.ndarray] | None:
     names = [f"control[{i}]" for i in range(12)]
     used = [topic[name] for name in names if name in topic and np.isfinite(topic[name]).any()]
     return (topic["timestamp"] * 1e-6, np.array(used)) if used else None
-
-
-def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray, key: str) -> Figure:
-    rows = dict(zip(("east", "north", "up"), error_m.T, strict=True))
-
-    def draw(axes) -> None:
-        _draw_lines(axes, {name: (stamps_s, row) for name, row in rows.items()}, lw=1.1)
-        axes.set_ylabel("EKF2 minus truth [m]")
-        axes.legend(ncols=3, loc="best")
-
-    return Figure(
-        title="PX4's position error",
-        caption="What wanders slowly is the GNSS error; a step is a reset of EKF2.",
-        svg=chart(f"px4-error-{key}", draw, height_in=2.8),
-    )
-
-
-def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]], key: str) -> Figure:
-    def draw(axes) -> None:
-        _draw_lines(axes, ratios, lw=1.0)
-        axes.axhline(1.0, color=plots.BAD, lw=1.0, ls="--")
-        axes.set_yscale("log")
-        axes.set_ylim(*RATIO_LIMITS)
-        axes.set_ylabel("innovation test ratio")
-        axes.legend(ncols=3, loc="upper right")
-
-    return Figure(
-        title="EKF2's innovation tests",
-        caption="Above the dashed line a reading is refused.",
-        svg=chart(f"px4-ratios-{key}", draw, height_in=2.8),
-    )
-
-
-def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray, key: str) -> Figure:
-    def draw(axes) -> None:
-        lines = {f"motor {i}": (stamps_s, values) for i, values in enumerate(controls)}
-        _draw_lines(axes, lines, lw=0.9)
-        axes.set_ylim(0.0, 1.0)
-        axes.set_ylabel("command")
-        axes.legend(ncols=6, loc="upper right")
-
-    return Figure(
-        title="Motor commands",
-        caption="At 0 or 1 a motor has no room left for control.",
-        svg=chart(f"px4-motors-{key}", draw, width_in=plots.WIDE_IN, height_in=2.4),
-        is_wide=True,
-    )
-
-
-def _draw_lines(axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], *, lw: float) -> None:
-    """Draw values over seconds by name, each in its colour."""
-    for (name, line), colour in zip(lines.items(), plots.colours(len(lines)), strict=True):
-        axes.plot(*line, color=colour, label=name, lw=lw)
-    axes.set_xlabel("simulated time [s]")
-
-
-def _message_table(log: PX4Log) -> Table:
-    shown = log.messages[:MANY_MESSAGES]
-    more = len(log.messages) - len(shown)
-    return Table(
-        title="What PX4 said",
-        columns=("time [s]", "level", "message"),
-        rows=tuple((f"{m.time_us * 1e-6:.2f}", m.level, m.text) for m in shown),
-        caption=f"{more} further messages are in the file." if more > 0 else "",
-    )

@@ -14,7 +14,7 @@ from aerotwin_ardupilot_bridge import (
     ardupilot_process,
     json_port,
 )
-from aerotwin_ardupilot_bridge.ardupilot_logs import collect_logs
+from aerotwin_ardupilot_bridge.dataflash_log import collect_logs, commanders_in_dataflash
 from aerotwin_ardupilot_bridge.link import JsonTimeouts
 from aerotwin_ardupilot_bridge.process import PWM_FULL_US, PWM_OFF_US
 from aerotwin_ardupilot_bridge.servo_packet import ServoOutputs
@@ -184,11 +184,20 @@ class ArduPilot(CommandedAutopilot):
             "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
         }
 
+    def _read_logs(self) -> None:
+        number = self.setup.parameters.fleet.link_number
+        logs = collect_logs(self.setup.folder, number)
+        try:
+            self.commanders = commanders_in_dataflash(logs, number)
+        except UserError as error:
+            raise UserError(
+                f"{error}; whether an outside client commanded the vehicle is not known"
+            ) from error
+
     def close(self) -> None:
         """Close both links and end the process; its logs are copied beside the bag."""
         with ExitStack() as stack:  # the last entry first, each even if others fail
-            number = self.setup.parameters.fleet.link_number
-            stack.callback(collect_logs, self.setup.folder, number)
+            stack.callback(self._read_logs)
             stack.callback(self.process.stop)
             stack.callback(self.client.close)
             stack.callback(self.link.close)
