@@ -16,9 +16,11 @@ from pathlib import Path
 
 from aerotwin_ardupilot_bridge import ServoOutputs, json_port
 from aerotwin_ardupilot_bridge.servo_packet import pack_servo_packet
+from support.dataflash_writer import record, write_log
 
 N_CHANNELS = 16
 NEVER = 1 << 60
+LOG_MESSAGE = b"the log of a stand-in"
 
 
 def install_stand_in(root: Path) -> Path:
@@ -42,7 +44,7 @@ def main(arguments: list[str]) -> None:
     silent_at = int(os.environ.get("STAND_IN_SILENT_AT", NEVER))
     ends_at = int(os.environ.get("STAND_IN_ENDS_AT", NEVER))
     Path("logs").mkdir()
-    Path("logs/00000001.BIN").write_bytes(b"the log of a stand-in")
+    write_log(Path("logs/00000001.BIN"), record("MSG", 1_000_000, LOG_MESSAGE))
     endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     endpoint.bind(("127.0.0.1", 0))
     count, time_s = 0, 0.0

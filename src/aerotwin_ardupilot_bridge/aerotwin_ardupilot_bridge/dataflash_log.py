@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -120,16 +119,28 @@ def commanders_in_dataflash(paths: Sequence[Path], instance: int) -> list[Comman
 def _records(path: Path) -> defaultdict[str, list[dict[str, Any]]]:
     """Return the fields of the messages that are read, by their type, in order."""
     found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # it prints what it finds odd
-        log = DFReader.DFReader_binary(str(path))
-        try:
-            while (message := log.recv_match(type=list(_READ))) is not None:
-                fields = message.to_dict()
-                if isinstance(fields.get("TimeUS"), int):
-                    found[message.get_type()].append(fields)
-        finally:
-            log.close()
+    with (
+        Path(os.devnull).open("w", encoding="utf-8") as nowhere,  # it prints what it finds odd
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+        _Reader(path) as log,
+    ):
+        while (message := log.recv_match(type=list(_READ))) is not None:
+            fields = message.to_dict()
+            if isinstance(fields.get("TimeUS"), int):
+                found[message.get_type()].append(fields)
     return found
+
+
+class _Reader(DFReader.DFReader_binary):  # type: ignore[misc]  # pymavlink has no types
+    """A reader that closes its file even when it cannot make sense of it."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            super().__init__(str(path))
+        except BaseException:
+            self.filehandle.close()
+            raise
 
 
 def _column(records: Sequence[dict[str, Any]], name: str) -> np.ndarray:

@@ -1,53 +1,43 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The state that a simulator sends to ArduPilot: the only module with its NED, FRD and flat earth.
+"""The datagram of a state for ArduPilot: what it must get after a step, and what it may get.
 
-References: ArduPilot libraries/SITL/SIM_JSON.cpp (keys; a search for text finds them, so that no
-blank may stand before a bracket, and `velocity` before what begins with it), SIM_Aircraft.cpp
-(`update_position`), libraries/AP_Common/Location.cpp (`offset_latlng`, `longitude_scale`),
-libraries/AP_Math/definitions.h (LATLON_TO_M).
+Reference: ArduPilot libraries/SITL/SIM_JSON.h (keys). A version that does not know an optional key
+ignores it; 4.7.0-dev knows range finders and airspeed.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, isfinite, radians
+from math import isfinite
 
 import numpy as np
 
-from aerotwin_core.angles import wrap_deg
-from aerotwin_core.frames import quat_wxyz_ned_frd_from_map_body
-from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-
-METRES_PER_UNIT = 0.011131884502145034
-"""LATLON_TO_M: of 1e-7 degrees of latitude, on ArduPilot's sphere."""
-UNITS_PER_DEGREE = 1e7
-CENTIMETRE = 0.01
-_HALF = 0.5
-_LEAST_LONGITUDE_SCALE = 0.01
-MOST_RANGEFINDERS = 6
-_REQUIRED = (
-    '\n{{"timestamp":{:.6f},'
-    '"imu":{{"gyro":[{:.8f},{:.8f},{:.8f}],"accel_body":[{:.7f},{:.7f},{:.7f}]}},'
-    '"position":[{:.4f},{:.4f},{:.4f}],"velocity":[{:.6f},{:.6f},{:.6f}],'
-    '"quaternion":[{:.9f},{:.9f},{:.9f},{:.9f}]'
+from aerotwin_ardupilot_bridge.state_text import (
+    LONGEST,
+    MALFORMED,
+    N_IMU,
+    N_MOTION,
+    UNITS_PER_DEGREE,
+    north_east_down,
+    write_state,
 )
+from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane, ecef_from_geodetic
+
+CENTIMETRE = 0.01
+MOST_RANGEFINDERS, MOST_CHANNELS = 6, 12
+_END = b"}\n"
+_LONGEST_EXTRAS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class JsonState:
-    """What ArduPilot gets after a step.
+class JsonExtras:
+    """What ArduPilot may get besides the motion. Every state repeats it until it is set again.
 
     Attributes
     ----------
-    p_map_body, v_map_body : (3,) array
-        Position and velocity, ENU [m], [m/s].
-    q_map_body : (4,) array
-        Attitude, xyzw.
-    specific_force_body, omega_body : (3,) array
-        Readings of the IMU in body axes, FLU [m/s^2], [rad/s].
     ranges_m : sequence of float
         Of its range finders 1 to 6 at most.
-    wind_map_m_s : (3,) array, optional
+    wind_map_m_s : (3,) sequence, optional
         Velocity of the air, ENU.
     airspeed_m_s : float, optional
         Of a sensor.
@@ -57,13 +47,8 @@ class JsonState:
         Pulses of the radio's channels from 1, 12 at most; empty for none.
     """
 
-    p_map_body: np.ndarray
-    v_map_body: np.ndarray
-    q_map_body: np.ndarray
-    specific_force_body: np.ndarray
-    omega_body: np.ndarray
     ranges_m: Sequence[float] = ()
-    wind_map_m_s: np.ndarray | None = None
+    wind_map_m_s: Sequence[float] | None = None
     airspeed_m_s: float | None = None
     battery: tuple[float, float] | None = None
     rc_us: Sequence[int] = ()
@@ -82,70 +67,79 @@ class ArduPilotHome:
         Where the vehicle starts.
     plane : LocalTangentPlane
         The map frame.
+
+    Attributes
+    ----------
+    constants : (15,) array
+        Of `state_text`.
     """
 
     def __init__(self, point: GeodeticPoint, plane: LocalTangentPlane) -> None:
-        self._plane = plane
         self.latitude_deg = round(point.latitude_deg * UNITS_PER_DEGREE) / UNITS_PER_DEGREE
         self.longitude_deg = round(point.longitude_deg * UNITS_PER_DEGREE) / UNITS_PER_DEGREE
         self.altitude_m = round(point.altitude_m / CENTIMETRE) * CENTIMETRE
+        home = self.latitude_deg, self.longitude_deg, self.altitude_m
+        origin = plane.origin
+        p_ecef = ecef_from_geodetic(origin.latitude_deg, origin.longitude_deg, origin.altitude_m)
+        self.constants = np.array([*p_ecef, *plane.R_ecef_map.ravel(), *home])
 
     def north_east_down(self, p_map: np.ndarray) -> tuple[float, float, float]:
         """Return the position [m] from which ArduPilot computes the place of p_map (3,)."""
-        latitude, longitude, altitude = self._plane.to_geodetic(p_map)
-        north = _whole((latitude - self.latitude_deg) * UNITS_PER_DEGREE)
-        across = wrap_deg(longitude - self.longitude_deg)
-        east = _whole(across * UNITS_PER_DEGREE)
-        middle = self.latitude_deg + 0.5 * north / UNITS_PER_DEGREE
-        scale = max(cos(radians(middle)), _LEAST_LONGITUDE_SCALE)
-        return (
-            north * METRES_PER_UNIT,
-            east * METRES_PER_UNIT * scale,
-            self.altitude_m - float(altitude),
-        )
+        north, east, down = north_east_down(np.asarray(p_map, dtype=np.float64), self.constants)
+        return north, east, down
 
 
-def _whole(units: float) -> float:
-    """Return units that are the nearest whole number when they are cut off."""
-    nearest = float(round(units))
-    if nearest == 0.0:
-        return 0.0
-    return nearest + (_HALF if nearest > 0.0 else -_HALF)
+class StateDatagram:
+    """Packs states into one buffer; what `pack` returns holds until the next call."""
+
+    def __init__(self, home: ArduPilotHome) -> None:
+        self._home = home.constants
+        self._text = np.zeros(LONGEST + _LONGEST_EXTRAS, dtype=np.uint8)
+        self._bytes = memoryview(self._text)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
+        self._extras = _END
+
+    def set_extras(self, extras: JsonExtras) -> None:
+        """Set what further states repeat. Raises ValueError if a number is not finite."""
+        wind, battery = extras.wind_map_m_s, extras.battery
+        numbers = (*extras.ranges_m, extras.airspeed_m_s or 0.0, *_each(wind), *_each(battery))
+        if not all(map(isfinite, numbers)):
+            raise ValueError(f"extras must hold finite values, got {extras}")
+        self._extras = _extras_text(extras).encode("ascii") + _END
+
+    def pack(self, time_s: float, motion: np.ndarray, imu: np.ndarray) -> memoryview:
+        """Return the datagram of a state; arguments as those of `state_text.write_state`.
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite, or 1e9 or more.
+        """
+        length = write_state(self._text, time_s, motion, imu, self._home)
+        if length == MALFORMED:
+            values = [time_s, *motion[:N_MOTION], *imu[:N_IMU]]
+            raise ValueError(f"a state must hold finite values below 1e9, got {values}")
+        end = length + len(self._extras)
+        self._bytes[length:end] = self._extras
+        return self._bytes[:end]
 
 
-def pack_state(time_s: float, state: JsonState, home: ArduPilotHome) -> bytes:
-    """Return the datagram of a state; `time_s` is ArduPilot's clock, which steps by it.
-
-    Raises
-    ------
-    ValueError
-        If a value is not finite.
-    """
-    w, x, y, z = quat_wxyz_ned_frd_from_map_body(state.q_map_body)
-    fx, fy, fz = state.specific_force_body
-    p, q, r = state.omega_body
-    north, east, down = home.north_east_down(state.p_map_body)
-    ve, vn, vu = state.v_map_body
-    values = (time_s, p, -q, -r, fx, -fy, -fz, north, east, down, vn, ve, -vu, w, x, y, z)
-    if not isfinite(sum(values)):
-        raise ValueError(f"a state must hold finite values, got {values}")
-    text = _REQUIRED.format(*values)
-    return (text + _options(state) + "}\n").encode("ascii")
+def _each(values: Sequence[float] | None) -> Sequence[float]:
+    return () if values is None else values
 
 
-def _options(state: JsonState) -> str:
+def _extras_text(extras: JsonExtras) -> str:
     parts = []
-    for k, distance in enumerate(state.ranges_m[:MOST_RANGEFINDERS], 1):
+    for k, distance in enumerate(extras.ranges_m[:MOST_RANGEFINDERS], 1):
         parts.append(f',"rng_{k}":{distance:.3f}')
-    if state.airspeed_m_s is not None:
-        parts.append(f',"airspeed":{state.airspeed_m_s:.3f}')
-    if state.wind_map_m_s is not None:
-        east, north, up = state.wind_map_m_s
+    if extras.airspeed_m_s is not None:
+        parts.append(f',"airspeed":{extras.airspeed_m_s:.3f}')
+    if extras.wind_map_m_s is not None:
+        east, north, up = extras.wind_map_m_s
         parts.append(f',"velocity_wind":[{north:.4f},{east:.4f},{-up:.4f}]')
-    if state.battery is not None:
-        voltage, current = state.battery
+    if extras.battery is not None:
+        voltage, current = extras.battery
         parts.append(f',"battery":{{"voltage":{voltage:.4f},"current":{current:.4f}}}')
-    if state.rc_us:
-        channels = ",".join(f'"rc_{k}":{pulse}' for k, pulse in enumerate(state.rc_us, 1))
-        parts.append(f',"rc":{{{channels}}}')
+    if extras.rc_us:
+        pulses = enumerate(extras.rc_us[:MOST_CHANNELS], 1)
+        parts.append(',"rc":{' + ",".join(f'"rc_{k}":{pulse:d}' for k, pulse in pulses) + "}")
     return "".join(parts)

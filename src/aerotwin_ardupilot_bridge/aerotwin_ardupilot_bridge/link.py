@@ -21,7 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
-from aerotwin_ardupilot_bridge.json_state import ArduPilotHome, JsonState, pack_state
+import numpy as np
+
+from aerotwin_ardupilot_bridge.json_state import ArduPilotHome, JsonExtras, StateDatagram
 from aerotwin_ardupilot_bridge.servo_packet import (
     LONGEST,
     BadServoPacket,
@@ -127,11 +129,11 @@ class JsonLink:
     ) -> None:
         self.timeouts = timeouts or JsonTimeouts()
         self.counters = JsonCounters()
-        self._home = home
+        self._datagram = StateDatagram(home)
         self._peer: tuple[str, int] | None = None
         self._count = -1  # of the packet that is answered next
         self._epoch_s = self._time_s = 0.0
-        self._last_state = b""
+        self._last_state: bytes | memoryview = b""
         self._sent_at = self._heard_at = -CROSSED_WITHIN_S
         self._socket = _bind(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -172,8 +174,22 @@ class JsonLink:
                     "and its instance"
                 )
 
-    def send(self, time_s: float, state: JsonState) -> None:
-        """Send the state after a step, whose simulated time is `time_s`.
+    def set_extras(self, extras: JsonExtras) -> None:
+        """Set what the states from the next one on repeat; ValueError if it is not finite."""
+        self._datagram.set_extras(extras)
+
+    def send(self, time_s: float, motion: np.ndarray, imu: np.ndarray) -> None:
+        """Send the state after a step.
+
+        Parameters
+        ----------
+        time_s : float
+            Simulated time.
+        motion : (>= 10,) array of float64
+            Position [m], attitude xyzw, velocity [m/s] in map: the head of a state of
+            `aerotwin_multirotor_dynamics`.
+        imu : (6,) array of float64
+            Specific force [m/s^2] and angular velocity [rad/s] in body axes, FLU.
 
         Raises
         ------
@@ -187,7 +203,7 @@ class JsonLink:
                 break
             self._read(answers_repetition=False)
         self._time_s = time_s
-        self._last_state = pack_state(time_s - self._epoch_s, state, self._home)
+        self._last_state = self._datagram.pack(time_s - self._epoch_s, motion, imu)
         self._transmit()
         self.counters.n_sent += 1
 

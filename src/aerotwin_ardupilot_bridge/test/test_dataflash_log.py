@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Dataflash logs, written here by the format's own description, and what is no such log."""
+"""Dataflash logs, written by the format's own description, and what is no such log."""
 
-import struct
 from contextlib import suppress
 
 import numpy as np
@@ -14,41 +13,13 @@ from aerotwin_ardupilot_bridge.dataflash_log import (
     read_dataflash,
 )
 from aerotwin_core.errors import UserError
-
-HEAD = b"\xa3\x95"
-FORMATS = {
-    "FMT": (128, "BBnNZ", "Type,Length,Name,Format,Columns"),
-    "MSG": (130, "QZ", "TimeUS,Message"),
-    "MODE": (131, "QMBB", "TimeUS,Mode,ModeNum,Rsn"),
-    "POS": (132, "QLLf", "TimeUS,Lat,Lng,Alt"),
-    "XKF4": (133, "QBffffB", "TimeUS,C,SV,SP,SH,SM,PI"),
-    "RCOU": (134, "Q" + "H" * 14, "TimeUS," + ",".join(f"C{k}" for k in range(1, 15))),
-    "MAVC": (135, "QBBHB", "TimeUS,SS,SC,Cmd,Res"),
-}
-STRUCT = {"B": "B", "n": "4s", "N": "16s", "Z": "64s", "Q": "Q", "M": "B", "L": "i", "f": "f",
-          "H": "H"}  # fmt: skip
-
-
-def record(name, *values):
-    number, letters, _ = FORMATS[name]
-    body = struct.pack("<" + "".join(STRUCT[letter] for letter in letters), *values)
-    return HEAD + bytes([number]) + body
-
-
-def written(path, *records):
-    head = [
-        record("FMT", number, 3 + struct.calcsize("<" + "".join(STRUCT[c] for c in letters)),
-               name.encode(), letters.encode(), columns.encode())
-        for name, (number, letters, columns) in FORMATS.items()
-    ]  # fmt: skip
-    path.write_bytes(b"".join([*head, *records]))
-    return path
+from support.dataflash_writer import record, write_log
 
 
 @pytest.fixture
 def log_path(tmp_path):
     pulses = (1000, 1500, 2000, 1250, *(0,) * 10)
-    return written(
+    return write_log(
         tmp_path / "one.bin",
         record("MSG", 1_000_000, b"Arming motors\x1b[31m"),
         record("MODE", 2_000_000, 4, 4, 2),
@@ -90,8 +61,6 @@ def test_a_log_that_ends_in_the_middle_is_read_as_far_as_it_goes(log_path):
         assert read_dataflash(log_path).stamps_ns.size <= 1
 
 
-# pymavlink's reader leaves the file to the garbage collector when it does not get to its end.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("seed", range(30))
 def test_a_damaged_log_is_read_or_refused(log_path, seed):
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from aerotwin_ardupilot_bridge import ArduPilotHome, JsonLink, JsonState, JsonTimeouts, json_port
+from aerotwin_ardupilot_bridge import ArduPilotHome, JsonLink, JsonTimeouts, json_port
 from aerotwin_ardupilot_bridge.link import CROSSED_WITHIN_S
 from aerotwin_ardupilot_bridge.servo_packet import pack_servo_packet
 from aerotwin_core.errors import UserError
@@ -24,13 +24,13 @@ STEP_S = 0.001
 QUICK = JsonTimeouts(answer_s=0.2, most_waits=2)
 
 
+LEVEL_AT_REST = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+HELD = np.array([0.0, 0.0, 9.8, 0.0, 0.0, 0.0])
+
+
 def state_of(step):
-    """A state whose height says which step it is."""
-    return JsonState(
-        p_map_body=np.array([0.0, 0.0, float(step)]), v_map_body=np.zeros(3),
-        q_map_body=np.array([0.0, 0.0, 0.0, 1.0]),
-        specific_force_body=np.array([0.0, 0.0, 9.8]), omega_body=np.zeros(3),
-    )  # fmt: skip
+    """Motion and IMU of a state whose height says which step it is."""
+    return np.array([0.0, 0.0, float(step), *LEVEL_AT_REST]), HELD
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def fly(link, n_steps):
     outputs, used = link.accept(10.0), []
     for step in range(1, n_steps + 1):
         used.append(outputs)
-        link.send(step * STEP_S, state_of(step))
+        link.send(step * STEP_S, *state_of(step))
         outputs = link.answer()
     return used
 
@@ -87,7 +87,7 @@ def test_repetitions_that_wait_while_the_simulator_pauses_are_answered_once(link
         for step in range(1, 21):
             if step == 10:
                 time.sleep(0.35)  # a pause: three repetitions lie in the queue
-            link.send(step * STEP_S, state_of(step))
+            link.send(step * STEP_S, *state_of(step))
             outputs = link.answer()
             assert outputs.frame_count == step
     assert heights(twin)[:20] == list(range(1, 21))
@@ -151,7 +151,7 @@ def test_a_flood_of_datagrams_holds_no_step_up(link):
         sender.start()
         try:
             for step in range(1, 201):
-                link.send(step * STEP_S, state_of(step))
+                link.send(step * STEP_S, *state_of(step))
                 assert link.answer().frame_count == step
         finally:
             is_over.set()
@@ -172,7 +172,7 @@ def test_silence_ends_the_flight_and_says_what_came_instead():
         begin = time.monotonic()
         with pytest.raises(AutopilotLost) as lost:
             for step in range(1, 20):
-                link.send(step * STEP_S, state_of(step))
+                link.send(step * STEP_S, *state_of(step))
                 if step == 5:
                     _send(b"?")(("127.0.0.1", link.port))
                 outputs = link.answer()
@@ -195,7 +195,7 @@ def test_what_watches_the_process_may_end_a_wait():
 
     with JsonLink(0, HOME) as link, ArduPilotTwin(link.port, 1):
         link.accept(10.0)
-        link.send(STEP_S, state_of(1))
+        link.send(STEP_S, *state_of(1))
         with pytest.raises(UserError, match="code 1"):
             link.answer(died)
 
@@ -207,7 +207,7 @@ def test_a_port_in_use_is_refused(link):
 
 def test_a_state_before_the_first_outputs_is_an_error(link):
     with pytest.raises(ValueError, match="accept"):
-        link.send(0.0, state_of(0))
+        link.send(0.0, *state_of(0))
 
 
 def test_ports_are_those_of_ardupilot():

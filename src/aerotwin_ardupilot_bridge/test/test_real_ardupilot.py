@@ -15,7 +15,6 @@ from pymavlink.dialects.v20 import ardupilotmega as mavlink
 from aerotwin_ardupilot_bridge import (
     ArduPilotHome,
     JsonLink,
-    JsonState,
     ardupilot_process,
     find_frame,
     json_port,
@@ -85,13 +84,8 @@ class Flight:
         state = self.body.state
         self.link.send(
             self.time_s,
-            JsonState(
-                p_map_body=state.p_map_body,
-                v_map_body=state.v_map_body,
-                q_map_body=state.q_map_body,
-                specific_force_body=state.specific_force_in_body,
-                omega_body=state.omega_map_body_in_body,
-            ),
+            np.concatenate([state.p_map_body, state.q_map_body, state.v_map_body]),
+            np.concatenate([state.specific_force_in_body, state.omega_map_body_in_body]),
         )
         self.outputs = self.link.answer(self.process.check)
         if self.steps % 50 == 0:

@@ -74,12 +74,16 @@ def ecef_from_geodetic(latitude_deg: float, longitude_deg: float, altitude_m: fl
 
 
 def geodetic_from_ecef(p_ecef: ArrayLike) -> tuple[float, float, float]:
-    """Return latitude [deg], longitude [deg] and altitude [m] of an ECEF position (3,) [m].
+    """Return latitude [deg], longitude [deg] and altitude [m] of an ECEF position (3,) [m]."""
+    return geodetic_from_xyz(*(float(value) for value in np.asarray(p_ecef, dtype=np.float64)))
+
+
+def geodetic_from_xyz(x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Return latitude [deg], longitude [deg] and altitude [m] of ECEF coordinates [m].
 
     Fixed-point iteration on the latitude (Hofmann-Wellenhof et al., GNSS, 2008, sec. 8.2); exact
-    to 1e-8 m within 10 km of the ellipsoid.
+    to 1e-8 m within 10 km of the ellipsoid. Compiled code may compile it.
     """
-    x, y, z = (float(value) for value in np.asarray(p_ecef, dtype=np.float64))
     across = hypot(x, y)
     latitude = atan2(z, across * (1.0 - _E2))
     normal = WGS84_SEMI_MAJOR_AXIS_M

@@ -142,15 +142,23 @@ def pack_rc_channels(time_us: int, sticks: Sequence[float]) -> bytes:
     right are positive, as in PX4's defaults. Raises ValueError if there are more than 18, or a
     value is not finite.
     """
-    if len(sticks) > _RC_CHANNELS:
-        raise ValueError(f"sticks must be at most {_RC_CHANNELS}, got {len(sticks)}")
-    if not isfinite(sum(sticks)):
-        raise ValueError(f"sticks must be finite, got {list(sticks)}")
-    pulses_us = [round(RC_CENTRE_US + RC_SPAN_US * min(max(s, -1.0), 1.0)) for s in sticks]
+    pulses_us = stick_pulses_us(sticks, at_most=_RC_CHANNELS)
     unused = [_RC_UNUSED] * (_RC_CHANNELS - len(pulses_us))
     return simulator_frame(
         RC_CHANNELS, time_us // 1000, *pulses_us, *unused, len(pulses_us), RC_FULL_STRENGTH
     )
+
+
+def stick_pulses_us(sticks: Sequence[float], *, at_most: int) -> list[int]:
+    """Return the pulses [us] of positions in [-1, 1]; those beyond are limited.
+
+    Raises ValueError if there are too many, or one is not finite.
+    """
+    if len(sticks) > at_most:
+        raise ValueError(f"sticks must be at most {at_most}, got {len(sticks)}")
+    if not isfinite(sum(sticks)):
+        raise ValueError(f"sticks must be finite, got {list(sticks)}")
+    return [round(RC_CENTRE_US + RC_SPAN_US * min(max(s, -1.0), 1.0)) for s in sticks]
 
 
 def _int16(value: float) -> int:

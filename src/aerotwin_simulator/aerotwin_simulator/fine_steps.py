@@ -32,13 +32,15 @@ class FineSteps:
     faults : sequence of ActiveFault
         Of the IMU; a reading that they drop is the last one again. The list may change.
     exchange : callable
-        Gets stamp [ns], state (k,) and reading (6,) after each fine step but the last, and returns
+        Gets stamp [ns], state (k,) and `imu_body` after each fine step but the last, and returns
         when the motor command is set.
+    R_body_imu : (3, 3) array, optional
+        How the IMU is mounted; None if its axes are the body's.
 
     Attributes
     ----------
-    reading : (6,) array
-        The IMU after the last fine step.
+    imu_body : (6,) array
+        The IMU after the last fine step, in body axes; the same array for good.
     is_imu_silent : bool
         Whether no reading of the step was left.
     """
@@ -50,28 +52,37 @@ class FineSteps:
         step_ns: int,
         faults: Sequence[ActiveFault],
         exchange: Exchange,
+        R_body_imu: np.ndarray | None = None,
     ) -> None:
         self._mover, self._n, self._step_ns = mover, n, step_ns
         self._faults, self._exchange = faults, exchange
-        self.reading = mover.readings[IMU_VALUES].copy()
+        self._R_body_imu = R_body_imu
+        self._reading = mover.readings[IMU_VALUES]
+        self._last = self._reading.copy()
+        self.imu_body = self._last if R_body_imu is None else np.zeros(6)
         self.is_imu_silent = False
         self._before, self._total = np.empty_like(mover.state), np.zeros(6)
 
     def step(self, begin_ns: int) -> None:
         """Make one step of the simulator. Raises as `InertialVehicle.step`, and as `exchange`."""
-        mover, n_read = self._mover, 0
+        mover, reading, n_read = self._mover, self._reading, 0
         self._before[:] = mover.state
         self._total[:] = 0.0
         for k in range(1, self._n + 1):
             mover.step()
             stamp_ns = begin_ns + k * self._step_ns
-            reading = mover.readings[IMU_VALUES]
             if not self._faults or change_reading(self._faults, reading, stamp_ns):
-                self.reading[:] = reading
+                self._last[:] = reading
                 self._total += reading
                 n_read += 1
+                if self._R_body_imu is not None:
+                    self._turn(self._R_body_imu)
             if k < self._n:
-                self._exchange(stamp_ns, mover.state, self.reading)
+                self._exchange(stamp_ns, mover.state, self.imu_body)
         self.is_imu_silent = n_read == 0
-        mover.readings[IMU_VALUES] = self._total / n_read if n_read else self.reading
+        reading[:] = self._total / n_read if n_read else self._last
         mover.previous[:] = self._before
+
+    def _turn(self, R_body_imu: np.ndarray) -> None:
+        force, rate = self._last[:3], self._last[3:]
+        self.imu_body[:3], self.imu_body[3:] = R_body_imu @ force, R_body_imu @ rate

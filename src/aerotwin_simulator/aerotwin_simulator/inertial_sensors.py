@@ -162,14 +162,20 @@ class InertialSensors:
         n = self._n_fine_steps
         if n > 1:
             step_ns = from_seconds(self._step_s / n)
-            self.fine = FineSteps(mover, n, step_ns, self._faults[0], exchange)
+            R_body_imu = self._R_body_imu
+            self.fine = FineSteps(mover, n, step_ns, self._faults[0], exchange, R_body_imu)
         return self.fine
 
-    def first_readings(self, step: TruthStep) -> Readings:
-        """Return the object that `collect` fills, over the readings of the compiled step."""
+    @property
+    def _R_body_imu(self) -> np.ndarray | None:
+        """How the IMU is mounted; None if its axes are the body's."""
         R_body_imu = self.unit.imu.R_body_imu
-        is_turned = not np.array_equal(R_body_imu, np.eye(3))
-        return Readings(step, self.unit.readings, R_body_imu if is_turned else None)
+        return None if np.array_equal(R_body_imu, np.eye(3)) else R_body_imu
+
+    def first_readings(self, step: TruthStep, wind_map: np.ndarray) -> Readings:
+        """Return the object that `collect` fills, over the readings of the compiled step."""
+        imu_body_now = None if self.fine is None else self.fine.imu_body
+        return Readings(step, self.unit.readings, wind_map, self._R_body_imu, imu_body_now)
 
     def collect(self, readings: Readings) -> None:
         """Read the samples of the step, sample the others due in it, and publish them all."""
@@ -180,7 +186,6 @@ class InertialSensors:
             self._sample_gnss(readings.step, readings, self._gnss)
         imu_ns = self._collect(0, readings)
         readings.has_imu = imu_ns is not None
-        readings.imu_now = None if self.fine is None else self.fine.reading
         if imu_ns is not None:
             readings.imu_ns = imu_ns
 

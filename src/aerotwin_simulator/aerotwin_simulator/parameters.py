@@ -10,6 +10,7 @@ from aerotwin_core.parameters import group, parameter
 from aerotwin_core.time import from_seconds
 from aerotwin_simulator import topics
 from aerotwin_simulator.controller_settings import (
+    ARDUPILOT,
     ArduPilotSettings,
     AutopilotSettings,
     ControllerSettings,
@@ -247,7 +248,9 @@ class SimulatorParameters:
         LOCKSTEP_S, text="a step; below 0.004 only without MAVLink", unit="s", choices=STEPS_S
     )
     rc: str = parameter(
-        "none", text="radio control of a PX4: axes of joy as channels", choices=("none", "joy")
+        "none",
+        text="radio control of PX4 or ArduPilot: axes of joy as channels",
+        choices=("none", "joy"),
     )
     truth_rate_hz: float = parameter(
         100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
@@ -297,10 +300,10 @@ class SimulatorParameters:
                 f"vision.source: expected none or simulated with controller {kind}, found topic; "
                 "only an autopilot takes poses, let the controller's node subscribe to them itself"
             )
-        if self.rc != "none" and kind != "px4":
+        if self.rc != "none" and kind not in ("px4", ARDUPILOT):
             raise ParameterError(
-                f"rc: expected none with controller {kind}, found {self.rc}; only PX4 reads radio "
-                "control on its simulator link"
+                f"rc: expected none with controller {kind}, found {self.rc}; only px4 and "
+                "ardupilot have a radio"
             )
         if controller.is_autopilot and self.step_s != LOCKSTEP_S:
             raise ParameterError(

@@ -21,18 +21,21 @@ class Readings:
     """The readings of one step; one object serves all steps, so copy what outlives a step.
 
     `values` (11,) are specific force [m/s^2] and angular velocity [rad/s] in the axes of the IMU,
-    magnetic field in body axes [T], pressure [Pa] and temperature [K], as last read; `has_imu`,
+    magnetic field in body axes [T], pressure [Pa] and temperature [K], as last read; `wind_map`
+    (3,) is the true velocity of the air [m/s]; `has_imu`,
     `has_field`, `has_pressure` say which are new. `imu_ns` is the stamp of the last IMU reading: an
-    IMU whose rate does not divide that of the steps reads within a step or not at all. `imu_now`
-    (6,) is the reading at the end of a step that is divided, of which `values` has the mean.
+    IMU whose rate does not divide that of the steps reads within a step or not at all. In a
+    divided step `values` have the mean of the IMU, and `imu_body_now` (6,) its last reading, in
+    body axes.
     `fixes`, `vision` and `extra` were delivered in this step.
     """
 
     step: TruthStep
     values: np.ndarray
+    wind_map: np.ndarray
     R_body_imu: np.ndarray | None = None  # None if its axes are the body's
+    imu_body_now: np.ndarray | None = None  # None if the step is whole
     has_imu: bool = False
-    imu_now: np.ndarray | None = None
     imu_ns: int = 0
     has_field: bool = False
     has_pressure: bool = False

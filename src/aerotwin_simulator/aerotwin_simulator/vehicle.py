@@ -199,7 +199,9 @@ class SimulatedVehicle:
         self._collision: Collision | None = None
         self._refuse_touching_start(x, y)
         self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
-        self._readings = self._sensors.first_readings(self._step)
+        self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
+        wind_map = self._mover.inputs[layout.WIND : layout.WIND + 3]
+        self._readings = self._sensors.first_readings(self._step, wind_map)
         self._estimate_ns: int | None = None  # stamp of the last published
         self.outcome: str | None = None
         self.is_success = False
@@ -221,9 +223,6 @@ class SimulatedVehicle:
             )
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
-        self._fine = None
-        if isinstance(self.backend, ArduPilot):
-            self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
 
     def ask_for_commander(self, has_commander: Callable[[], bool]) -> None:
         """Set the function that returns whether a node publishes rotor commands for the vehicle."""

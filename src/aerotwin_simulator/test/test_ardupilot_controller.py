@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aerotwin_ardupilot_bridge.dataflash_log import read_dataflash
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import replaced
 from aerotwin_faults import FaultTiming
 from aerotwin_multirotor_dynamics import Multirotor, hover_command, load_airframe, standing_pose
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.controllers.ardupilot_parameters import sensor_parameters
-from support.ardupilot_program import install_stand_in
+from support.ardupilot_program import LOG_MESSAGE, install_stand_in
 
 INSTANCE = 60
 FULL = {
@@ -84,7 +85,8 @@ def test_a_fault_that_would_not_reach_it_is_refused(fly, stand_in, kind):
 def test_its_log_is_copied_beside_the_bag(fly, stand_in):
     _, bag = fly(**FULL, **stand_in)
     copy = Path(bag.path).parent / f"ardupilot_{INSTANCE}.bin"
-    assert copy.read_bytes() == b"the log of a stand-in"
+    ((time_s, text),) = read_dataflash(copy).messages
+    assert (time_s, text.encode()) == (1.0, LOG_MESSAGE)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ from aerotwin_simulator import (
     SensorSettings,
     SimulatorParameters,
 )
+from aerotwin_simulator.controllers.mavlink_autopilot import MOST_STICKS
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink
+from aerotwin_simulator.controllers.sticks import Sticks
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.truth import TruthStep
@@ -39,7 +41,8 @@ class Link:
     """A simulator link that is asked step by step, read by pymavlink."""
 
     def __init__(self) -> None:
-        self.link, self.n_steps = SimulatorLink(PLANE), 0
+        self.sticks, self.n_steps = Sticks(MOST_STICKS), 0
+        self.link = SimulatorLink(PLANE, self.sticks)
         self.state = np.zeros(layout.N_HEAD + 4)
         self.state[layout.QUATERNION.stop - 1] = 1.0
 
@@ -47,7 +50,7 @@ class Link:
         self.n_steps += 1
         end_ns = self.n_steps * STEP_NS
         step = TruthStep(end_ns - STEP_NS, end_ns, self.state, self.state)
-        frames = self.link.frames(Readings(step, np.zeros(11)))
+        frames = self.link.frames(Readings(step, np.zeros(11), np.zeros(3)))
         return [mavlink.MAVLink(None).parse_buffer(frame)[0] for frame in frames]
 
     def run(self, seconds: float) -> list:
@@ -66,14 +69,14 @@ def test_truth_goes_out_at_the_rate_at_which_px4_keeps_it():
 def test_sticks_are_sent_until_the_transmitter_falls_silent():
     link = Link()
     assert not [m for m in link.run(0.2) if m.get_type() == "RC_CHANNELS"]
-    link.link.set_sticks([0.5, 0.0, -1.0])
+    link.sticks.set([0.5, 0.0, -1.0])
     heard = [m for m in link.run(1.0) if m.get_type() == "RC_CHANNELS"]
     assert len(heard) == 25  # 50 Hz for half a second
     assert (heard[0].chan1_raw, heard[0].chan3_raw, heard[0].chancount) == (1750, 1000, 3)
 
 
 def test_radio_control_of_another_autopilot_is_refused():
-    with pytest.raises(ParameterError, match="only PX4"):
+    with pytest.raises(ParameterError, match="only px4 and ardupilot have a radio"):
         SimulatorParameters(rc="joy")
 
 

@@ -10,21 +10,21 @@ import numpy as np
 from aerotwin_ardupilot_bridge import (
     ArduPilotHome,
     JsonLink,
-    JsonState,
     ardupilot_process,
     json_port,
 )
 from aerotwin_ardupilot_bridge.dataflash_log import collect_logs, commanders_in_dataflash
 from aerotwin_ardupilot_bridge.link import JsonTimeouts
 from aerotwin_ardupilot_bridge.process import PWM_FULL_US, PWM_OFF_US
+from aerotwin_ardupilot_bridge.radio import N_CHANNELS, RadioSender
 from aerotwin_ardupilot_bridge.servo_packet import ServoOutputs
 from aerotwin_core.errors import UserError
 from aerotwin_core.time import to_seconds
 from aerotwin_faults.together import link_delay_s
-from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.dialects import ARDUPILOT
 from aerotwin_px4_bridge.onboard import GROUND_PORT
+from aerotwin_simulator.controllers.ardupilot_extras import ArduPilotExtras
 from aerotwin_simulator.controllers.ardupilot_parameters import ardupilot_parameters, frame_of
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup
 from aerotwin_simulator.controllers.commanded_autopilot import CLIENT_PERIOD_NS, CommandedAutopilot
@@ -34,25 +34,29 @@ from aerotwin_simulator.readings import Readings
 
 GROUND_STATION_PORT, PORTS_APART = 14550, 10
 ORIGIN_PERIOD_NS = 1_000_000_000
+_PWM_SPAN_US = PWM_FULL_US - PWM_OFF_US
 
 
 class ArduPilot(CommandedAutopilot):
     """An ArduCopter. Raises UserError if a port is in use, it is not built, or cannot fly it."""
 
+    link: JsonLink
+
     def __init__(self, setup: BackendSetup) -> None:
-        super().__init__(setup, ARDUPILOT)
+        super().__init__(setup, ARDUPILOT, most_sticks=N_CHANNELS)
         parameters = setup.parameters
         instance = parameters.fleet.link_number
         self._rotors = list(frame_of(setup.airframe).rotors)
         self._n_fine_steps = parameters.n_fine_steps
         self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.sensors.gnss == NO_GNSS
-        self._ranges_m: tuple[float, ...] = ()
-        self._battery: tuple[float, float] | None = None
+        self._extras = ArduPilotExtras(self.sticks)
+        self._radio = RadioSender(instance)
         home = ArduPilotHome(setup.home, setup.plane)
         timeouts = JsonTimeouts(answer_s=parameters.autopilot.answer_s)
         self.link = JsonLink(json_port(instance), home, timeouts=timeouts)
         with ExitStack() as stack:
+            stack.callback(self._radio.close)
             stack.callback(self.link.close)
             self.open_client()
             stack.callback(self.client.close)
@@ -93,12 +97,12 @@ class ArduPilot(CommandedAutopilot):
 
         self._obey(self.link.accept(self.setup.parameters.autopilot.wait_s, on_wait=check))
 
-    def exchange(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
+    def exchange(self, stamp_ns: int, state: np.ndarray, imu_body: np.ndarray) -> None:
         """Send state (k,) and IMU (6,) within a step, and take the answer.
 
         Raises AutopilotLost if there is none.
         """
-        self._send(stamp_ns, state, imu)
+        self.link.send(to_seconds(stamp_ns), state, imu_body)
         self.receive_command()
 
     def send_readings(self, readings: Readings) -> None:
@@ -111,27 +115,12 @@ class ArduPilot(CommandedAutopilot):
             self._send_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
-        if readings.battery is not None:
-            self._battery = readings.battery.voltage_v, readings.battery.current_a
-        imu = readings.values[:6] if readings.imu_now is None else readings.imu_now
-        if readings.R_body_imu is not None:
-            R = readings.R_body_imu
-            imu = np.concatenate([R @ imu[:3], R @ imu[3:]])
-        self._send(stamp_ns, readings.step.end, imu)
-
-    def _send(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
-        self.link.send(
-            to_seconds(stamp_ns),
-            JsonState(
-                p_map_body=state[layout.POSITION],
-                v_map_body=state[layout.VELOCITY],
-                q_map_body=state[layout.QUATERNION],
-                specific_force_body=imu[:3],
-                omega_body=imu[3:],
-                ranges_m=self._ranges_m,
-                battery=self._battery,
-            ),
-        )
+        if (extras := self._extras.collect(readings)) is not None:
+            self.link.set_extras(extras)
+            if extras.rc_us:
+                self._radio.send(extras.rc_us)
+        assert readings.imu_body_now is not None  # its steps are divided
+        self.link.send(to_seconds(stamp_ns), readings.step.end, readings.imu_body_now)
 
     def _send_origin(self, stamp_ns: int) -> None:
         """Send one without GNSS the origin of map every second until it is ready."""
@@ -153,13 +142,12 @@ class ArduPilot(CommandedAutopilot):
 
     def _obey(self, outputs: ServoOutputs) -> None:
         """Set the motors: pulses of 1000 us stop them, as of one that is not armed."""
-        span = PWM_FULL_US - PWM_OFF_US
-        commands = [
-            min(max((pulse - PWM_OFF_US) / span, 0.0), 1.0)
-            for pulse in outputs.pwm_us[: len(self._rotors)]
-        ]
-        self.motors.values[self._rotors] = commands
-        self.motors.kind = THROTTLES if any(commands) else OFF
+        values, are_any_on = self.motors.values, False
+        for rotor, pulse in zip(self._rotors, outputs.pwm_us, strict=False):
+            command = min(max((pulse - PWM_OFF_US) / _PWM_SPAN_US, 0.0), 1.0)
+            values[rotor] = command
+            are_any_on |= command > 0.0
+        self.motors.kind = THROTTLES if are_any_on else OFF
 
     @property
     def n_missed(self) -> int:
@@ -199,5 +187,6 @@ class ArduPilot(CommandedAutopilot):
         with ExitStack() as stack:  # the last entry first, each even if others fail
             stack.callback(self._read_logs)
             stack.callback(self.process.stop)
+            stack.callback(self._radio.close)
             stack.callback(self.client.close)
             stack.callback(self.link.close)

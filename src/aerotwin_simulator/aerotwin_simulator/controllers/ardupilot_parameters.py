@@ -18,7 +18,7 @@ from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
-from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
+from aerotwin_simulator.parameters import NO_GNSS, NO_PRESET, SimulatorParameters
 
 PASCAL_PER_M = 12.0
 """Of the standard atmosphere at sea level."""
@@ -29,6 +29,13 @@ OWN_SENSORS = (BAROMETER, MAGNETOMETER, GNSS)
 """What ArduPilot makes itself, as places of faults."""
 NO_RADIO = {"FS_THR_ENABLE": 0}
 """It flies without a radio, commanded over MAVLink."""
+ORIENTATIONS = {
+    (1.0, 0.0, 0.0): 0, (0.0, -1.0, 0.0): 2, (-1.0, 0.0, 0.0): 4, (0.0, 1.0, 0.0): 6,
+    (0.0, 0.0, 1.0): 24, (0.0, 0.0, -1.0): 25,
+}  # fmt: skip
+"""ArduPilot's AP_Math/rotations.h by direction in body axes: forward, right, back, left, up, down.
+"""
+_SIMULATED_RANGE_FINDER = 100
 CALIBRATED = {"INS_ACCOFFS_X": 0.001, "INS_ACCSCAL_X": 1.001}
 """It arms only with an accelerometer calibration that is not that of a new vehicle."""
 
@@ -52,11 +59,25 @@ def ardupilot_parameters(setup: BackendSetup) -> dict[str, float]:
     )
     return {
         **frame_parameters(frame_of(airframe), hover_thrust=hover_speed**2, speed_offset=offset),
-        **NO_RADIO,
+        **(NO_RADIO if parameters.rc == "none" else {}),
         **CALIBRATED,
         **sensor_parameters(parameters),
+        **range_finder_parameters(parameters),
         **vision_parameters(parameters),
         **read_parameter_file(parameters.ardupilot.parameters),
+    }
+
+
+def range_finder_parameters(parameters: SimulatorParameters) -> dict[str, float]:
+    """Return what makes it read our range finder, as its first one."""
+    if parameters.sensors.range_finder == NO_PRESET:
+        return {}
+    finder = load_preset("range_finder", parameters.sensors.range_finder)
+    return {
+        "RNGFND1_TYPE": _SIMULATED_RANGE_FINDER,
+        "RNGFND1_ORIENT": ORIENTATIONS[finder.direction],
+        "RNGFND1_MIN": finder.min_range_m,
+        "RNGFND1_MAX": finder.max_range_m,
     }
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
+from aerotwin_ardupilot_bridge import JsonLink
 from aerotwin_core.errors import UserError
-from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionClient
+from aerotwin_px4_bridge import AutopilotEstimate, Commander, HilLink, MissionClient
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.dialects import Dialect
 from aerotwin_px4_bridge.listener import AutopilotListener
 from aerotwin_simulator.controllers.backend import BackendSetup, Motors
+from aerotwin_simulator.controllers.sticks import Sticks
 
 CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
@@ -29,13 +31,15 @@ _RATIOS = (
 class CommandedAutopilot:
     """An autopilot and the client that commands it, or that listens while another one does.
 
-    Attributes are those of `Backend`; `open_client` makes `client`.
+    Attributes are those of `Backend`; `open_client` makes `client`. `sticks` are those of a radio.
     """
 
     client: MissionClient | AutopilotListener
+    link: HilLink | JsonLink
 
-    def __init__(self, setup: BackendSetup, dialect: Dialect) -> None:
+    def __init__(self, setup: BackendSetup, dialect: Dialect, *, most_sticks: int) -> None:
         self.setup, self._dialect = setup, dialect
+        self.sticks = Sticks(most_sticks)
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.has_end = setup.mission is not None
         self.commanders: Sequence[Commander] = ()

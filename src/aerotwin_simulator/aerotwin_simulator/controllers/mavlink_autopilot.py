@@ -36,13 +36,17 @@ from aerotwin_simulator.readings import FORCE, RATE, Readings
 
 ORIGIN_PERIOD_NS = 1_000_000_000
 START_FIX_PERIOD_NS = 100_000_000
+MOST_STICKS = 18
+"""Channels of RC_CHANNELS."""
 
 
 class MavlinkAutopilot(CommandedAutopilot):
     """A flight controller behind MAVLink. Raises UserError if a port is in use or PX4 not built."""
 
+    link: HilLink
+
     def __init__(self, setup: BackendSetup) -> None:
-        super().__init__(setup, PX4)
+        super().__init__(setup, PX4, most_sticks=MOST_STICKS)
         parameters = setup.parameters
         self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.sensors.gnss == NO_GNSS
@@ -50,7 +54,7 @@ class MavlinkAutopilot(CommandedAutopilot):
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         is_px4 = parameters.controller.kind == "px4"
-        self.simulator_link = SimulatorLink(setup.plane) if is_px4 else None
+        self.simulator_link = SimulatorLink(setup.plane, self.sticks) if is_px4 else None
         self.process = make_process(setup)
         self.link = HilLink(
             hil_endpoint(parameters),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages to PX4 on its simulator link besides IMU, barometer, magnetometer and GNSS."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_multirotor_dynamics import layout
@@ -14,43 +14,30 @@ from aerotwin_px4_bridge.hil_extras import (
     pack_rc_channels,
 )
 from aerotwin_sensor_models import Airspeed, OpticalFlow
+from aerotwin_simulator.controllers.sticks import Sticks
 from aerotwin_simulator.extra_sensors import ExtraReading
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.truth import TruthStep
 
 TRUTH_PERIOD_NS = 20_000_000
 """At this interval PX4 v1.14 logs the true position (logged_topics.cpp); more is not saved."""
-RC_PERIOD_NS = 20_000_000
-"""A common receiver sends a frame each 20 ms."""
-RC_SILENCE_NS = 500_000_000
-"""A transmitter that is silent for so long is out of range; COM_RC_LOSS_T of PX4."""
 RANGE = "sensor_msgs/msg/Range"
 
 
 class SimulatorLink:
     """Packs due messages of truth, further sensors and radio control."""
 
-    def __init__(self, plane: LocalTangentPlane) -> None:
-        self._plane = plane
-        self._truth_due_ns = self._rc_due_ns = 0
-        self._sticks: Sequence[float] = ()
-        self._sticks_ns: int | None = None
-        self._now_ns = 0
-
-    def set_sticks(self, sticks: Sequence[float]) -> None:
-        """Set sticks and switches as for `pack_rc_channels`. Raises ValueError if invalid."""
-        pack_rc_channels(0, sticks)
-        self._sticks, self._sticks_ns = list(sticks), self._now_ns
+    def __init__(self, plane: LocalTangentPlane, sticks: Sticks) -> None:
+        self._plane, self._sticks = plane, sticks
+        self._truth_due_ns = 0
 
     def frames(self, readings: Readings) -> Iterator[bytes]:
         """Return the frames of a step, to be sent before its HIL_SENSOR."""
-        now_ns = self._now_ns = readings.step.end_ns
+        now_ns = readings.step.end_ns
         for reading in readings.extra:
             yield from self._sensor_frames(reading)
-        is_heard = self._sticks_ns is not None and now_ns - self._sticks_ns < RC_SILENCE_NS
-        if is_heard and now_ns >= self._rc_due_ns:
-            self._rc_due_ns = now_ns + RC_PERIOD_NS
-            yield pack_rc_channels(now_ns // 1000, self._sticks)
+        if self._sticks.is_frame_due(now_ns) and (positions := self._sticks.positions) is not None:
+            yield pack_rc_channels(now_ns // 1000, positions)
         if now_ns >= self._truth_due_ns:
             self._truth_due_ns = now_ns + TRUTH_PERIOD_NS
             yield self._truth_frame(readings.step)

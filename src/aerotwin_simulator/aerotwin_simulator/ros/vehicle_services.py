@@ -13,14 +13,14 @@ from aerotwin_core.messages import deserialize, stamp_ns
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers import Backend
-from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
+from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle import SimulatedVehicle
 
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
-Send = Callable[[MavlinkAutopilot], None]
+Send = Callable[[CommandedAutopilot], None]
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -39,9 +39,9 @@ def offer_services(
     node.create_service(SetBool, f"{prefix}arm", on_loop(arm))
     sends: tuple[tuple[str, Send], ...] = (
         ("takeoff", lambda pilot: pilot.take_off(TAKEOFF_HEIGHT_M)),
-        ("land", MavlinkAutopilot.land),
-        ("hold", MavlinkAutopilot.hold),
-        ("resume", MavlinkAutopilot.resume),
+        ("land", CommandedAutopilot.land),
+        ("hold", CommandedAutopilot.hold),
+        ("resume", CommandedAutopilot.resume),
     )
     for name, send in sends:
         node.create_service(
@@ -53,7 +53,7 @@ def offer_services(
 
 def _command(vehicle: SimulatedVehicle | None, send: Send, reply: Any) -> Any:
     backend = None if vehicle is None else vehicle.backend
-    if not isinstance(backend, MavlinkAutopilot) or not backend.link.is_connected:
+    if not isinstance(backend, CommandedAutopilot) or not backend.link.is_connected:
         reply.success, reply.message = False, "no autopilot is connected"
         return reply
     try:
@@ -137,10 +137,10 @@ class VehicleInputs:
 
     def _steer(self, backend: Backend, message: Any) -> None:
         """Pass on the axes of a sensor_msgs/Joy; warn if they are no stick positions."""
-        if not isinstance(backend, MavlinkAutopilot) or backend.simulator_link is None:
+        if not isinstance(backend, CommandedAutopilot):
             return
         try:
-            backend.simulator_link.set_sticks(message.axes.tolist())
+            backend.sticks.set(message.axes.tolist())
         except ValueError as error:
             self._node.get_logger().warning(f"joy: {error}", throttle_duration_sec=1.0)
 
