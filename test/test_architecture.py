@@ -62,7 +62,7 @@ ALLOWED = {
     "aerotwin_teach_repeat": "core registration sensor_models",
     "aerotwin_repeat_evaluation": "core",
     "aerotwin_launch": "core",
-    "aerotwin_doctor": "core multirotor_dynamics px4_bridge sensor_models",
+    "aerotwin_doctor": "ardupilot_bridge core multirotor_dynamics px4_bridge sensor_models",
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
     "aerotwin_run_evaluation": "ardupilot_bridge core datasets launch map_evaluation px4_bridge "
     "registration report slam_runs trajectory_evaluation worlds",

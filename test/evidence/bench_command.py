@@ -18,6 +18,7 @@ BENCHMARKS = {
     "vehicle": "dynamics:vehicle_steps",
     "flight": "flight:embedded_flight",
     "px4": "flight:px4_flight",
+    "ardupilot": "flight:ardupilot_flight",
     "images": "images:stereo_pairs",
     "odometry": "images:stereo_pipeline",
     "camera_flight": "camera_flight:stereo_flight",

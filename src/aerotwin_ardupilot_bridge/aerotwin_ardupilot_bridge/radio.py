@@ -44,11 +44,16 @@ def lost_pulses_us() -> list[int]:
     return pulses_us
 
 
+def radio_port(instance: int) -> int:
+    """Return the UDP port of the radio input of ArduPilot number `instance` (from 0)."""
+    return RC_PORT + PORTS_APART * instance
+
+
 class RadioSender:
     """Sends pulses to the radio input of ArduPilot number `instance` on the loopback."""
 
     def __init__(self, instance: int) -> None:
-        self._address = "127.0.0.1", RC_PORT + PORTS_APART * instance
+        self._address = "127.0.0.1", radio_port(instance)
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
 

@@ -4,11 +4,13 @@
 
 First the installation: Python, packages and versions, system libraries, nodes and verbs, compiled
 kernels, processors, disk, shared memory, the settings of DDS, who holds the ports, PX4's build
-(--px4-dir, PX4_DIR or a usual place). Then, if a vehicle flies or tries to, its link, as a ground
-station hears it on UDP 14540 + instance and 14550: mode and arming with PX4's own reasons, missing,
-frozen and impossible sensor values, GNSS, battery, estimator, and whether PX4's CA_ROTOR parameters
-are the airframe that is simulated. A flight is not disturbed: the doctor reads, and only a disarmed
-autopilot is asked to run its arming checks.
+(--px4-dir, PX4_DIR or a usual place) and ArduPilot's (--ardupilot, ARDUPILOT_DIR). Then, if a
+vehicle flies or tries to, its link, as a ground station hears it on UDP 14540 + instance, 14550 and
+14550 + 10 instance: mode and arming with the autopilot's own reasons, missing, frozen and
+impossible sensor values, GNSS, battery, estimator, and whether its rotors (PX4's CA_ROTOR,
+ArduPilot's FRAME_CLASS) are those of the airframe that is simulated. ArduPilot's SITL makes
+barometer, magnetometer and GNSS itself: the line sensors.own says with what parameters. A flight is
+not disturbed: the doctor reads, and only a disarmed autopilot is asked to run its arming checks.
 
   aerotwin doctor                             everything, vehicle 0
   aerotwin doctor --instance 2 --duration-s 20
@@ -49,6 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--px4-dir", default="", help="PX4's source tree, build folder or prefix (PX4_DIR)"
+    )
+    parser.add_argument(
+        "--ardupilot", default="", help="ArduPilot's tree, or its arducopter (ARDUPILOT_DIR)"
     )
     parser.add_argument(
         "--only", choices=("installation", "link"), help="one half; link: silence is a failure"
@@ -98,12 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if arguments.only != "link":
-        yield from installation_checks(arguments.instance, arguments.px4_dir)
+        yield from installation_checks(arguments.instance, arguments.px4_dir, arguments.ardupilot)
     if arguments.only != "installation":
         yield from running_checks(arguments)
 
 
-def installation_checks(instance: int, px4_dir: str) -> Iterator[Check]:
+def installation_checks(instance: int, px4_dir: str, ardupilot: str = "") -> Iterator[Check]:
     """Yield the checks of the installation."""
     from aerotwin_doctor import installation, machine, ports
 
@@ -130,11 +135,12 @@ def installation_checks(instance: int, px4_dir: str) -> Iterator[Check]:
     yield machine.domain_check(set(ports.udp_ports(instance).values()))
     yield ports.ports_check(ports.endpoints(), instance)
     yield installation.px4_check(px4_dir)
+    yield installation.ardupilot_check(ardupilot)
 
 
 def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     """Listen to the link and to /diagnostics concurrently, and yield their checks."""
-    from aerotwin_doctor import geometry, ports
+    from aerotwin_doctor import ardupilot_checks, geometry, ports
     from aerotwin_doctor.link_checks import flight_checks, link_checks
     from aerotwin_doctor.link_watch import LinkWatch, listening_ports
     from aerotwin_doctor.sensor_checks import sensor_checks
@@ -142,6 +148,7 @@ def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
 
     expected = geometry.expected_parameters(arguments.airframe)
     names = ["CA_ROTOR_COUNT", *geometry.rotor_names(int(expected["CA_ROTOR_COUNT"]))]
+    names += [*ardupilot_checks.FRAME, *ardupilot_checks.OWN_SENSORS]
     instance = arguments.instance
     listen_on = [arguments.port] if arguments.port else listening_ports(instance)
     with ExitStack() as stack:
@@ -165,7 +172,10 @@ def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
         yield from link_checks(record, listen_on, is_connected=is_connected)
     yield from sensor_checks(record)
     yield from flight_checks(record)
-    if record.is_heard:
+    if record.is_ardupilot:
+        yield ardupilot_checks.own_sensors_check(record)
+        yield ardupilot_checks.frame_check(record, arguments.airframe)
+    elif record.is_heard:
         yield geometry.geometry_check(record, expected, arguments.airframe)
     yield from topic_checks(statuses)
 

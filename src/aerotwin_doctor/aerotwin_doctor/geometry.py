@@ -5,7 +5,7 @@
 from collections.abc import Mapping, Sequence
 
 from aerotwin_doctor.check import Check, fail, ok, warn
-from aerotwin_doctor.link_record import ANY_PARAMETER, LinkRecord
+from aerotwin_doctor.link_record import LinkRecord
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import rotor_parameters
 
@@ -38,7 +38,7 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
     is_any_configured = any(name.startswith("CA_ROTOR") for name in found)
     if "CA_ROTOR_COUNT" not in found and is_any_configured:
         return warn(NAME, "PX4 did not report CA_ROTOR_COUNT", "listen longer (--duration-s 20)")
-    if "CA_ROTOR_COUNT" not in found and ANY_PARAMETER in found:
+    if "CA_ROTOR_COUNT" not in found and record.is_answered:
         return ok(NAME, "no CA_ROTOR parameters: the embedded autopilot has its airframe in a file")
     if "CA_ROTOR_COUNT" not in found:
         return warn(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether imports, programs, compiled kernels and PX4 exist in the tested versions."""
+"""Whether imports, programs, compiled kernels and autopilots exist in the tested versions."""
 
 import ctypes
 import importlib
@@ -16,6 +16,8 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, distributions, 
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from aerotwin_ardupilot_bridge.ardupilot_install import VARIABLE as ARDUPILOT_VARIABLE
+from aerotwin_ardupilot_bridge.ardupilot_install import find_ardupilot
 from aerotwin_core.errors import UserError
 from aerotwin_doctor.check import Check, fail, ok, warn
 from aerotwin_px4_bridge.process import PX4_MODEL
@@ -248,3 +250,15 @@ def px4_check(folder: str = "") -> Check:
     if version < OLDEST_PX4:
         return fail(_PX4_CHECK, f"PX4 {tag} is too old: {place}", "check out v1.14 or newer")
     return ok(_PX4_CHECK, f"PX4 {tag} with {PX4_MODEL}, {lockstep}, {place}")
+
+
+def ardupilot_check(path: str = "") -> Check:
+    """Return whether an ArduCopter is there, or in a usual place."""
+    name = "ardupilot.build"
+    try:
+        found = find_ardupilot(path)
+    except UserError as error:
+        if path or ARDUPILOT_VARIABLE in os.environ:
+            return fail(name, str(error), "./waf configure --board sitl and ./waf copter in it")
+        return ok(name, "none found; the embedded autopilot flies without it")
+    return ok(name, f"{found.program} ({found.origin})")

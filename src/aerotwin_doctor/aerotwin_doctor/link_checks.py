@@ -7,8 +7,9 @@ from math import isfinite
 
 from pymavlink.dialects.v20 import common as mavlink
 
+from aerotwin_doctor.ardupilot_checks import ekf3_checks
 from aerotwin_doctor.check import Check, fail, ok, warn
-from aerotwin_doctor.link_record import WARNING, LinkRecord
+from aerotwin_doctor.link_record import WARNING, LinkRecord, is_known
 
 LOW_BATTERY_PERCENT = 20
 """BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""
@@ -17,7 +18,6 @@ EXPECTED_HZ = {"ATTITUDE": 4.0, "GLOBAL_POSITION_INT": 1.0, "SYS_STATUS": 0.5}
 """Lowest rates in simulated time: half of those that autopilots stream to a ground station."""
 RATE_MARGIN = 0.5
 LANDED_STATES = {1: "on the ground", 2: "in the air", 3: "taking off", 4: "landing"}
-AUTOPILOT_PX4 = mavlink.MAV_AUTOPILOT_PX4
 PREARM = mavlink.MAV_SYS_STATUS_PREARM_CHECK
 
 _FLAGS = {
@@ -37,23 +37,11 @@ _RATIOS = {
     "pos_vert_ratio": "height (barometer or GNSS)",
     "mag_ratio": "magnetometer",
 }
-_MODES: dict[tuple[int, int], tuple[str, int]] = {
-    (1, 0): ("MANUAL", 0),
-    (2, 0): ("ALTITUDE", 1),
-    (3, 0): ("POSITION", 2),
-    (4, 4): ("MISSION", 3),
-    (4, 3): ("HOLD", 4),
-    (4, 5): ("RETURN", 5),
-    (5, 0): ("ACRO", 10),
-    (6, 0): ("OFFBOARD", 14),
-    (7, 0): ("STABILIZED", 15),
-    (4, 2): ("TAKEOFF", 17),
-    (4, 6): ("LAND", 18),
-    (4, 8): ("FOLLOW", 19),
-    (4, 9): ("PRECISION LAND", 20),
-    (3, 1): ("ORBIT", 21),
-}
-"""(main, sub) mode -> name, and nav_state in arming checks.
+_NAV_STATES = {
+    (1, 0): 0, (2, 0): 1, (3, 0): 2, (4, 4): 3, (4, 3): 4, (4, 5): 5, (5, 0): 10, (6, 0): 14,
+    (7, 0): 15, (4, 2): 17, (4, 6): 18, (4, 8): 19, (4, 9): 20, (3, 1): 21,
+}  # fmt: skip
+"""Main and sub mode of PX4 -> nav_state in arming checks.
 
 PX4 1.14, px4_custom_mode.h and vehicle_status.msg.
 """
@@ -75,8 +63,7 @@ def flight_checks(record: LinkRecord) -> list[Check]:
         return []
     return [
         _battery(record),
-        _estimator(record),
-        _innovations(record),
+        *_filter(record),
         _arming(record),
         *_texts(record),
     ]
@@ -110,7 +97,7 @@ def _speaks(record: LinkRecord) -> Check:
             f"system {record.system_id} speaks, but sends no HEARTBEAT",
             "listen longer (--duration-s 20); else its link is mis-configured",
         )
-    kind = "PX4" if heartbeat.autopilot == AUTOPILOT_PX4 else f"autopilot {heartbeat.autopilot}"
+    kind = record.dialect.name if is_known(heartbeat) else f"autopilot {heartbeat.autopilot}"
     version = record.last.get("AUTOPILOT_VERSION")
     if version is not None:
         parts = [version.flight_sw_version >> shift & 0xFF for shift in (24, 16, 8)]
@@ -141,6 +128,8 @@ def _pace(record: LinkRecord) -> Check:
 
 
 def _rates(record: LinkRecord) -> Check:
+    if record.is_ardupilot:
+        return ok("link.rates", "ArduPilot streams what a ground station asks for (SR1_*)")
     if record.elapsed_s <= 0.0:
         return warn("link.rates", "no rates without a clock that moves")
     rates = {name: record.counts[name] / record.elapsed_s for name in EXPECTED_HZ}
@@ -167,7 +156,7 @@ def _state(record: LinkRecord) -> Check:
     extended = record.last.get("EXTENDED_SYS_STATE")
     landed = LANDED_STATES.get(extended.landed_state if extended else 0, "landing state not known")
     armed = "armed" if record.is_armed else "disarmed"
-    text = f"mode {mode_name(heartbeat.custom_mode)}, {armed}, {landed}"
+    text = f"mode {record.dialect.mode_name(heartbeat.custom_mode)}, {armed}, {landed}"
     if heartbeat.system_status >= mavlink.MAV_STATE_CRITICAL:
         state = mavlink.enums["MAV_STATE"][heartbeat.system_status].name
         return fail("link.state", f"{text}; {state}", "a fail-safe acts: see its texts below")
@@ -187,6 +176,12 @@ def _battery(record: LinkRecord) -> Check:
             "restart the autopilot for a full one, or raise battery capacity or SIM_BAT_MIN_PCT",
         )
     return ok("power.battery", text)
+
+
+def _filter(record: LinkRecord) -> list[Check]:
+    if record.is_ardupilot:
+        return ekf3_checks(record)
+    return [_estimator(record), _innovations(record)]
 
 
 def _estimator(record: LinkRecord) -> Check:
@@ -247,14 +242,6 @@ def _texts(record: LinkRecord) -> list[Check]:
     return [warn("autopilot.says", text) for text in warnings]
 
 
-def mode_name(custom_mode: int) -> str:
-    """Return the name of a mode, or its numbers."""
-    main, sub = custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF
-    known = _MODES.get((main, sub))
-    return known[0] if known else f"({main}, {sub})"
-
-
 def nav_state(custom_mode: int) -> int | None:
-    """Return the number of a mode in arming checks, None if it is unknown."""
-    known = _MODES.get((custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF))
-    return known[1] if known else None
+    """Return the number of a mode of PX4 in arming checks, None if it is unknown."""
+    return _NAV_STATES.get((custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF))

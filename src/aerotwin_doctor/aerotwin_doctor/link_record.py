@@ -7,14 +7,17 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from pymavlink.dialects.v20 import common as mavlink
+from pymavlink.dialects.v20 import ardupilotmega as mavlink
 
 from aerotwin_doctor.events import EVENT_MESSAGE_ID, ArmingReasons
+from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4, Dialect
 from aerotwin_px4_bridge.mavlink2 import HEADER_LENGTH, MAGIC
 
 WARNING = mavlink.MAV_SEVERITY_WARNING
-ANY_PARAMETER = "MAV_SYS_ID"
-"""A parameter of every autopilot: after its reply, a parameter without one does not exist."""
+ANY_PARAMETER = ("MAV_SYS_ID", "MAV_SYSID", "SYSID_THISMAV")
+"""One of them has every autopilot (PX4; ArduPilot since 4.7, before): after its reply, a parameter
+without one does not exist."""
+_DIALECTS = {mavlink.MAV_AUTOPILOT_PX4: PX4, mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA: ARDUPILOT}
 MAG_BITS, BARO_BIT = 0x1C0, 0x200
 HIGHEST_HPA = 2000.0
 """PX4 1.14 fills HIGHRES_IMU.abs_pressure in pascal, where the message says hPa."""
@@ -73,6 +76,22 @@ class LinkRecord:
         return self.last.get("HEARTBEAT")
 
     @property
+    def dialect(self) -> Dialect:
+        """Of its last HEARTBEAT; PX4's before one, and of an unknown autopilot."""
+        heartbeat = self.heartbeat
+        return _DIALECTS.get(heartbeat.autopilot, PX4) if heartbeat is not None else PX4
+
+    @property
+    def is_ardupilot(self) -> bool:
+        """Whether its last HEARTBEAT is of ArduPilot."""
+        return self.dialect is ARDUPILOT
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it has replied to a request for a parameter that it has."""
+        return any(name in self.parameters for name in ANY_PARAMETER)
+
+    @property
     def is_armed(self) -> bool:
         """Whether its last HEARTBEAT reported armed."""
         heartbeat = self.heartbeat
@@ -116,6 +135,7 @@ class LinkRecord:
     def _on_imu_message(self, message: Any) -> None:
         field = (message.xmag, message.ymag, message.zmag)
         pressure = message.abs_pressure
+        self._on_time(message.time_usec // 1000)
         self.imu.append(
             HighresImuSample(
                 message.time_usec,
@@ -141,6 +161,11 @@ class LinkRecord:
 
     def _on_result(self, message: Any) -> None:
         self.results[message.command] = message.result
+
+
+def is_known(heartbeat: Any) -> bool:
+    """Return whether a HEARTBEAT is of an autopilot whose modes are known."""
+    return heartbeat.autopilot in _DIALECTS
 
 
 def _hpa(pressure: float) -> float:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
-from pymavlink.dialects.v20 import common as mavlink
+from pymavlink.dialects.v20 import ardupilotmega as mavlink
 
 from aerotwin_doctor.link_record import ANY_PARAMETER, LinkRecord
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HOST = "127.0.0.1"
 SYSTEM_ID, COMPONENT_ID = 254, mavlink.MAV_COMP_ID_MISSIONPLANNER
+ARDUPILOT_PORTS_APART = 10
 OFFBOARD_PORT, GROUND_PORT, STOCK_PX4_PORT_ABOVE_9 = 14540, 14550, 14549
 ASK_EVERY_S, ASK_IMU_EVERY_S = 0.5, 0.1
 SILENCE_S = 2.5
@@ -36,6 +37,7 @@ ASKED_ONCE = {
     "ESTIMATOR_STATUS": mavlink.MAVLINK_MSG_ID_ESTIMATOR_STATUS,
     "GPS_RAW_INT": mavlink.MAVLINK_MSG_ID_GPS_RAW_INT,
     "BATTERY_STATUS": mavlink.MAVLINK_MSG_ID_BATTERY_STATUS,
+    "EKF_STATUS_REPORT": mavlink.MAVLINK_MSG_ID_EKF_STATUS_REPORT,
     "EXTENDED_SYS_STATE": mavlink.MAVLINK_MSG_ID_EXTENDED_SYS_STATE,
     "AUTOPILOT_VERSION": mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION,
 }
@@ -48,7 +50,8 @@ def listening_ports(instance: int) -> list[int]:
     Above 9 the rules differ between the embedded autopilot, a PX4 started by aerotwin and one
     started otherwise.
     """
-    ports = [offboard_port(instance), OFFBOARD_PORT + instance, GROUND_PORT]
+    ardupilot = GROUND_PORT + ARDUPILOT_PORTS_APART * instance
+    ports = [offboard_port(instance), OFFBOARD_PORT + instance, GROUND_PORT, ardupilot]
     return list(dict.fromkeys([*ports, STOCK_PX4_PORT_ABOVE_9] if instance > 9 else ports))
 
 
@@ -62,7 +65,7 @@ class LinkWatch:
     def __init__(self, instance: int, ports: Sequence[int], parameters: Sequence[str]) -> None:
         self.record = LinkRecord(instance + 1)
         self.held: list[int] = []
-        self._parameters = [ANY_PARAMETER, *parameters]
+        self._parameters = [*ANY_PARAMETER, *parameters]
         self._n_rounds = 0
         self._codecs: dict[socket.socket, mavlink.MAVLink] = {}
         self._partner: tuple[socket.socket, Any] | None = None
@@ -111,9 +114,7 @@ class LinkWatch:
         if self._are_reasons_due() and self._n_rounds < PATIENT_ROUNDS:
             return False
         is_answered = all(name in record.parameters for name in self._parameters)
-        return is_answered or (
-            ANY_PARAMETER in record.parameters and self._n_rounds >= PATIENT_ROUNDS
-        )
+        return is_answered or (record.is_answered and self._n_rounds >= PATIENT_ROUNDS)
 
     def _are_reasons_due(self) -> bool:
         """Return whether the report of its arming checks is still missing."""
@@ -167,7 +168,7 @@ class LinkWatch:
                 )
         if self._are_reasons_due() and MAV_CMD_RUN_PREARM_CHECKS not in record.results:
             self._command(MAV_CMD_RUN_PREARM_CHECKS)
-        if ANY_PARAMETER in record.parameters:
+        if record.is_answered:
             self._n_rounds += 1
 
     def _request(self, message_id: int) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import psutil
 
+from aerotwin_ardupilot_bridge import json_port
+from aerotwin_ardupilot_bridge.radio import radio_port
 from aerotwin_doctor.check import Check, fail, ok, warn
 from aerotwin_px4_bridge.px4_files import offboard_port
 
@@ -62,6 +64,8 @@ def udp_ports(instance: int) -> dict[str, int]:
         "mission": MISSION_PORT + instance,
         "offboard client": offboard_port(instance),
         "ground station": GROUND_STATION_PORT,
+        "ArduPilot's JSON": json_port(instance),
+        "ArduPilot's radio": radio_port(instance),
     }
 
 

@@ -36,21 +36,28 @@ _SENSORS = {
 
 
 def sensor_checks(record: LinkRecord) -> list[Check]:
-    """Return the checks of IMU, magnetometer, barometer and GNSS."""
+    """Return the checks of IMU, magnetometer, barometer and GNSS; of ArduPilot of its IMU only.
+
+    The others ArduPilot's SITL makes itself.
+    """
     if not record.is_heard:
         return []
     samples, gnss = distinct_instants(record.imu), record.last.get("GPS_RAW_INT")
-    if len(samples) < MINIMUM_SAMPLES:
-        names = ("accelerometer", "gyroscope", "magnetometer", "barometer")
-        of_imu = [_too_few(name, samples) for name in names]
-    else:
+    is_enough = len(samples) >= MINIMUM_SAMPLES
+    if is_enough:
         of_imu = [
             _accelerometer(samples, is_armed=record.is_armed),
             _gyroscope(samples, is_armed=record.is_armed),
-            _magnetometer(samples),
-            _barometer(samples, gnss),
         ]
-    return [_health(record), *of_imu, _gnss(gnss)]
+    else:
+        of_imu = [_too_few(name, samples) for name in ("accelerometer", "gyroscope")]
+    if record.is_ardupilot:
+        return of_imu
+    if is_enough:
+        others = [_magnetometer(samples), _barometer(samples, gnss)]
+    else:
+        others = [_too_few(name, samples) for name in ("magnetometer", "barometer")]
+    return [_health(record), *of_imu, *others, _gnss(gnss)]
 
 
 def distinct_instants(samples: Sequence[HighresImuSample]) -> list[HighresImuSample]:

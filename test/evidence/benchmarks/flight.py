@@ -29,6 +29,7 @@ N_ROUNDS = 2
 """Both in turn, the best of each: other programs slow both down, and not together."""
 EMBEDDED_DURATION_S = {1: 60.0, 6: 20.0, 10: 15.0}
 PX4_DURATION_S = {1: 30.0, 6: 10.0}
+ARDUPILOT_DURATION_S = 80.0
 """Simulated time by number of vehicles [s]."""
 PX4_INSTANCE = 8
 
@@ -43,39 +44,54 @@ def embedded_flight() -> list[Benchmark]:
 
 def px4_flight() -> list[Benchmark]:
     """Fly past it with real PX4s: one and six; and say how fast one PX4 alone can be stepped."""
-    px4_dir = os.environ.get("PX4_DIR")
-    if px4_dir is None:
-        return [
-            Benchmark(
-                name="flight, PX4",
-                unit="x real time",
-                value=None,
-                goal=GOAL_SHARE,
-                peer="PX4, where PX4_DIR names a built one",
-                peer_value=None,
-                ratio=None,
-            )
-        ]
+    if (px4_dir := os.environ.get("PX4_DIR")) is None:
+        return [_missing("PX4", "PX4_DIR")]
     from evidence.benchmarks.px4_limit import px4_limit
 
-    rows = []
-    for n, duration_s in PX4_DURATION_S.items():
-        flown = {"instances": n, "autopilot": "px4", "px4_dir": px4_dir, "instance": PX4_INSTANCE}
-        rows.append(flight_row("PX4", flown, duration_s))
+    flown = {"autopilot": "px4", "px4_dir": px4_dir, "instance": PX4_INSTANCE}
+    rows = [
+        flight_row("PX4", {**flown, "instances": n}, duration_s)
+        for n, duration_s in PX4_DURATION_S.items()
+    ]
     limit = px4_limit(Path(px4_dir), instance=PX4_INSTANCE)
-    speed = rows[0].value
-    rows.append(
-        Benchmark(
-            name="flight, PX4, to PX4 alone",
-            unit="x real time",
-            value=speed,
-            goal=None,
-            peer="PX4 alone, at rest",
-            peer_value=limit,
-            ratio=None if speed is None else speed / limit,
-        )
+    return [*rows, _to_autopilot_alone("PX4", rows[0], limit)]
+
+
+def ardupilot_flight() -> list[Benchmark]:
+    """Fly past it with a real ArduCopter; and say how fast it alone can be stepped."""
+    if (ardupilot_dir := os.environ.get("ARDUPILOT_DIR")) is None:
+        return [_missing("ArduPilot", "ARDUPILOT_DIR")]
+    from evidence.benchmarks.ardupilot_limit import ardupilot_limit
+
+    flown = {"autopilot": "ardupilot", "ardupilot": ardupilot_dir, "instance": PX4_INSTANCE}
+    row = flight_row("ArduPilot", {**flown, "instances": 1}, ARDUPILOT_DURATION_S)
+    limit = ardupilot_limit(Path(ardupilot_dir), instance=PX4_INSTANCE)
+    return [row, _to_autopilot_alone("ArduPilot", row, limit)]
+
+
+def _missing(name: str, variable: str) -> Benchmark:
+    return Benchmark(
+        name=f"flight, {name}",
+        unit="x real time",
+        value=None,
+        goal=GOAL_SHARE,
+        peer=f"{name}, where {variable} names a built one",
+        peer_value=None,
+        ratio=None,
     )
-    return rows
+
+
+def _to_autopilot_alone(name: str, row: Benchmark, limit: float) -> Benchmark:
+    """Return the speed of a launched flight beside that of its autopilot alone."""
+    return Benchmark(
+        name=f"flight, {name}, to {name} alone",
+        unit="x real time",
+        value=row.value,
+        goal=None,
+        peer=f"{name} alone, at rest",
+        peer_value=limit,
+        ratio=None if row.value is None else row.value / limit,
+    )
 
 
 def flight_row(who: str, arguments: Mapping[str, Any], duration_s: float) -> Benchmark:
