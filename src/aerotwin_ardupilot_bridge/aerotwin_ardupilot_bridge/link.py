@@ -15,10 +15,11 @@ anew. Without the silence it is a second one on the same port, and is not heard.
 References: ArduPilot libraries/SITL/SIM_JSON.cpp (`recv_fdm`, `output_servos`).
 """
 
-import select
 import socket
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from socket import MSG_DONTWAIT
 from time import perf_counter
 
 import numpy as np
@@ -40,8 +41,9 @@ RESTARTS_AFTER_S = 0.1
 """Least silence before a restart: ArduPilot takes longer to start."""
 _MOST_DRAINED = 64
 """Datagrams read before a state is sent, so that a flood of them cannot hold a step up."""
-_SLICE_S = 0.1
-_MILLISECONDS = 1000.0
+_SLICE_US = 100_000
+"""Longest wait of a read, after which the process is looked after."""
+_TIMEVAL = struct.Struct("@ll")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +139,6 @@ class JsonLink:
         self._sent_at = self._heard_at = -CROSSED_WITHIN_S
         self._socket = _bind(host, port)
         self.port: int = self._socket.getsockname()[1]
-        self._readable = select.poll()
-        self._readable.register(self._socket, select.POLLIN)
 
     @property
     def is_connected(self) -> bool:
@@ -161,7 +161,7 @@ class JsonLink:
         self._peer, self._count = None, -1
         begin = perf_counter()
         while True:
-            outputs = self._receive(_SLICE_S)
+            outputs = self._next()
             if outputs is not None:
                 return outputs
             waited_s = perf_counter() - begin
@@ -198,10 +198,8 @@ class JsonLink:
         """
         if self._peer is None:
             raise ValueError("send needs an ArduPilot; call accept() first")
-        for _ in range(_MOST_DRAINED):  # repetitions: this state answers them, too
-            if not self._readable.poll(0):
-                break
-            self._read(answers_repetition=False)
+        if perf_counter() - self._heard_at > CROSSED_WITHIN_S:
+            self._drain()
         self._time_s = time_s
         self._last_state = self._datagram.pack(time_s - self._epoch_s, motion, imu)
         self._transmit()
@@ -220,7 +218,7 @@ class JsonLink:
         begin = perf_counter()
         n_waits = 0
         while True:
-            outputs = self._receive(_SLICE_S)
+            outputs = self._next()
             waited_s = perf_counter() - begin
             if outputs is not None:
                 self._count_answer(waited_s)
@@ -248,21 +246,33 @@ class JsonLink:
         self.close()
 
     def _count_answer(self, wait_s: float) -> None:
-        self.counters.n_answered += 1
-        self.counters.total_wait_s += wait_s
-        self.counters.max_wait_s = max(self.counters.max_wait_s, wait_s)
+        counters = self.counters
+        counters.n_answered += 1
+        counters.total_wait_s += wait_s
+        if wait_s > counters.max_wait_s:
+            counters.max_wait_s = wait_s
 
-    def _receive(self, timeout_s: float) -> ServoOutputs | None:
-        """Return new outputs; None after the timeout, or when something else came."""
-        if not self._readable.poll(timeout_s * _MILLISECONDS):
-            return None
-        return self._read(answers_repetition=True)
+    def _drain(self) -> None:
+        """Read what came while the simulator paused: repetitions, which the next state answers."""
+        for _ in range(_MOST_DRAINED):
+            if (datagram := self._receive(MSG_DONTWAIT)) is None:
+                return
+            self._read(*datagram, answers_repetition=False)
 
-    def _read(self, *, answers_repetition: bool) -> ServoOutputs | None:
+    def _next(self) -> ServoOutputs | None:
+        """Return new outputs; None after `_SLICE_US`, or when something else came."""
+        datagram = self._receive(0)
+        return None if datagram is None else self._read(*datagram, answers_repetition=True)
+
+    def _receive(self, flags: int) -> tuple[bytes, tuple[str, int]] | None:
         try:
-            data, sender = self._socket.recvfrom(LONGEST + 1)
+            return self._socket.recvfrom(LONGEST + 1, flags)
         except (BlockingIOError, ConnectionRefusedError):
             return None
+
+    def _read(
+        self, data: bytes, sender: tuple[str, int], *, answers_repetition: bool
+    ) -> ServoOutputs | None:
         try:
             outputs = parse_servo_packet(data)
         except BadServoPacket as error:
@@ -307,7 +317,7 @@ class JsonLink:
     def _transmit(self) -> None:
         if self._peer is not None and self._last_state:
             try:
-                self._socket.sendto(self._last_state, self._peer)
+                self._socket.sendto(self._last_state, MSG_DONTWAIT, self._peer)
             except (BlockingIOError, ConnectionRefusedError):
                 return  # it asks again, or is lost
             self._sent_at = perf_counter()
@@ -328,5 +338,6 @@ def _bind(host: str, port: int) -> socket.socket:
             f"JSON link: UDP port {port} on {host} cannot be opened ({error.strerror}); stop the "
             "other simulator that uses it, or choose another instance"
         ) from error
-    endpoint.setblocking(False)
+    # A blocking read that gives up by itself: one call of the kernel for a step, not two.
+    endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.pack(0, _SLICE_US))
     return endpoint

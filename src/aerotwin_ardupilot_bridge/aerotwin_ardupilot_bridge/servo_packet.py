@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 MAGIC_16, MAGIC_32 = 18458, 29569
 """With 32 outputs if its parameter SERVO_32_ENABLE is 1."""
-_LAYOUTS = {MAGIC_16: struct.Struct("<HHI16H"), MAGIC_32: struct.Struct("<HHI32H")}
+_OF_16 = struct.Struct("<HHI16H")
+_LAYOUTS = {MAGIC_16: _OF_16, MAGIC_32: struct.Struct("<HHI32H")}
 _MAGIC = struct.Struct("<H")
 LONGEST = max(layout.size for layout in _LAYOUTS.values())
 
@@ -35,6 +36,10 @@ class ServoOutputs(NamedTuple):
 
 def parse_servo_packet(data: bytes) -> ServoOutputs:
     """Return the outputs in a datagram. Raises `BadServoPacket` if it is none."""
+    if len(data) == _OF_16.size:  # first, for it comes a thousand times a second
+        magic, rate_hz, count, *pwm_us = _OF_16.unpack(data)
+        if magic == MAGIC_16:
+            return ServoOutputs(rate_hz, count, tuple(pwm_us))
     magic = _MAGIC.unpack_from(data)[0] if len(data) >= _MAGIC.size else None
     layout = _LAYOUTS.get(magic) if magic is not None else None
     if layout is None:

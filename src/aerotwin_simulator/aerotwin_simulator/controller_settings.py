@@ -85,7 +85,7 @@ class ArduPilotSettings:
         text="path of a YAML file of ArduPilot parameters by name, set at its start; empty = none",
     )
     rate_hz: int = parameter(
-        1000,
+        750,
         text="steps of vehicle and IMU a second (SIM_RATE_HZ); a multiple of 250, above the 400 "
         "of its loop",
         unit="Hz",

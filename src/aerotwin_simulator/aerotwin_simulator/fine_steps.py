@@ -65,22 +65,22 @@ class FineSteps:
 
     def step(self, begin_ns: int) -> None:
         """Make one step of the simulator. Raises as `InertialVehicle.step`, and as `exchange`."""
-        mover, reading, n_read = self._mover, self._reading, 0
+        mover, reading, total, n_read = self._mover, self._reading, self._total, 0
         self._before[:] = mover.state
-        self._total[:] = 0.0
+        total[:] = 0.0
         for k in range(1, self._n + 1):
             mover.step()
             stamp_ns = begin_ns + k * self._step_ns
             if not self._faults or change_reading(self._faults, reading, stamp_ns):
                 self._last[:] = reading
-                self._total += reading
+                total += reading
                 n_read += 1
                 if self._R_body_imu is not None:
                     self._turn(self._R_body_imu)
             if k < self._n:
                 self._exchange(stamp_ns, mover.state, self.imu_body)
         self.is_imu_silent = n_read == 0
-        reading[:] = self._total / n_read if n_read else self._last
+        reading[:] = total / n_read if n_read else self._last
         mover.previous[:] = self._before
 
     def _turn(self, R_body_imu: np.ndarray) -> None:

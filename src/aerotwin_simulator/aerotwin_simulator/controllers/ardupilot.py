@@ -49,6 +49,7 @@ class ArduPilot(CommandedAutopilot):
         self._rotors = list(frame_of(setup.airframe).rotors)
         self._n_fine_steps = parameters.n_fine_steps
         self._client_due_ns = self._origin_due_ns = 0
+        self._rate_hz = 0  # as ArduPilot counts its steps
         self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._extras = ArduPilotExtras(self.sticks)
         self._radio = RadioSender(instance)
@@ -144,9 +145,10 @@ class ArduPilot(CommandedAutopilot):
         """Set the motors: pulses of 1000 us stop them, as of one that is not armed."""
         values, are_any_on = self.motors.values, False
         for rotor, pulse in zip(self._rotors, outputs.pwm_us, strict=False):
-            command = min(max((pulse - PWM_OFF_US) / _PWM_SPAN_US, 0.0), 1.0)
-            values[rotor] = command
-            are_any_on |= command > 0.0
+            is_on = pulse > PWM_OFF_US
+            values[rotor] = min((pulse - PWM_OFF_US) / _PWM_SPAN_US, 1.0) if is_on else 0.0
+            are_any_on |= is_on
+        self._rate_hz = outputs.frame_rate_hz
         self.motors.kind = THROTTLES if are_any_on else OFF
 
     @property
@@ -160,6 +162,7 @@ class ArduPilot(CommandedAutopilot):
         return {
             **self.estimator_values(),
             "armed": str(self.motors.kind != OFF).lower(),
+            "steps_a_second": str(self._rate_hz),
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),
             "steps_waited_for": str(counters.n_waits),
