@@ -34,6 +34,7 @@ ALLOWED = {
     "aerotwin_sensor_models": "core",
     "aerotwin_faults": "core",
     "aerotwin_temporal_logic": "core",
+    "aerotwin_formation": "core",
     "aerotwin_meshes": "core",
     "aerotwin_tiles": "core meshes",
     "aerotwin_generated_worlds": "core meshes",

@@ -44,6 +44,8 @@ class Dialect:
         MAV_FRAME of the pose in an ODOMETRY, whose axes are north, east, down under either name.
     takes_odometry_without_velocity : bool
         Else a pose without one is sent as VISION_POSITION_ESTIMATE.
+    takes_places_as_integers : bool
+        Whether it obeys MAV_CMD_DO_REPOSITION as COMMAND_INT only, not as COMMAND_LONG.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Dialect:
     speaks_first: bool
     odometry_frame: int
     takes_odometry_without_velocity: bool
+    takes_places_as_integers: bool
 
     def mode_name(self, custom_mode: int) -> str:
         """Return the name of a mode; of one that is not known its numbers.
@@ -160,6 +163,7 @@ PX4 = Dialect(
     speaks_first=False,
     odometry_frame=1,  # LOCAL_NED
     takes_odometry_without_velocity=True,
+    takes_places_as_integers=False,
 )
 """PX4, and the embedded autopilot, which speaks as it does."""
 ARDUPILOT = Dialect(
@@ -175,5 +179,6 @@ ARDUPILOT = Dialect(
     speaks_first=True,
     odometry_frame=20,  # LOCAL_FRD
     takes_odometry_without_velocity=False,
+    takes_places_as_integers=True,
 )
 """ArduCopter."""

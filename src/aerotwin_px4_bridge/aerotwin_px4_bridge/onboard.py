@@ -190,6 +190,20 @@ class OnboardLink:
             confirmation,
         )  # fmt: skip
 
+    def send_place_command(self, command: int, *parameters: float, confirmation: int = 0) -> None:
+        """Send a command whose parameters 5 to 7 are latitude, longitude [deg] and altitude [m].
+
+        A COMMAND_LONG, or a COMMAND_INT to an autopilot that obeys no other (see `Dialect`).
+        """
+        if not self.state.dialect.takes_places_as_integers:
+            self.send_command(command, *parameters, confirmation=confirmation)
+            return
+        *first, latitude_deg, longitude_deg, altitude_m = parameters
+        self._send_values(
+            mavlink2.COMMAND_INT, *first, round(latitude_deg * 1e7), round(longitude_deg * 1e7),
+            altitude_m, command, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT, 0, 0,
+        )  # fmt: skip
+
     def send_setpoint(self, setpoint: PathSetpoint, stamp_ns: int) -> None:
         """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
         latitude_deg, longitude_deg, altitude_m = self.plane.to_geodetic(

@@ -139,7 +139,10 @@ class GroundStation:
         self._pending = [each for each in self._pending if not self._is_done(each, stamp_ns)]
         for each in self._pending:
             if stamp_ns >= each.due_ns:
-                link.send_command(each.command, *each.parameters, confirmation=each.n_sent)
+                send = link.send_command
+                if each.command == mavlink.MAV_CMD_DO_REPOSITION:
+                    send = link.send_place_command
+                send(each.command, *each.parameters, confirmation=each.n_sent)
                 each.note_sent(stamp_ns)
 
     def _is_done(self, pending: _Pending, stamp_ns: int) -> bool:

@@ -162,6 +162,22 @@ def test_it_obeys_the_services_of_a_vehicle(flight, parameters):
     assert not backend.autopilot_state.is_armed and vehicle.p_map_body[2] < 0.3
 
 
+def test_an_operator_sends_it_to_a_place(flight, parameters):
+    events = "there: {when: height_m > 2, do: go_to, parameters: {east_m: 9, north_m: -4, up_m: 6}}"
+    simulation = flight(
+        {**parameters, "mission.file": "none", "duration_s": 0.0, "fleet.instance": INSTANCE + 3},
+        events,
+    )
+    vehicle = simulation.vehicles[0]
+    while not vehicle.backend.autopilot_state.can_fly and simulation.stamp_ns < 90e9:
+        simulation.advance()
+    vehicle.backend.arm(True)
+    run(simulation, simulation.stamp_ns * 1e-9 + 2.0)
+    vehicle.backend.take_off(3.0)
+    run(simulation, simulation.stamp_ns * 1e-9 + 25.0)
+    assert vehicle.p_map_body == pytest.approx([9.0, -4.0, 6.0], abs=1.0)
+
+
 def test_a_radio_flies_it_and_its_silence_is_a_fail_safe(flight, parameters, tmp_path):
     own = tmp_path / "modes.yaml"
     own.write_text("FLTMODE4: 5\n")  # LOITER, with the fifth channel in the middle
