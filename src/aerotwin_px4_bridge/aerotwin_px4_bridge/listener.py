@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Listens to an autopilot that another client commands; same interface as `MissionClient`."""
+"""Listens to an autopilot without a mission, and forwards commands and set-points to it.
+
+Same interface as `MissionClient`.
+"""
 
 from math import nan
 
@@ -12,13 +15,20 @@ from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
 from aerotwin_px4_bridge.dialects import PX4, Dialect
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
+from aerotwin_px4_bridge.setpoint_stream import SetpointStream
 from aerotwin_px4_bridge.streams import streams_us
 
 _SECOND_NS = 1_000_000_000
 
 
 class AutopilotListener:
-    """Reads the autopilot's state and estimate on the onboard link; forwards requested commands."""
+    """Reads the autopilot's state and estimate on the onboard link; sends what is requested.
+
+    Attributes
+    ----------
+    setpoints : SetpointStream
+        Set-points from outside.
+    """
 
     failure: str | None = None
     is_finished = False
@@ -28,6 +38,7 @@ class AutopilotListener:
 
     def __init__(self, plane: LocalTangentPlane, instance: int, dialect: Dialect = PX4) -> None:
         self.link = OnboardLink(plane, instance, dialect=dialect)
+        self.setpoints = SetpointStream(self.link)
         self._due_ns = 0
 
     @property
@@ -36,6 +47,8 @@ class AutopilotListener:
         state = self.link.state
         if state.heartbeat_ns is None:
             return "waiting for the autopilot"
+        if self.setpoints.is_active:
+            return "flying set-points"
         if state.is_armed:
             return "in the air" if state.is_in_air else "armed"
         return "ready for a client" if state.is_ready else "waiting until it can arm"
@@ -48,6 +61,7 @@ class AutopilotListener:
     def poll(self, stamp_ns: int) -> None:
         """Read received messages; once a second send a heartbeat and request our streams."""
         self.link.poll_datagrams(stamp_ns)
+        self.setpoints.poll(stamp_ns)
         if stamp_ns < self._due_ns:
             return
         self._due_ns = stamp_ns + _SECOND_NS
@@ -59,6 +73,7 @@ class AutopilotListener:
 
     def hold(self) -> None:
         """Request a hover here: the commanding client loses control."""
+        self.setpoints.leave()
         dialect = self.link.state.dialect
         values = dialect.set_mode_values(dialect.hold)
         self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
@@ -72,6 +87,7 @@ class AutopilotListener:
 
     def land(self) -> None:
         """Request a landing here."""
+        self.setpoints.leave()
         self.link.send_command(mavlink.MAV_CMD_NAV_LAND, 0.0, 0.0, 0.0, nan, nan, nan, 0.0)
 
     def close(self) -> None:

@@ -64,7 +64,11 @@ _SAVED_TEXTS = 5
 _BUFFERED_MISSION_FRAMES = 256
 _WARNING = 4
 _AUTOPILOT_COMPONENT_ID = 1
-_FRAME_GLOBAL_INT = 5
+_FRAME_LOCAL_NED, _FRAME_GLOBAL_INT = 1, 5
+_NO_POSITION, _NO_VELOCITY, _NO_ACCELERATION = 0b111, 0b111 << 3, 0b111 << 6
+_NO_YAW, _NO_YAW_RATE = 1 << 10, 1 << 11
+_NO_VECTOR = 0.0, 0.0, 0.0
+"""POSITION_TARGET_TYPEMASK: what a set-point does not say."""
 _UNIT_TOLERANCE = 0.01
 
 
@@ -215,6 +219,26 @@ class OnboardLink:
             *ned_from_enu(setpoint.v_map), *ned_from_enu(setpoint.a_map),
             yaw_ned_from_map(setpoint.yaw), -setpoint.yaw_rate,
             0, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT,
+        )  # fmt: skip
+
+    def send_position(self, p_map: FloatArray, yaw: float | None, stamp_ns: int) -> None:
+        """Send a position (3,) and a yaw from east [rad], None for no change, to fly to."""
+        mask = _NO_VELOCITY | _NO_ACCELERATION | _NO_YAW_RATE | (_NO_YAW if yaw is None else 0)
+        place = self.plane.to_geodetic(p_map + self.shift_map)
+        self._send_values(
+            mavlink2.SET_POSITION_TARGET_GLOBAL_INT, stamp_ns // 1_000_000 & 0xFFFFFFFF,
+            round(place[0] * 1e7), round(place[1] * 1e7), place[2], *_NO_VECTOR, *_NO_VECTOR,
+            0.0 if yaw is None else yaw_ned_from_map(yaw), 0.0,
+            mask, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT,
+        )  # fmt: skip
+
+    def send_velocity(self, v_map: FloatArray, yaw_rate: float, stamp_ns: int) -> None:
+        """Send a velocity (3,) in map axes [m/s] and a yaw rate, counter-clockwise [rad/s]."""
+        self._send_values(
+            mavlink2.SET_POSITION_TARGET_LOCAL_NED, stamp_ns // 1_000_000 & 0xFFFFFFFF,
+            *_NO_VECTOR, *ned_from_enu(v_map), *_NO_VECTOR, 0.0, -yaw_rate,
+            _NO_POSITION | _NO_ACCELERATION | _NO_YAW,
+            self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_LOCAL_NED,
         )  # fmt: skip
 
     def send_external_vision(self, pose: VisionPose) -> None:

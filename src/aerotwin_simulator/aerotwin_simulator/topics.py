@@ -183,6 +183,11 @@ AWAITED = CAMERA, LIDAR, RADAR = "camera", "lidar", "radar"
 EXTERNAL_ODOM = Topic("external_odom", "nav_msgs/msg/Odometry")
 JOY = Topic("joy", "sensor_msgs/msg/Joy")
 ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
+VELOCITY_COMMAND = Topic("command/velocity", "geometry_msgs/msg/TwistStamped")
+SETPOINT_COMMANDS = (VELOCITY_COMMAND, SETPOINT)
+"""Set-points from other nodes, of a vehicle without a mission."""
+CMD_VEL = "cmd_vel"
+"""A Twist or TwistStamped, as Nav2 and teleoperation publish it, of the same vehicles."""
 FROM_SLAM = (SLAM_ODOM, Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True), TF)
 """Topics of a SLAM that are recorded as received."""
 Place = Callable[[Topic], Topic]

@@ -14,6 +14,7 @@ from aerotwin_px4_bridge import AutopilotEstimate, Commander, HilLink, MissionCl
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.dialects import Dialect
 from aerotwin_px4_bridge.listener import AutopilotListener
+from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_simulator.controllers.backend import BackendSetup, Motors
 from aerotwin_simulator.controllers.sticks import Sticks
 
@@ -86,6 +87,25 @@ class CommandedAutopilot:
     def land(self) -> None:
         """Land here; a mission is abandoned. Raises UserError if it cannot be interrupted now."""
         self.client.land()
+
+    @property
+    def takes_setpoints(self) -> bool:
+        """Whether set-points from outside are flown: no mission is."""
+        return isinstance(self.client, AutopilotListener)
+
+    def set_target(self, target: Target) -> None:
+        """Fly a set-point from outside in the autopilot's offboard mode.
+
+        Raises
+        ------
+        UserError
+            If a mission is flown.
+        ValueError
+            If a value is not finite.
+        """
+        if not isinstance(self.client, AutopilotListener):
+            raise UserError("set-points: a mission is flown; fly with mission.file none")
+        self.client.setpoints.set_target(target)
 
     @property
     def phase(self) -> str:

@@ -36,7 +36,12 @@ from aerotwin_simulator.ros.simulation_interfaces import (
     offer_simulation_interfaces,
 )
 from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
-from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
+from aerotwin_simulator.ros.vehicle_services import (
+    VehicleInputs,
+    listen_for_cmd_vel,
+    offer_services,
+    takes_setpoints,
+)
 from aerotwin_simulator.run_control import ChangeOrder, OrderRefused, RunControl
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.topics import Topic
@@ -153,7 +158,10 @@ class SimulatorNode(ConfiguredNode):
             lambda topic, cdr: self.calls.schedule(partial(self._receive_foreign, topic, cdr)),
         )
         for k, vehicle in enumerate(simulation.vehicles):
-            offer_services(self, vehicle.name, partial(self._vehicle, k), self._on_loop)
+            find = partial(self._vehicle, k)
+            offer_services(self, vehicle.name, find, self._on_loop)
+            if takes_setpoints(vehicle):
+                listen_for_cmd_vel(self, vehicle.name, find, self.calls.schedule)
         self._callbacks = CallbackThread(self, self.calls)
         self._interfaces = offer_simulation_interfaces(self)
 

@@ -3,23 +3,34 @@
 """Interfaces of a vehicle for other nodes: the services of its autopilot, and its input topics."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, stamp_ns
+from aerotwin_core.ros.intake import TopicSource
+from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
+from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers import Backend
 from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
+from aerotwin_simulator.ros.setpoint_messages import (
+    target_from_pose,
+    target_from_twist,
+    target_from_twist_stamped,
+)
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle import SimulatedVehicle
 
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
+CMD_VEL_DEPTH = 10
 Send = Callable[[CommandedAutopilot], None]
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -85,6 +96,7 @@ class VehicleInputs:
         self._commanded: dict[str, SimulatedVehicle] = {}
         self._seeing: dict[str, SimulatedVehicle] = {}
         self._steered: dict[str, SimulatedVehicle] = {}
+        self._targeted: dict[str, SimulatedVehicle] = {}
         required: list[Topic] = []
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
@@ -103,6 +115,10 @@ class VehicleInputs:
             if vehicle.parameters.vision.source == "topic":
                 required.append(place(topics.EXTERNAL_ODOM))
                 self._seeing[required[-1].name] = vehicle
+            if takes_setpoints(vehicle):
+                for topic in map(place, topics.SETPOINT_COMMANDS):
+                    required.append(topic)
+                    self._targeted[topic.name] = vehicle
             if vehicle.parameters.rc == "joy":
                 required.append(place(topics.JOY))
                 self._steered[required[-1].name] = vehicle
@@ -116,6 +132,10 @@ class VehicleInputs:
             self._transforms[topic.name].on_pose_of_slam()
         if topic.name in self._seeing:
             self._seeing[topic.name].on_external_odometry_message(deserialize(cdr, topic.msgtype))
+        elif topic.name in self._targeted:
+            is_pose = topic.msgtype == topics.SETPOINT.msgtype
+            convert = target_from_pose if is_pose else target_from_twist_stamped
+            self._set_target(self._targeted[topic.name], topic.name, convert, cdr, topic.msgtype)
         elif topic.name in self._steered:
             self._steer(self._steered[topic.name].backend, deserialize(cdr, topic.msgtype))
         elif topic.name in self._commanded:
@@ -144,5 +164,55 @@ class VehicleInputs:
         except ValueError as error:
             self._node.get_logger().warning(f"joy: {error}", throttle_duration_sec=1.0)
 
+    def _set_target(
+        self,
+        vehicle: SimulatedVehicle,
+        name: str,
+        convert: Callable[[Any], Target],
+        cdr: bytes,
+        msgtype: str,
+    ) -> None:
+        """Pass on a set-point; warn if it is none."""
+        try:
+            set_target(vehicle, convert(deserialize(cdr, msgtype)))
+        except ValueError as error:
+            self._node.get_logger().warning(f"{name}: {error}", throttle_duration_sec=1.0)
+
     def _is_published(self, name: str) -> bool:
         return bool(self._node.count_publishers(self._node.resolve_topic_name(name)))
+
+
+def takes_setpoints(vehicle: SimulatedVehicle) -> bool:
+    """Return whether a vehicle flies set-points from outside."""
+    backend = vehicle.backend
+    return isinstance(backend, CommandedAutopilot) and backend.takes_setpoints
+
+
+def set_target(vehicle: SimulatedVehicle | None, target: Target) -> None:
+    """Let a vehicle fly a set-point if it takes any; raises ValueError if it is not finite."""
+    backend = None if vehicle is None else vehicle.backend
+    if isinstance(backend, CommandedAutopilot) and backend.takes_setpoints:
+        backend.set_target(target)
+
+
+def listen_for_cmd_vel(
+    node: ConfiguredNode,
+    name: str,
+    find: Callable[[], SimulatedVehicle | None],
+    schedule: Callable[[Callable[[], None]], object],
+) -> None:
+    """Subscribe to a vehicle's `cmd_vel`, of either type; `schedule` calls in the loop."""
+    topic = f"{name}/{topics.CMD_VEL}" if name else topics.CMD_VEL
+
+    def receive(target: Target) -> None:
+        schedule(partial(set_target, find(), target))
+
+    node.intakes.add(
+        [
+            TopicSource(topic=topic, kind=TwistStamped, convert=target_from_twist_stamped),
+            TopicSource(topic=topic, kind=Twist, convert=target_from_twist),
+        ],
+        receive,
+        depth=CMD_VEL_DEPTH,
+        is_optional=True,
+    )

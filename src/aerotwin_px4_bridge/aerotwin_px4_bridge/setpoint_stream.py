@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Set-points from outside, flown in the autopilot's offboard mode: velocities and poses.
+
+The first set-point takes a flying vehicle into the offboard mode, once a stream of them has begun,
+as PX4 demands. When they cease, it stops and hovers there, still in that mode. When it is taken out
+of the mode by somebody else, or by a request here, set-points are not followed until they have
+ceased once: a stream that goes on does not fight an operator.
+"""
+
+from dataclasses import dataclass, replace
+from math import cos, sin
+
+import numpy as np
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
+from aerotwin_px4_bridge.onboard import OnboardLink
+
+PERIOD_NS = 50_000_000
+"""Of the stream: PX4 leaves offboard below 2 Hz, ArduPilot after 3 s."""
+SILENCE_NS = 500_000_000
+"""Without a new velocity for so long the vehicle hovers; letting a key go stops it."""
+LEAD_NS = 600_000_000
+"""PX4 enters offboard half a second after a stream has begun."""
+ASK_AGAIN_NS = 1_000_000_000
+SLOW_M_S = 0.3
+"""Slower than this it counts as stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VelocityTarget:
+    """A velocity (3,) [m/s] and a yaw rate [rad/s], counter-clockwise.
+
+    In map axes, or, `is_body`, forward, left and up of the level vehicle.
+    """
+
+    velocity: FloatArray
+    yaw_rate: float = 0.0
+    is_body: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseTarget:
+    """A position (3,) in map [m] and a yaw from east [rad], None for no change."""
+
+    p_map: FloatArray
+    yaw: float | None = None
+
+
+Target = VelocityTarget | PoseTarget
+
+
+class SetpointStream:
+    """Streams the last set-point to the autopilot of a link; `poll` it at every step or so.
+
+    Attributes
+    ----------
+    n_ignored : int
+        Set-points for a vehicle that does not fly, or that was taken from here.
+    """
+
+    def __init__(self, link: OnboardLink) -> None:
+        self._link = link
+        self._target: Target | None = None
+        self._now_ns = self._heard_ns = self._begin_ns = 0
+        self._send_due_ns = self._ask_due_ns = 0
+        self._is_barred = self._was_offboard = False
+        self.n_ignored = 0
+
+    @property
+    def is_active(self) -> bool:
+        """Whether set-points are flown, or the hover that follows them."""
+        return self._target is not None
+
+    def set_target(self, target: Target) -> None:
+        """Set the set-point, from now on.
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite.
+        """
+        yaw = target.yaw_rate if isinstance(target, VelocityTarget) else target.yaw or 0.0
+        vector = target.velocity if isinstance(target, VelocityTarget) else target.p_map
+        vector = np.array(vector, dtype=np.float64)
+        if vector.shape != (3,) or not np.isfinite([*vector, yaw]).all():
+            raise ValueError(f"a set-point must have finite values, got {target}")
+        state = self._link.state
+        if not (state.is_armed and state.is_in_air) or self._is_barred:
+            self.n_ignored += 1
+            self._heard_ns = self._now_ns
+            return
+        if self._target is None:
+            self._begin_ns, self._was_offboard = self._now_ns, False
+            self._ask_due_ns = self._now_ns + LEAD_NS
+        if isinstance(target, VelocityTarget):
+            self._target = replace(target, velocity=vector)
+        else:
+            self._target = replace(target, p_map=vector)
+        self._heard_ns = self._now_ns
+
+    def leave(self) -> None:
+        """End the stream, because another command follows, until set-points have ceased once."""
+        self._target, self._is_barred = None, True
+
+    def poll(self, stamp_ns: int) -> None:
+        """Send what is due."""
+        self._now_ns = stamp_ns
+        is_silent = stamp_ns - self._heard_ns > SILENCE_NS
+        if self._is_barred and is_silent:
+            self._is_barred = False
+        if self._target is None or not self._check_mode():
+            return
+        if is_silent and isinstance(self._target, VelocityTarget):
+            self._hover()
+        if self._target is not None and stamp_ns >= self._send_due_ns:
+            self._send_due_ns = stamp_ns + PERIOD_NS
+            self._send(self._target)
+
+    def _check_mode(self) -> bool:
+        """Ask for the offboard mode; return whether the stream goes on."""
+        state, dialect = self._link.state, self._link.state.dialect
+        if not state.is_armed:
+            self._target = None
+            return False
+        if state.custom_mode == dialect.offboard.number:
+            self._was_offboard = True
+        elif self._was_offboard:
+            self.leave()
+            return False
+        elif self._now_ns >= self._ask_due_ns:
+            self._ask_due_ns = self._now_ns + ASK_AGAIN_NS
+            values = dialect.set_mode_values(dialect.offboard)
+            self._link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
+        return True
+
+    def _hover(self) -> None:
+        """Stop, and then stay there: a place that it is flown over would pull it back."""
+        estimate = self._link.state.estimate
+        if estimate is None or np.linalg.norm(estimate.v_map) > SLOW_M_S:
+            self._target = VelocityTarget(velocity=np.zeros(3))
+        else:
+            self._target = PoseTarget(p_map=estimate.p_map.copy(), yaw=self._yaw())
+
+    def _yaw(self) -> float | None:
+        estimate = self._link.state.estimate
+        if estimate is None or estimate.q_map_body is None:
+            return None
+        return yaw_from_rotation(rotation_from_quaternion(estimate.q_map_body))
+
+    def _send(self, target: Target) -> None:
+        if isinstance(target, PoseTarget):
+            self._link.send_position(target.p_map, target.yaw, self._now_ns)
+            return
+        velocity = target.velocity
+        if target.is_body:
+            if (yaw := self._yaw()) is None:
+                return
+            x, y, z = velocity
+            velocity = np.array([cos(yaw) * x - sin(yaw) * y, sin(yaw) * x + cos(yaw) * y, z])
+        self._link.send_velocity(velocity, target.yaw_rate, self._now_ns)
