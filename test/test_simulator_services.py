@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pause, single step, speed factor and reset of a running flight, over ROS services."""
+"""Pause, single step, speed factor, reset and set-points of a running flight, over ROS."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ class Client:
         self._executor.add_node(self.node)
         self._clients: dict[str, Any] = {}
         self.clock_ns = -1
-        self.height_m = 0.0
+        self.height_m = self.forward_m_s = self.left_m_s = 0.0
         self.node.create_subscription(Clock, "/clock", self._take_clock, 10)
         self.node.create_subscription(Odometry, "truth/odom", self._take_truth, 10)
 
@@ -50,6 +50,8 @@ class Client:
 
     def _take_truth(self, message: Any) -> None:
         self.height_m = message.pose.pose.position.z
+        velocity = message.twist.twist.linear  # in body axes
+        self.forward_m_s, self.left_m_s = velocity.x, velocity.y
 
     def spin(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -72,6 +74,16 @@ class Client:
             patience_s=LIMIT_S,
             ask_again_s=ask_again_s,
         )
+
+    def publish_until(self, topic: str, message: Any, condition: Callable[[], bool]) -> None:
+        """Publish a message ten times a second until its effect is seen."""
+        publisher = self.node.create_publisher(type(message), topic, 10)
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            assert time.monotonic() < end, f"{topic} had no effect"
+            publisher.publish(message)
+            self.spin(0.1)
+        self.node.destroy_publisher(publisher)
 
     def advance(self, seconds: float) -> float:
         """Return by how much the clock moves within some wall time [s]."""
@@ -110,6 +122,20 @@ def client(tmp_path: Path) -> Iterator[Client]:
         flight.wait(LIMIT_S)
 
 
+def steer(client: Client) -> None:
+    """Fly forward as teleoperation does, stop by letting go, and fly left as Nav2 does."""
+    from geometry_msgs.msg import Twist, TwistStamped
+
+    forward = Twist()
+    forward.linear.x = 1.0
+    client.publish_until("cmd_vel", forward, lambda: client.forward_m_s > 0.8)
+    client.wait(lambda: abs(client.forward_m_s) < 0.2, "the stop when the key is let go")
+    left = TwistStamped()
+    left.header.frame_id = "base_link"
+    left.twist.linear.y = 1.0
+    client.publish_until("command/velocity", left, lambda: client.left_m_s > 0.8)
+
+
 def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
     from rcl_interfaces.msg import Parameter, ParameterValue
     from rcl_interfaces.srv import SetParameters
@@ -144,6 +170,8 @@ def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
     assert client.call(Trigger, "/takeoff", Trigger.Request()).success
     assert client.call(SetBool, "/arm", SetBool.Request(data=True)).success
     client.wait(lambda: client.height_m > ground_m + 1.5, "the take-off")
+    set_speed(2.0)
+    steer(client)
     assert client.call(Trigger, "/hold", Trigger.Request()).success
     before_ns = client.clock_ns
     assert client.call(Trigger, "/simulator/reset", Trigger.Request()).success
