@@ -4,6 +4,7 @@
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +34,15 @@ class HasMeshes(Protocol):
         """Its surface, in the map frame."""
 
 
+class _Surface:
+    """A surface prepared for queries, and the time at which they ask for what moves over it."""
+
+    meshes: tuple[TexturedMesh, ...]
+    columns: tuple[np.ndarray, ...]
+    scene: RayScene
+    stamp_ns = 0
+
+
 class WorldQueries:
     """Queries of the surface of a world; all points in the map frame [m].
 
@@ -46,8 +56,32 @@ class WorldQueries:
     """
 
     def __init__(self, world: HasMeshes, *, objects_at: ObjectsAt = no_objects) -> None:
-        self.objects_at, self.stamp_ns = objects_at, 0
+        self.objects_at = objects_at
+        self._shared = _Surface()
         self.replace(world.meshes)
+
+    def showing(self, objects_at: ObjectsAt) -> "WorldQueries":
+        """Return queries of the same world and time in which other objects move.
+
+        They share both with these, also after `replace` and when `stamp_ns` is set.
+        """
+        other = copy(self)
+        other.objects_at = objects_at
+        return other
+
+    @property
+    def stamp_ns(self) -> int:
+        """Time of the moving objects [ns]."""
+        return self._shared.stamp_ns
+
+    @stamp_ns.setter
+    def stamp_ns(self, stamp_ns: int) -> None:
+        self._shared.stamp_ns = stamp_ns
+
+    @property
+    def meshes(self) -> tuple[TexturedMesh, ...]:
+        """The surface, in the map frame."""
+        return self._shared.meshes
 
     @property
     def objects(self) -> Sequence[PlacedObject]:
@@ -74,22 +108,21 @@ class WorldQueries:
         """
         if not meshes:
             raise ValueError("meshes must hold one at least, got none")
-        self.meshes = tuple(meshes)
+        shared = self._shared
+        shared.meshes = tuple(meshes)
         starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in meshes])
-        self._vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
-        self._triangles = np.concatenate(
+        vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
+        triangles = np.concatenate(
             [mesh.triangles + np.int32(start) for mesh, start in zip(meshes, starts)]
         )
-        low, high = self._vertices.min(axis=0), self._vertices.max(axis=0)
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
         extent = high[:2] - low[:2]
-        cell = float(np.clip(math.sqrt(extent.prod() / len(self._triangles)) * 2.0, 0.2, 5.0))
+        cell = float(np.clip(math.sqrt(extent.prod() / len(triangles)) * 2.0, 0.2, 5.0))
         nx, ny = (int(n) for n in np.floor(extent / cell) + 1)
-        start, index = columns.build_columns(
-            self._vertices, self._triangles, low[0], low[1], cell, nx, ny
-        )
+        start, index = columns.build_columns(vertices, triangles, low[0], low[1], cell, nx, ny)
         grid = np.array([low[0], low[1], cell, nx, ny])
-        self._columns = (self._vertices, self._triangles, start, index, grid)
-        self._scene = RayScene(self.meshes)
+        shared.columns = (vertices, triangles, start, index, grid)
+        shared.scene = RayScene(shared.meshes)
 
     # -- straight above and below -----------------------------------------------------------------
 
@@ -97,7 +130,7 @@ class WorldQueries:
         """Return the height of the highest surface at x, y [m]; -infinity outside the world."""
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
         points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, np.inf)])
-        z = columns.heights_below(points, *self._columns).reshape(x.shape)
+        z = columns.heights_below(points, *self._shared.columns).reshape(x.shape)
         return float(z) if z.ndim == 0 else z
 
     def height_above_ground(self, points: ArrayLike) -> np.ndarray:
@@ -108,7 +141,7 @@ class WorldQueries:
         """
         points = _points("points", points)
         raised = points + np.array([0.0, 0.0, GROUND_MARGIN_M])
-        return points[:, 2] - columns.heights_below(raised, *self._columns)
+        return points[:, 2] - columns.heights_below(raised, *self._shared.columns)
 
     def ground_plane(self, p_map: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return point and unit normal of the ground below a position.
@@ -120,7 +153,9 @@ class WorldQueries:
         ground: height minus infinity, normal up.
         """
         x, y, z = float(p_map[0]), float(p_map[1]), float(p_map[2])
-        ground, *normal = columns.plane_below(x, y, z + GROUND_MARGIN_M, FOOT_M, *self._columns)
+        ground, *normal = columns.plane_below(
+            x, y, z + GROUND_MARGIN_M, FOOT_M, *self._shared.columns
+        )
         return np.array([x, y, ground]), np.array(normal)
 
     # -- in any direction -------------------------------------------------------------------------
@@ -128,7 +163,7 @@ class WorldQueries:
     def distance(self, points: ArrayLike) -> np.ndarray:
         """Return the distance of points (n, 3) to the nearest surface, (n,) [m]."""
         points = _points("points", points)
-        distance = self._scene.distance(points.astype(np.float32))
+        distance = self._shared.scene.distance(points.astype(np.float32))
         for placed in self.objects_at(self.stamp_ns):
             distance = np.minimum(distance, placed.distance(points))
         return distance
@@ -140,7 +175,7 @@ class WorldQueries:
         indices in `meshes` or those of `MovingObject`.
         """
         points = _points("points", points)
-        places, hits = self._scene.nearest(points.astype(np.float32))
+        places, hits = self._shared.scene.nearest(points.astype(np.float32))
         for placed in self.objects_at(self.stamp_ns):
             other_places, other = placed.nearest(points)
             is_nearer = other.distance_m < hits.distance_m
@@ -179,7 +214,7 @@ class WorldQueries:
         return self._first_hits(_rays(origins, directions / lengths))
 
     def _first_hits(self, rays: np.ndarray) -> SurfaceHits:
-        hits, objects = self._scene.cast(rays), self.objects_at(self.stamp_ns)
+        hits, objects = self._shared.scene.cast(rays), self.objects_at(self.stamp_ns)
         return add_hits(hits, rays, objects) if objects else hits
 
     def beams(
@@ -190,7 +225,7 @@ class WorldQueries:
         ``stamps_ns`` are the times of equal parts of the rays, one after the other, at which moving
         objects are hit; by default all rays are cast at `stamp_ns`.
         """
-        beams = self._scene.beams(rays)
+        beams = self._shared.scene.beams(rays)
         moments = [self.objects_at(stamp_ns) for stamp_ns in stamps_ns or (self.stamp_ns,)]
         return add_beams(beams, rays, moments) if any(moments) else beams
 
@@ -218,7 +253,7 @@ class WorldQueries:
 
     def warm_up(self) -> None:
         """Compile the kernels and build the ray tracing scene now."""
-        middle = self._vertices[0]
+        middle = self._shared.columns[0][0]
         self.height(middle[0], middle[1])
         self.ground_plane(middle)
         self.distance(middle[None])

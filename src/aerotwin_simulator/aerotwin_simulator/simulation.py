@@ -3,8 +3,8 @@
 """One flight of one vehicle or a fleet: the loop that owns time.
 
 `motor commands -> dynamics -> sensors -> controller`, in direct calls. The caller drives it step by
-step and decides about pace, pauses and the end. All vehicles move and send their readings before
-any answer is waited for: their autopilots compute in parallel.
+step and decides about pace, pauses and the end. All vehicles move before any of them measures, and
+send their readings before any answer is waited for: their autopilots compute in parallel.
 """
 
 import os
@@ -31,6 +31,7 @@ from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
+from aerotwin_simulator.traffic import Traffic
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
@@ -100,6 +101,7 @@ class Simulation:
         self.is_success = False
         self.vehicles: list[SimulatedVehicle] = []
         self.events: EventEngine | None = None
+        self._traffic: Traffic | None = None  # of more than one
         self._make_vehicles(folder, spin or (lambda _: None), events)
         self._declare_topics()
 
@@ -122,12 +124,19 @@ class Simulation:
                 "or wait at another sensor"
             )
         with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
+        if len(plans) > 1:
+            self._traffic = Traffic(plans)
         try:
-            for plan in plans:
+            for k, plan in enumerate(plans):
+                sight, eyes = queries, renderer
+                if self._traffic is not None:
+                    objects_at = self._traffic.seen_by(k, self._obstacles.at)
+                    sight, eyes = queries.showing(objects_at), renderer.showing(objects_at)
                 surroundings = Surroundings(
                     world=self.world,
                     queries=queries,
-                    renderer=renderer,
+                    sight=sight,
+                    renderer=eyes,
                     plane=plane,
                     folder=folder,
                     sinks=self._sinks,
@@ -137,6 +146,8 @@ class Simulation:
                     with_station=with_station,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
+            if self._traffic is not None:
+                self._traffic.restart(self.vehicles, 0)
             if events is not None:
                 self.events = EventEngine(
                     events, self.vehicles, queries, plane, obstacles=self, sinks=self._sinks
@@ -262,6 +273,8 @@ class Simulation:
         self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
             vehicle.reset(self.stamp_ns)
+        if self._traffic is not None:
+            self._traffic.restart(self.vehicles, self.stamp_ns)
         if self.events is not None:
             self.events.restart(self.stamp_ns)
         self.outcome, self.is_success = None, False
@@ -298,8 +311,12 @@ class Simulation:
             self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
         if not self._obstacles.is_empty:
             self._move_obstacles(begin_ns, end_ns)
-        for vehicle in self.vehicles:
-            vehicle.advance(begin_ns, end_ns)
+        moved = [vehicle for vehicle in self.vehicles if vehicle.move(begin_ns, end_ns)]
+        if self._traffic is not None:
+            self._queries.stamp_ns = end_ns
+            self._traffic.meet(self.vehicles, begin_ns, end_ns)
+        for vehicle in moved:
+            vehicle.measure()
         for vehicle in self.vehicles:
             vehicle.receive_command(end_ns)
         if not self._sinks.is_empty:

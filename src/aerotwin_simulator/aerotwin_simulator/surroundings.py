@@ -28,15 +28,17 @@ STEPS_WHEN_CLEAR = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Shared environment of the vehicles of one simulation.
+    """Environment of a vehicle, all of it shared with the others but what it sees of them.
 
-    `wait` is called with the stamp [ns] before a reading of the sensor `wait_at` is published, as
-    `Simulation` says; None if no node is waited for at this vehicle. `spin` delivers messages of
-    other nodes for at most the requested wall time [s].
+    `queries` are of the world and its obstacles; `sight` and `renderer`, of the same world, show a
+    vehicle the others, too. `wait` is called with the stamp [ns] before a reading of the sensor
+    `wait_at` is published, as `Simulation` says; None if no node is waited for at this vehicle.
+    `spin` delivers messages of other nodes for at most the requested wall time [s].
     """
 
     world: World
     queries: WorldQueries
+    sight: WorldQueries
     renderer: Renderer
     plane: LocalTangentPlane  # the map frame
     folder: Path  # of the logs

@@ -59,7 +59,7 @@ class SimulatedVehicle:
 
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
     `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
-    `faults` are those that act on it; a reset ends them.
+    `faults` are those that act on it; a reset ends them. `step` is its motion over the last step.
     Raises UserError if its start lies outside the world or a parameter names what does not exist.
     """
 
@@ -135,6 +135,13 @@ class SimulatedVehicle:
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @property
+    def look_back_s(self) -> float:
+        """Time that the longest reading takes that is made when it is complete [s]."""
+        rates = [camera.rate_hz for camera in self._cameras]
+        rates += [scanner.sensor.rate_hz for scanner in self._scanners.values()]
+        return max((1.0 / rate_hz for rate_hz in rates), default=0.0)
+
+    @property
     def home(self) -> GeodeticPoint:
         """Start position."""
         latitude, longitude, altitude = self._surroundings.plane.to_geodetic(self._p_map_start)
@@ -182,7 +189,7 @@ class SimulatedVehicle:
             parameters,
             origin.altitude_m,
             self._mover.inputs,
-            around.queries.cast_one,
+            around.sight.cast_one,
             self._sinks,
             self.name,
             stamp_ns,
@@ -190,7 +197,7 @@ class SimulatedVehicle:
         self._sinks.add(self._extra.topics)
         self._surface = GroundTracker(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
-        self._scanners = make_scanners(parameters, around.queries, self.name)
+        self._scanners = make_scanners(parameters, around.sight, self.name)
         for name, scanner in self._scanners.items():
             scanner.apply_faults(self.faults.of(name))
         self._watch = CollisionWatch(
@@ -198,10 +205,10 @@ class SimulatedVehicle:
         )
         self._collision: Collision | None = None
         self._refuse_touching_start(x, y)
-        self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
+        self.step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
         wind_map = self._mover.inputs[layout.WIND : layout.WIND + 3]
-        self._readings = self._sensors.first_readings(self._step, wind_map)
+        self._readings = self._sensors.first_readings(self.step, wind_map)
         self._estimate_ns: int | None = None  # stamp of the last published
         self.outcome: str | None = None
         self.is_success = False
@@ -346,18 +353,27 @@ class SimulatedVehicle:
 
     # -- one step -----------------------------------------------------------------------------
 
-    def advance(self, begin_ns: int, end_ns: int) -> None:
-        """Move by one step, publish the sensor readings, and send them to the controller."""
-        step = self._step
-        step.start_ns, step.end_ns = begin_ns, end_ns
+    def move(self, begin_ns: int, end_ns: int) -> bool:
+        """Move by one step; return whether it could, for otherwise its flight is over."""
+        self.step.start_ns, self.step.end_ns = begin_ns, end_ns
         try:
             self._move(begin_ns)
         except (FloatingPointError, ValueError) as error:
             self.end(f"it left what can be simulated: {error}", is_success=False)
-            return
+            return False
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-            return
+            return False
+        return True
+
+    def hit(self, collision: Collision) -> None:
+        """Crash; the first collision of a flight is the one that is reported."""
+        self._collision = self._collision or collision
+        self._mover.state[layout.IS_CRASHED] = 1.0
+
+    def measure(self) -> None:
+        """Publish the sensor readings of the step, and send them to the controller."""
+        step, end_ns = self.step, self.step.end_ns
         if not self._sinks.is_empty:
             for stamp_ns in self._truth_due.until(end_ns):
                 for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
@@ -387,8 +403,7 @@ class SimulatedVehicle:
         else:
             self._fine.step(begin_ns)
         if self._collision is None and (met := self._watch.check_state(mover.state)) is not None:
-            self._collision = met
-            mover.state[layout.IS_CRASHED] = 1.0
+            self.hit(met)
 
     def _exchange(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
         """Give the autopilot a state within the step, and take its command."""

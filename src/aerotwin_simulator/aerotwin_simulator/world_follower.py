@@ -3,6 +3,8 @@
 """The meshes of a world: one renderer for all cameras, and tiles that follow the vehicles."""
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +18,14 @@ CHECK_RATE_HZ = 5.0
 """At 20 m/s a vehicle moves 4 m between two checks."""
 
 
+@dataclass
+class _Prepared:
+    """Meshes, and what renders them once something asked for it."""
+
+    meshes: Sequence[TexturedMesh]
+    rasteriser: Rasteriser | None = None
+
+
 class Renderer:
     """Renders a world for every camera; its meshes are prepared at the first request.
 
@@ -23,21 +33,27 @@ class Renderer:
     """
 
     def __init__(self, world: World, objects_at: ObjectsAt = no_objects) -> None:
-        self._meshes: Sequence[TexturedMesh] = world.meshes
-        self._rasteriser: Rasteriser | None = None
+        self._prepared = _Prepared(world.meshes)
         self.objects_at = objects_at
+
+    def showing(self, objects_at: ObjectsAt) -> "Renderer":
+        """Return one of the same world, also after `replace`, in which something else moves."""
+        other = copy(self)
+        other.objects_at = objects_at
+        return other
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Return the images of all views of one instant."""
-        if self._rasteriser is None:
-            self._rasteriser = Rasteriser(self._meshes)
-        return self._rasteriser.render(views)
+        prepared = self._prepared
+        if prepared.rasteriser is None:
+            prepared.rasteriser = Rasteriser(prepared.meshes)
+        return prepared.rasteriser.render(views)
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
         """Use these meshes from now on, as when a world streams."""
-        self._meshes = meshes
-        if self._rasteriser is not None:
-            self._rasteriser.replace(meshes)
+        self._prepared.meshes = meshes
+        if self._prepared.rasteriser is not None:
+            self._prepared.rasteriser.replace(meshes)
 
 
 class MeshConsumer(Protocol):
