@@ -188,6 +188,9 @@ class WindSettings:
         minimum=0.0,
         maximum=60.0,
     )
+    downwash: bool = parameter(
+        False, text="whether the rotors of a vehicle blow down on others below it"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

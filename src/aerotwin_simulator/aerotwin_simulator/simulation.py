@@ -311,6 +311,8 @@ class Simulation:
             self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
         if not self._obstacles.is_empty:
             self._move_obstacles(begin_ns, end_ns)
+        if self._traffic is not None:
+            self._traffic.blow(self.vehicles)
         moved = [vehicle for vehicle in self.vehicles if vehicle.move(begin_ns, end_ns)]
         if self._traffic is not None:
             self._queries.stamp_ns = end_ns

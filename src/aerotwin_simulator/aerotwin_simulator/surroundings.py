@@ -73,7 +73,8 @@ class GroundTracker:
 class Air:
     """Updates the wind in the inputs (m,) of a vehicle's dynamics, with gusts of its own.
 
-    `faults` at place `air` come on top; the list may grow and shrink.
+    `faults` at place `air` come on top; the list may grow and shrink. So does `downwash_map` (3,),
+    the wind from the rotors of other vehicles, where that is not None.
     """
 
     def __init__(
@@ -98,10 +99,17 @@ class Air:
         self._steady_map = np.array([wind.east_m_s, wind.north_m_s, wind.up_m_s])
         inputs[self._place] = self._steady_map
         self._faults, self._has_added = faults, False
+        self.downwash_map: np.ndarray | None = None
+
+    @property
+    def wind_map(self) -> np.ndarray:
+        """The wind of the last step (3,) [m/s]."""
+        return self._inputs[self._place]
 
     def blow(self, state: np.ndarray, stamp_ns: int) -> None:
         """Advance the wind to the next step, at a vehicle's height and airspeed."""
-        is_changed = self._faults or self._has_added
+        downwash = self.downwash_map
+        is_changed = self._faults or self._has_added or downwash is not None
         if self._is_steady and not is_changed:
             return
         place, inputs = self._place, self._inputs
@@ -115,3 +123,5 @@ class Air:
             p_map = state[layout.POSITION]
             inputs[place] += added_wind(self._faults, p_map, height, stamp_ns)
             self._has_added = bool(self._faults)
+        if downwash is not None:
+            inputs[place] += downwash

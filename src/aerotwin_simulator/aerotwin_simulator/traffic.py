@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The vehicles of one simulation to each other: they see each other, and hit each other.
+"""The vehicles of one simulation to each other: they see, hit and blow down on each other.
 
 Every vehicle has moved by the step before the first one measures, so that nothing depends on their
 order.
@@ -13,6 +13,7 @@ import numpy as np
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_rendering import ObjectsAt
+from aerotwin_simulator.downwash import Downwash
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_simulator.vehicle_collisions import VehicleCollisions
@@ -28,6 +29,7 @@ class Traffic:
         step_s = plans[0].parameters.step_s
         self._tracks = VehicleTracks(self._names, airframes, step_s)
         self._collisions = VehicleCollisions(self._names, airframes, step_s)
+        self._downwash = Downwash(airframes) if plans[0].parameters.wind.downwash else None
 
     def seen_by(self, index: int, objects_at: ObjectsAt) -> ObjectsAt:
         """Return what a vehicle sees: other objects, and all vehicles but itself."""
@@ -50,6 +52,18 @@ class Traffic:
             )
         self._tracks.remember(max(vehicle.look_back_s for vehicle in vehicles))
         self._tracks.add(stamp_ns, stamp_ns, states, states)
+
+    def blow(self, vehicles: Sequence[SimulatedVehicle]) -> None:
+        """Let the rotors blow down on other vehicles in the next step, if that is asked for."""
+        if self._downwash is None:
+            return
+        winds = self._downwash.winds(
+            _states([vehicle.truth for vehicle in vehicles]),
+            [vehicle.body.rotor_speed_rad_s for vehicle in vehicles],
+            np.array([vehicle.air.wind_map for vehicle in vehicles]),
+        )
+        for vehicle, wind in zip(vehicles, winds, strict=True):
+            vehicle.air.downwash_map = wind
 
     def meet(self, vehicles: Sequence[SimulatedVehicle], begin_ns: int, end_ns: int) -> None:
         """Let vehicles that moved by a step [ns] see each other there, and hit each other."""

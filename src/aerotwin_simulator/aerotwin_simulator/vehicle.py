@@ -59,7 +59,8 @@ class SimulatedVehicle:
 
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
     `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
-    `faults` are those that act on it; a reset ends them. `step` is its motion over the last step.
+    `faults` are those that act on it; a reset ends them. `step` is its motion over the last step,
+    `air` its wind.
     Raises UserError if its start lies outside the world or a parameter names what does not exist.
     """
 
@@ -68,15 +69,15 @@ class SimulatedVehicle:
         self.name, self.parameters = plan.name, parameters
         self._plan, self._surroundings, self._sinks = plan, surroundings, surroundings.sinks
         self._place = topics.below(plan.name)
-        self._airframe = load_airframe(parameters.airframe)
-        self._n_rotors = len(self._airframe.rotors)
-        self._outline = np.vstack(frame_lines(self._airframe))
+        self.airframe = load_airframe(parameters.airframe)
+        self._n_rotors = len(self.airframe.rotors)
+        self._outline = np.vstack(frame_lines(self.airframe))
         self._mission = mission_of(plan)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         names = [eye.name for camera in self._cameras for eye in camera.eyes]
         scanners = [name for name in (LIDAR, RADAR) if parameters.has(name)]
         unused = OWN_SENSORS if parameters.controller.is_ardupilot else ()
-        self.faults = VehicleFaults(self._airframe, cameras=names, scanners=scanners, unused=unused)
+        self.faults = VehicleFaults(self.airframe, cameras=names, scanners=scanners, unused=unused)
         for camera in self._cameras:
             camera.apply_faults(self.faults.of(CAMERA))
         self._truth_due = Schedule(parameters.truth_rate_hz)
@@ -165,13 +166,13 @@ class SimulatedVehicle:
         yaw = plan.start_yaw_deg
         yaw_rad = around.world.start_yaw if yaw is None else radians(yaw)
         position, attitude = standing_pose(
-            self._airframe,
+            self.airframe,
             ground_point=point,
             ground_normal=normal,
             yaw_rad=yaw_rad,
         )
         self._p_map_start = position
-        origin, airframe = around.world.origin, self._airframe
+        origin, airframe = around.world.origin, self.airframe
         self.faults.clear()
         self.body = Multirotor(
             airframe, p_map_body=position, q_map_body=attitude, origin_altitude_m=origin.altitude_m
@@ -179,7 +180,7 @@ class SimulatedVehicle:
         self._sensors = InertialSensors(
             parameters, origin, self._sinks, self.name, stamp_ns, airframe, faults=self.faults
         )
-        self._battery = BatteryMonitor(self._airframe, self._sinks, self.name, stamp_ns)
+        self._battery = BatteryMonitor(self.airframe, self._sinks, self.name, stamp_ns)
         self._vision = make_vision(
             parameters, self._sinks, self.name, stamp_ns, faults=self.faults.of(POSE)
         )
@@ -196,12 +197,12 @@ class SimulatedVehicle:
         )
         self._sinks.add(self._extra.topics)
         self._surface = GroundTracker(around.queries, self._mover.inputs)
-        self._air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
+        self.air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
         self._scanners = make_scanners(parameters, around.sight, self.name)
         for name, scanner in self._scanners.items():
             scanner.apply_faults(self.faults.of(name))
         self._watch = CollisionWatch(
-            around.queries, self._airframe, self._mover.inputs, parameters.step_s
+            around.queries, self.airframe, self._mover.inputs, parameters.step_s
         )
         self._collision: Collision | None = None
         self._refuse_touching_start(x, y)
@@ -216,7 +217,7 @@ class SimulatedVehicle:
             BackendSetup(
                 vehicle=self.name,
                 parameters=parameters,
-                airframe=self._airframe,
+                airframe=self.airframe,
                 plane=around.plane,
                 home=self.home,
                 p_map_start=position,
@@ -283,7 +284,7 @@ class SimulatedVehicle:
         self._surface = GroundTracker(self._surroundings.queries, self._mover.inputs)
         self._surface.update_ground(state)
         watch = CollisionWatch(
-            self._surroundings.queries, self._airframe, self._mover.inputs, self.parameters.step_s
+            self._surroundings.queries, self.airframe, self._mover.inputs, self.parameters.step_s
         )
         if (met := watch.check_state(state)) is not None:
             state[:] = before
@@ -307,11 +308,11 @@ class SimulatedVehicle:
     def static_transforms(self) -> list[object]:
         """Return the frames of its sensors and rotors as TransformStamped messages."""
         mountings = self._extra.mountings()
-        return fixed_transforms(self.parameters, self._airframe, mountings, self.name)
+        return fixed_transforms(self.parameters, self.airframe, mountings, self.name)
 
     def publish_description(self) -> None:
         """Publish its URDF."""
-        urdf = multirotor_description(self._airframe, self.static_transforms(), self.name)
+        urdf = multirotor_description(self.airframe, self.static_transforms(), self.name)
         cdr = serialize(string_message(urdf))
         self._sinks.publish_cdr(self._place(topics.ROBOT_DESCRIPTION), 0, cdr)
 
@@ -396,7 +397,7 @@ class SimulatedVehicle:
         mover = self._mover
         mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
         self._surface.update_ground(mover.state)
-        self._air.blow(mover.state, begin_ns)
+        self.air.blow(mover.state, begin_ns)
         self._damage.apply(begin_ns)
         if self._fine is None:
             mover.step()
@@ -474,7 +475,7 @@ class SimulatedVehicle:
     def _crash(self) -> str:
         if self._collision is not None:
             return str(self._collision)
-        crash_speed_m_s = self._airframe.contact.crash_speed_m_s
+        crash_speed_m_s = self.airframe.contact.crash_speed_m_s
         return describe_ground_crash(self._surroundings.queries, self._mover.state, crash_speed_m_s)
 
     def end(self, outcome: str, *, is_success: bool) -> None:
