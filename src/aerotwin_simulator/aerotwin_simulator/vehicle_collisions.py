@@ -149,6 +149,8 @@ class VehicleCollisions:
 
     def _touched(self, i: int, j: int, before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
         """Return a point (3,) in map of both, None if they do not touch in or after a step."""
+        if self._is_apart(i, j, before, after):
+            return None
         for a, b in ((i, j), (j, i)):
             own, other = self._hulls[a], self._hulls[b]
             old = _in_body(_in_map(own.corners, before[a]), before[b])
@@ -158,6 +160,15 @@ class VehicleCollisions:
             if (point := other.first_inside(starts, ends)) is not None:
                 return _in_map(point, after[b])
         return None
+
+    def _is_apart(self, i: int, j: int, before: np.ndarray, after: np.ndarray) -> bool:
+        """Return whether a plane across the line between two lies between them all the time."""
+        way = after[j, layout.POSITION] - after[i, layout.POSITION]
+        return all(
+            float((_in_map(self._hulls[i].corners, states[i]) @ way).max())
+            < float((_in_map(self._hulls[j].corners, states[j]) @ way).min())
+            for states in (before, after)
+        )
 
     def _collisions(
         self, i: int, j: int, p_map: np.ndarray, states: np.ndarray
