@@ -16,6 +16,7 @@ FORMATS = {
     "POS": (132, "QLLf", "TimeUS,Lat,Lng,Alt"),
     "XKF4": (133, "QBffffB", "TimeUS,C,SV,SP,SH,SM,PI"),
     "RCOU": (134, "Q" + "H" * 14, "TimeUS," + ",".join(f"C{k}" for k in range(1, 15))),
+    "PARM": (136, "QNf", "TimeUS,Name,Value"),
     "MAVC": (135, "QBBHB", "TimeUS,SS,SC,Cmd,Res"),
 }
 STRUCT = {"B": "B", "n": "4s", "N": "16s", "Z": "64s", "Q": "Q", "M": "B", "L": "i", "f": "f",

@@ -12,6 +12,10 @@ from aerotwin_core.errors import UserError
 VARIABLE = "ARDUPILOT_DIR"
 PROGRAM = "arducopter"
 BUILT = Path("build/sitl/bin") / PROGRAM
+OTHER_VEHICLES = {
+    "ardurover": "for rovers", "arduplane": "for planes", "ardusub": "for submarines",
+    "antennatracker": "for antennas", "blimp": "for blimps",
+}  # fmt: skip
 USUAL_PLACES = ("ardupilot", "~/ardupilot", "~/src/ardupilot")
 """A clone beside the working folder or at home."""
 
@@ -56,4 +60,10 @@ def find_ardupilot(path: str = "", environment: Mapping[str, str] = os.environ) 
 def _at(text: str) -> Path | None:
     root = Path(text).expanduser().resolve()
     candidates = (root, root / PROGRAM, root / BUILT)
-    return next((c for c in candidates if c.is_file() and os.access(c, os.X_OK)), None)
+    found = next((c for c in candidates if c.is_file() and os.access(c, os.X_OK)), None)
+    if found is not None and found.name in OTHER_VEHICLES:
+        raise UserError(
+            f"ardupilot: {found} is {OTHER_VEHICLES[found.name]}; multirotors are flown by "
+            f"{PROGRAM}: give the path of that"
+        )
+    return found

@@ -7,9 +7,10 @@ libraries/AP_Logger/LogStructure.h (MSG, RCOU, MAVC), ArduCopter/Log.cpp.
 """
 
 import os
+import re
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,8 @@ RATIOS = {
 """Fields of XKF4 by what they test; 1 is the gate beyond which EKF3 refuses a reading."""
 _MAGIC = b"\xa3\x95"
 _CHANNELS = range(1, 15)
-_READ = ("MSG", "MODE", "POS", "XKF4", "RCOU", "MAVC")
+_VERSION = re.compile(r"Ardu\w+ V\d")
+_READ = ("MSG", "MODE", "POS", "XKF4", "RCOU", "MAVC", "PARM")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +55,8 @@ class ArduPilotLog:
         Times [s] and commands of the motors in [0, 1].
     commands : tuple of (system id, component id, MAV_CMD, time [s])
         Commands over MAVLink.
+    parameters : frozenset of str
+        Names of all its parameters; empty if the log has none.
     """
 
     path: Path
@@ -62,6 +66,13 @@ class ArduPilotLog:
     ratios: dict[str, tuple[np.ndarray, np.ndarray]]
     outputs: tuple[np.ndarray, np.ndarray]
     commands: tuple[tuple[int, int, int, float], ...]
+    parameters: frozenset[str]
+
+    @property
+    def version(self) -> str:
+        """What it calls itself, as "ArduCopter V4.7.0-dev (2598e9d4)"; empty if it does not say."""
+        said = (text for _, text in self.messages if _VERSION.match(text))
+        return next(said, "")
 
 
 def read_dataflash(path: str | Path) -> ArduPilotLog:
@@ -104,6 +115,7 @@ def _contents(path: Path, found: Mapping[str, list[dict[str, Any]]]) -> ArduPilo
             (int(one["SS"]), int(one["SC"]), int(one["Cmd"]), one["TimeUS"] * 1e-6)
             for one in found["MAVC"]
         ),
+        parameters=frozenset(printable(str(one["Name"])) for one in found["PARM"]),
     )
 
 
@@ -114,6 +126,17 @@ def commanders_in_dataflash(paths: Sequence[Path], instance: int) -> list[Comman
     """
     commands = [command for path in paths for command in read_dataflash(path).commands]
     return outside_commanders(commands, instance)
+
+
+def unknown_parameters(paths: Sequence[Path], names: Iterable[str]) -> list[str]:
+    """Return the names that are no parameters of the ArduPilot that wrote the logs.
+
+    It passes over names that it does not know in the file of its defaults. None without a list.
+
+    Raises UserError if a log cannot be read.
+    """
+    known = frozenset[str]().union(*(read_dataflash(path).parameters for path in paths))
+    return [name for name in names if name not in known] if known else []
 
 
 def _records(path: Path) -> defaultdict[str, list[dict[str, Any]]]:

@@ -246,11 +246,10 @@ class JsonLink:
         self.close()
 
     def _count_answer(self, wait_s: float) -> None:
-        counters = self.counters
-        counters.n_answered += 1
-        counters.total_wait_s += wait_s
-        if wait_s > counters.max_wait_s:
-            counters.max_wait_s = wait_s
+        self.counters.n_answered += 1
+        self.counters.total_wait_s += wait_s
+        if wait_s > self.counters.max_wait_s:
+            self.counters.max_wait_s = wait_s
 
     def _drain(self) -> None:
         """Read what came while the simulator paused: repetitions, which the next state answers."""

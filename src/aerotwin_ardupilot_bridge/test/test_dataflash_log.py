@@ -11,6 +11,7 @@ from aerotwin_ardupilot_bridge.dataflash_log import (
     collect_logs,
     commanders_in_dataflash,
     read_dataflash,
+    unknown_parameters,
 )
 from aerotwin_core.errors import UserError
 from support.dataflash_writer import record, write_log
@@ -22,6 +23,8 @@ def log_path(tmp_path):
     return write_log(
         tmp_path / "one.bin",
         record("MSG", 1_000_000, b"Arming motors\x1b[31m"),
+        record("MSG", 1_000_000, b"ArduCopter V4.7.0-dev (2598e9d4)"),
+        record("PARM", 1_000_000, b"WP_SPD", 5.0),
         record("MODE", 2_000_000, 4, 4, 2),
         record("POS", 2_500_000, 473977420, 85455940, 488.5),
         record("XKF4", 2_500_000, 0, 0.1, 0.2, 0.3, 0.4, 0),
@@ -35,10 +38,11 @@ def log_path(tmp_path):
 
 def test_a_log_has_what_was_written(log_path):
     log = read_dataflash(log_path)
-    assert [time_s for time_s, _ in log.messages] == [1.0, 2.0]
-    first, second = (text for _, text in log.messages)
+    assert [time_s for time_s, _ in log.messages] == [1.0, 1.0, 2.0]
+    first, version, second = (text for _, text in log.messages)
     assert first.startswith("Arming motors") and "\x1b" not in first
-    assert second == "mode GUIDED"
+    assert log.version == version == "ArduCopter V4.7.0-dev (2598e9d4)"
+    assert log.parameters == {"WP_SPD"} and second == "mode GUIDED"
     assert log.stamps_ns.tolist() == [2_500_000_000]
     np.testing.assert_allclose(log.geodetic, [[47.397742, 8.545594, 488.5]], rtol=1e-9)
     assert {name: values.tolist() for name, (_, values) in log.ratios.items()} == {
@@ -52,6 +56,12 @@ def test_a_client_from_outside_is_named_once_and_ours_not(log_path):
     (one,) = commanders_in_dataflash([log_path], 0)
     assert (one.system_id, one.component_id) == (255, 190)
     assert (one.order, one.time_s) == ("NAV_RETURN_TO_LAUNCH", 4.0)
+
+
+def test_parameters_that_it_does_not_know_are_named(log_path, tmp_path):
+    assert unknown_parameters([log_path], ["WP_SPD", "WPNAV_SPEED"]) == ["WPNAV_SPEED"]
+    without = write_log(tmp_path / "without.bin", record("MSG", 1_000_000, b"no list"))
+    assert unknown_parameters([without], ["WPNAV_SPEED"]) == []
 
 
 def test_a_log_that_ends_in_the_middle_is_read_as_far_as_it_goes(log_path):

@@ -195,7 +195,8 @@ def nodes_check(prefix_path: str) -> Check:
     missing, n_nodes = [], 0
     for package, program in _declared_programs():
         n_nodes += 1
-        if not any((p / "lib" / package / program).is_file() for p in prefixes):
+        places = (f"lib/{package}/{program}", f"bin/{program}")
+        if not any((prefix / place).is_file() for prefix in prefixes for place in places):
             missing.append(f"{package}/{program}")
     if not n_nodes:
         return fail(name, "no package of aerotwin is installed", SET_UP)

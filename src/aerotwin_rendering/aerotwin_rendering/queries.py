@@ -37,10 +37,30 @@ class HasMeshes(Protocol):
 class _Surface:
     """A surface prepared for queries, and the time at which they ask for what moves over it."""
 
-    meshes: tuple[TexturedMesh, ...]
-    columns: tuple[np.ndarray, ...]
-    scene: RayScene
-    stamp_ns = 0
+    def __init__(self, meshes: Sequence[TexturedMesh]) -> None:
+        self.stamp_ns = 0
+        self.replace(meshes)
+
+    def set_time(self, stamp_ns: int) -> None:
+        """Set the time [ns]."""
+        self.stamp_ns = stamp_ns
+
+    def replace(self, meshes: Sequence[TexturedMesh]) -> None:
+        """Prepare other meshes, one at least."""
+        self.meshes = tuple(meshes)
+        starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in meshes])
+        vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
+        triangles = np.concatenate(
+            [mesh.triangles + np.int32(start) for mesh, start in zip(meshes, starts)]
+        )
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        extent = high[:2] - low[:2]
+        cell = float(np.clip(math.sqrt(extent.prod() / len(triangles)) * 2.0, 0.2, 5.0))
+        nx, ny = (int(n) for n in np.floor(extent / cell) + 1)
+        start, index = columns.build_columns(vertices, triangles, low[0], low[1], cell, nx, ny)
+        grid = np.array([low[0], low[1], cell, nx, ny])
+        self.columns = (vertices, triangles, start, index, grid)
+        self.scene = RayScene(self.meshes)
 
 
 class WorldQueries:
@@ -57,8 +77,9 @@ class WorldQueries:
 
     def __init__(self, world: HasMeshes, *, objects_at: ObjectsAt = no_objects) -> None:
         self.objects_at = objects_at
-        self._shared = _Surface()
-        self.replace(world.meshes)
+        if not world.meshes:
+            raise ValueError("meshes must hold one at least, got none")
+        self._shared = _Surface(world.meshes)
 
     def showing(self, objects_at: ObjectsAt) -> "WorldQueries":
         """Return queries of the same world and time in which other objects move.
@@ -76,7 +97,7 @@ class WorldQueries:
 
     @stamp_ns.setter
     def stamp_ns(self, stamp_ns: int) -> None:
-        self._shared.stamp_ns = stamp_ns
+        self._shared.set_time(stamp_ns)
 
     @property
     def meshes(self) -> tuple[TexturedMesh, ...]:
@@ -108,21 +129,7 @@ class WorldQueries:
         """
         if not meshes:
             raise ValueError("meshes must hold one at least, got none")
-        shared = self._shared
-        shared.meshes = tuple(meshes)
-        starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in meshes])
-        vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
-        triangles = np.concatenate(
-            [mesh.triangles + np.int32(start) for mesh, start in zip(meshes, starts)]
-        )
-        low, high = vertices.min(axis=0), vertices.max(axis=0)
-        extent = high[:2] - low[:2]
-        cell = float(np.clip(math.sqrt(extent.prod() / len(triangles)) * 2.0, 0.2, 5.0))
-        nx, ny = (int(n) for n in np.floor(extent / cell) + 1)
-        start, index = columns.build_columns(vertices, triangles, low[0], low[1], cell, nx, ny)
-        grid = np.array([low[0], low[1], cell, nx, ny])
-        shared.columns = (vertices, triangles, start, index, grid)
-        shared.scene = RayScene(shared.meshes)
+        self._shared.replace(meshes)
 
     # -- straight above and below -----------------------------------------------------------------
 

@@ -36,6 +36,7 @@ def log(n: int = N) -> ArduPilotLog:
         ratios={"height": (times_s, np.linspace(0.0, 2.0, n))} if n else {},
         outputs=(times_s, np.full((4, n), 0.5)),
         commands=(),
+        parameters=frozenset(),
     )
 
 

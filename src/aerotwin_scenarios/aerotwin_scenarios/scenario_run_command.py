@@ -75,27 +75,37 @@ def run(args: argparse.Namespace) -> int:
         for kind in kinds or [{}]
     ]
     found: list[dict[str, Any]] = []
+    refused: list[str] = []
     is_quiet = args.json == "-"
     bar = progress(len(flights), "scenarios", unit="flight")
     for scenario, flown in flights:
         seed, autopilot = flown.parameters.seed, flown.parameters.controller.kind
         title = f"{scenario.name}-{autopilot}" if kinds else scenario.name
-        with _folder(args.out, f"{title}-{seed}") as folder:
-            result = fly_scenario(flown, folder, port_shift=args.port_shift)
-            write_json(str(folder / "result.json"), result.plain())
-        bar.update()
         row = {"scenario": scenario.name, "seed": seed, "autopilot": autopilot}
+        try:
+            with _folder(args.out, f"{title}-{seed}") as folder:
+                result = fly_scenario(flown, folder, port_shift=args.port_shift)
+                write_json(str(folder / "result.json"), result.plain())
+        except UserError as error:
+            if len(flights) == 1:
+                raise
+            refused.append(f"{title}, seed {seed}: refused: {error}")
+            bar.update()
+            continue
+        bar.update()
         found.append({**row, **result.plain()})
         for line in result_lines(title, seed, result) if not is_quiet else ():
             say(line)
     bar.close()
     n_met = sum(row["is_success"] for row in found)
-    if not is_quiet and len(found) > 1:
-        for line in table_lines(found) if len(kinds) > 1 else ():
+    if not is_quiet and len(flights) > 1:
+        for line in table_lines(found) if found and len(kinds) > 1 else ():
             say(line)
-        say(f"{n_met} of {len(found)} flights were as expected")
-    write_json(args.json, {"flights": found})
-    return 0 if n_met == len(found) else 1
+        for line in refused:
+            say(line)
+        say(f"{n_met} of {len(flights)} flights were as expected, {len(refused)} refused")
+    write_json(args.json, {"flights": found, "refused": refused})
+    return 0 if n_met == len(flights) else 1
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -73,8 +73,7 @@ class GroundTracker:
 class Air:
     """Updates the wind in the inputs (m,) of a vehicle's dynamics, with gusts of its own.
 
-    `faults` at place `air` come on top; the list may grow and shrink. So does `downwash_map` (3,),
-    the wind from the rotors of other vehicles, where that is not None.
+    `faults` at place `air` come on top; the list may grow and shrink. So does a downwash.
     """
 
     def __init__(
@@ -99,16 +98,20 @@ class Air:
         self._steady_map = np.array([wind.east_m_s, wind.north_m_s, wind.up_m_s])
         inputs[self._place] = self._steady_map
         self._faults, self._has_added = faults, False
-        self.downwash_map: np.ndarray | None = None
+        self._downwash_map: np.ndarray | None = None
 
     @property
     def wind_map(self) -> np.ndarray:
         """The wind of the last step (3,) [m/s]."""
         return self._inputs[self._place]
 
+    def set_downwash(self, wind_map: np.ndarray) -> None:
+        """Set the wind (3,) from the rotors of other vehicles, for the steps from now on [m/s]."""
+        self._downwash_map = wind_map
+
     def blow(self, state: np.ndarray, stamp_ns: int) -> None:
         """Advance the wind to the next step, at a vehicle's height and airspeed."""
-        downwash = self.downwash_map
+        downwash = self._downwash_map
         is_changed = self._faults or self._has_added or downwash is not None
         if self._is_steady and not is_changed:
             return

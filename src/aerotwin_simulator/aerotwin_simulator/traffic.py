@@ -63,7 +63,7 @@ class Traffic:
             np.array([vehicle.air.wind_map for vehicle in vehicles]),
         )
         for vehicle, wind in zip(vehicles, winds, strict=True):
-            vehicle.air.downwash_map = wind
+            vehicle.air.set_downwash(wind)
 
     def meet(self, vehicles: Sequence[SimulatedVehicle], begin_ns: int, end_ns: int) -> None:
         """Let vehicles that moved by a step [ns] see each other there, and hit each other."""

@@ -4,7 +4,6 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -18,12 +17,25 @@ CHECK_RATE_HZ = 5.0
 """At 20 m/s a vehicle moves 4 m between two checks."""
 
 
-@dataclass
 class _Prepared:
     """Meshes, and what renders them once something asked for it."""
 
-    meshes: Sequence[TexturedMesh]
-    rasteriser: Rasteriser | None = None
+    def __init__(self, meshes: Sequence[TexturedMesh]) -> None:
+        self._meshes = meshes
+        self._rasteriser: Rasteriser | None = None
+
+    @property
+    def rasteriser(self) -> Rasteriser:
+        """Made at the first request."""
+        if self._rasteriser is None:
+            self._rasteriser = Rasteriser(self._meshes)
+        return self._rasteriser
+
+    def replace(self, meshes: Sequence[TexturedMesh]) -> None:
+        """Use these meshes from now on."""
+        self._meshes = meshes
+        if self._rasteriser is not None:
+            self._rasteriser.replace(meshes)
 
 
 class Renderer:
@@ -44,16 +56,11 @@ class Renderer:
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Return the images of all views of one instant."""
-        prepared = self._prepared
-        if prepared.rasteriser is None:
-            prepared.rasteriser = Rasteriser(prepared.meshes)
-        return prepared.rasteriser.render(views)
+        return self._prepared.rasteriser.render(views)
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
         """Use these meshes from now on, as when a world streams."""
-        self._prepared.meshes = meshes
-        if self._prepared.rasteriser is not None:
-            self._prepared.rasteriser.replace(meshes)
+        self._prepared.replace(meshes)
 
 
 class MeshConsumer(Protocol):

@@ -37,7 +37,11 @@ def ardupilot_log_section(
         ["ardupilot_log", *filter(None, [vehicle]), *([str(number + 1)] if number else [])]
     )
     key = log.path.stem
-    metrics: dict[str, Any] = {"file": log.path.name, "n_messages": len(log.messages)}
+    metrics: dict[str, Any] = {
+        "file": log.path.name,
+        "version": log.version,
+        "n_messages": len(log.messages),
+    }
     headline, figures = [], []
     error = _position_error(log, truth, plane)
     if error is not None:

@@ -13,7 +13,11 @@ from aerotwin_ardupilot_bridge import (
     ardupilot_process,
     json_port,
 )
-from aerotwin_ardupilot_bridge.dataflash_log import collect_logs, commanders_in_dataflash
+from aerotwin_ardupilot_bridge.dataflash_log import (
+    collect_logs,
+    commanders_in_dataflash,
+    unknown_parameters,
+)
 from aerotwin_ardupilot_bridge.link import JsonTimeouts
 from aerotwin_ardupilot_bridge.process import PWM_FULL_US, PWM_OFF_US
 from aerotwin_ardupilot_bridge.radio import N_CHANNELS, RadioSender
@@ -38,7 +42,10 @@ _PWM_SPAN_US = PWM_FULL_US - PWM_OFF_US
 
 
 class ArduPilot(CommandedAutopilot):
-    """An ArduCopter. Raises UserError if a port is in use, it is not built, or cannot fly it."""
+    """An ArduCopter. Raises UserError if a port is in use, it is not built, or cannot fly it.
+
+    `unknown_parameters` are names in its parameters that it does not know, once it has ended.
+    """
 
     link: JsonLink
 
@@ -50,6 +57,8 @@ class ArduPilot(CommandedAutopilot):
         self._n_fine_steps = parameters.n_fine_steps
         self._client_due_ns = self._origin_due_ns = 0
         self._rate_hz = 0  # as ArduPilot counts its steps
+        self._parameters = ardupilot_parameters(setup)
+        self.unknown_parameters: list[str] = []
         self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._extras = ArduPilotExtras(self.sticks)
         self._radio = RadioSender(instance)
@@ -67,7 +76,7 @@ class ArduPilot(CommandedAutopilot):
                 setup.folder,
                 home=home,
                 client_port=self.client.link.local_port,
-                parameters=ardupilot_parameters(setup),
+                parameters=self._parameters,
                 heading_deg=setup.heading_deg,
                 ground_station_port=self._ground_station_port(instance),
                 rate_hz=parameters.ardupilot.rate_hz,
@@ -180,6 +189,7 @@ class ArduPilot(CommandedAutopilot):
         logs = collect_logs(self.setup.folder, number)
         try:
             self.commanders = commanders_in_dataflash(logs, number)
+            self.unknown_parameters = unknown_parameters(logs, self._parameters)
         except UserError as error:
             raise UserError(
                 f"{error}; whether an outside client commanded the vehicle is not known"

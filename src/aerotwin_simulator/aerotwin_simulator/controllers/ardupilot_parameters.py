@@ -13,6 +13,7 @@ from math import sqrt
 
 from aerotwin_ardupilot_bridge import ArduPilotFrame, find_frame
 from aerotwin_ardupilot_bridge.process import frame_parameters
+from aerotwin_core.errors import UserError
 from aerotwin_faults.fault import BAROMETER, GNSS, MAGNETOMETER
 from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge.px4_files import read_parameter_file
@@ -35,6 +36,7 @@ ORIENTATIONS = {
 }  # fmt: skip
 """ArduPilot's AP_Math/rotations.h by direction in body axes: forward, right, back, left, up, down.
 """
+RESERVED = ("MAV_SYSID", "SYSID_THISMAV", "SIM_RATE_HZ", "SIM_SPEEDUP")
 _SIMULATED_RANGE_FINDER = 100
 CALIBRATED = {"INS_ACCOFFS_X": 0.001, "INS_ACCSCAL_X": 1.001}
 """It arms only with an accelerometer calibration that is not that of a new vehicle."""
@@ -64,8 +66,20 @@ def ardupilot_parameters(setup: BackendSetup) -> dict[str, float]:
         **sensor_parameters(parameters),
         **range_finder_parameters(parameters),
         **vision_parameters(parameters),
-        **read_parameter_file(parameters.ardupilot.parameters),
+        **_own_parameters(parameters.ardupilot.parameters),
     }
+
+
+def _own_parameters(file: str) -> dict[str, float]:
+    """Return the user's parameters. Raises UserError if one would break the link."""
+    own = read_parameter_file(file)
+    if taken := [name for name in own if name in RESERVED]:
+        raise UserError(
+            f"{file}: {', '.join(taken)}: expected none of {', '.join(RESERVED)}, by which "
+            "aerotwin finds and steps the vehicle; leave it out, and set ardupilot.rate_hz or "
+            "instance"
+        )
+    return own
 
 
 def range_finder_parameters(parameters: SimulatorParameters) -> dict[str, float]:
@@ -95,10 +109,12 @@ def vision_parameters(parameters: SimulatorParameters) -> dict[str, float]:
 def own_sensors_text(parameters: SimulatorParameters) -> str:
     """Return which of our models ArduPilot does not fly on, and with what its own were set."""
     values = ", ".join(f"{k} {v:.3g}" for k, v in sensor_parameters(parameters).items())
+    flies_on = "flies on barometer, magnetometer and GNSS"
+    if parameters.vision.source != "none":
+        flies_on = "flies on the poses of external_odom; it has barometer, magnetometer and GNSS"
     return (
-        "ArduPilot flies on barometer, magnetometer and GNSS of its own, ours are recorded only "
-        f"({values}); ArduPilot does not repeat itself exactly: this run is not repeatable to the "
-        "byte"
+        f"ArduPilot {flies_on} of its own, ours are recorded only ({values}); ArduPilot does not "
+        "repeat itself exactly: this run is not repeatable to the byte"
     )
 
 

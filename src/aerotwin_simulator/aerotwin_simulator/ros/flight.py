@@ -12,6 +12,7 @@ from aerotwin_core.status_line import StatusLine
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.ardupilot_parameters import own_sensors_text
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
@@ -262,6 +263,12 @@ def _result(
             )
         if controller.is_ardupilot:
             warnings.append(f"{vehicle.title}: {own_sensors_text(vehicle.parameters)}")
+        if isinstance(vehicle.backend, ArduPilot) and vehicle.backend.unknown_parameters:
+            names = ", ".join(vehicle.backend.unknown_parameters)
+            warnings.append(
+                f"{vehicle.title}: this ArduPilot has no parameter {names}: it flew without; "
+                "correct the name, which changes between versions, in ardupilot.parameters"
+            )
         is_requested = mission != "none" and not Path(mission).is_dir()
         if is_requested and not controller.is_autopilot:
             warnings.append(
