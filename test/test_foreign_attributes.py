@@ -65,9 +65,7 @@ OPEN_RECORDS = {
         "readings.imu_ns",
     },
     "aerotwin_simulator/inertial_step.py": {"body.constants", "body.inputs", "body.state_vector"},
-    "aerotwin_simulator/vehicle.py": {
-        "self.backend.motors.values", "step.end_ns", "step.start_ns",
-    },
+    "aerotwin_simulator/vehicle.py": {"self.backend.motors.values"},
     "aerotwin_stereo_odometry/odometry.py": {"landmarks.is_tracked", "landmarks.n_missed"},
     "aerotwin_stereo_odometry/window.py": {
         "gone.left", "gone.right", "keyframe.T_cam_odom", "newest.covariance",

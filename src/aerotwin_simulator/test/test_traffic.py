@@ -248,7 +248,6 @@ def test_a_vehicle_below_another_loses_height_by_its_downwash(make):
 
 def test_without_the_switch_there_is_no_downwash(make):
     lower, upper = hover_below(make, downwash=False)
-    assert lower.air.downwash_map is None
     assert (lower.air.wind_map == 0.0).all()
     assert upper.p_map_body[2] - lower.p_map_body[2] == pytest.approx(1.5, abs=1e-3)
 
