@@ -59,6 +59,7 @@ EXTRAS = {
         "aerotwin_bringup",
         "aerotwin_campaign",
         "aerotwin_doctor",
+        "aerotwin_formation",
         "aerotwin_run_evaluation[sim]",
     ],
     "ros": ["aerotwin[sim]"],

@@ -31,8 +31,8 @@ from aerotwin_ardupilot_bridge.servo_packet import (
     ServoOutputs,
     parse_servo_packet,
 )
-from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_px4_bridge.udp_port import bind_udp
 
 JSON_PORT, PORTS_APART = 9002, 10
 CROSSED_WITHIN_S = 0.5
@@ -137,7 +137,9 @@ class JsonLink:
         self._epoch_s = self._time_s = 0.0
         self._last_state: bytes | memoryview = b""
         self._sent_at = self._heard_at = -CROSSED_WITHIN_S
-        self._socket = _bind(host, port)
+        self._socket = bind_udp("JSON link", host, port, "simulator")
+        # A blocking read that gives up by itself: one call of the kernel for a step, not two.
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.pack(0, _SLICE_US))
         self.port: int = self._socket.getsockname()[1]
 
     @property
@@ -325,18 +327,3 @@ class JsonLink:
 def json_port(instance: int) -> int:
     """Return the UDP port to which ArduPilot number `instance` (from 0) sends its outputs."""
     return JSON_PORT + PORTS_APART * instance
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    try:
-        endpoint.bind((host, port))
-    except OSError as error:
-        endpoint.close()
-        raise UserError(
-            f"JSON link: UDP port {port} on {host} cannot be opened ({error.strerror}); stop the "
-            "other simulator that uses it, or choose another instance"
-        ) from error
-    # A blocking read that gives up by itself: one call of the kernel for a step, not two.
-    endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.pack(0, _SLICE_US))
-    return endpoint

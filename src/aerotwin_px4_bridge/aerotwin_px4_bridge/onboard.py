@@ -7,7 +7,6 @@ own estimate and state are received, in map axes.
 """
 
 import select
-import socket
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
@@ -42,6 +40,7 @@ from aerotwin_px4_bridge.messages import (
 )
 from aerotwin_px4_bridge.path import PathSetpoint
 from aerotwin_px4_bridge.streams import NO_STREAM, streams_us
+from aerotwin_px4_bridge.udp_port import bind_udp
 
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
@@ -63,12 +62,8 @@ _MAX_DATAGRAM = 2048
 _SAVED_TEXTS = 5
 _BUFFERED_MISSION_FRAMES = 256
 _WARNING = 4
-_AUTOPILOT_COMPONENT_ID = 1
-_FRAME_LOCAL_NED, _FRAME_GLOBAL_INT = 1, 5
-_NO_POSITION, _NO_VELOCITY, _NO_ACCELERATION = 0b111, 0b111 << 3, 0b111 << 6
-_NO_YAW, _NO_YAW_RATE = 1 << 10, 1 << 11
-_NO_VECTOR = 0.0, 0.0, 0.0
-"""POSITION_TARGET_TYPEMASK: what a set-point does not say."""
+AUTOPILOT_COMPONENT_ID = 1
+FRAME_GLOBAL_INT = 5
 _UNIT_TOLERANCE = 0.01
 
 
@@ -129,7 +124,8 @@ class OnboardLink:
         if not dialect.speaks_first:
             self._remote = (host, remote + instance if remote_port is None else remote_port)
         port = local if local_port is None else local_port
-        self._socket = _bind(host, port)
+        self._socket = bind_udp("onboard link", host, port, "simulator or companion")
+        self._socket.setblocking(False)
         self.local_port: int = self._socket.getsockname()[1]
         self._readable = select.poll()
         self._readable.register(self._socket, select.POLLIN)
@@ -190,7 +186,7 @@ class OnboardLink:
         """Send a COMMAND_LONG; omitted parameters are 0."""
         padded = (*parameters, *(0.0,) * (7 - len(parameters)))
         self._send_values(
-            mavlink2.COMMAND_LONG, *padded, command, self.system_id, _AUTOPILOT_COMPONENT_ID,
+            mavlink2.COMMAND_LONG, *padded, command, self.system_id, AUTOPILOT_COMPONENT_ID,
             confirmation,
         )  # fmt: skip
 
@@ -205,7 +201,7 @@ class OnboardLink:
         *first, latitude_deg, longitude_deg, altitude_m = parameters
         self._send_values(
             mavlink2.COMMAND_INT, *first, round(latitude_deg * 1e7), round(longitude_deg * 1e7),
-            altitude_m, command, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT, 0, 0,
+            altitude_m, command, self.system_id, AUTOPILOT_COMPONENT_ID, FRAME_GLOBAL_INT, 0, 0,
         )  # fmt: skip
 
     def send_setpoint(self, setpoint: PathSetpoint, stamp_ns: int) -> None:
@@ -218,27 +214,7 @@ class OnboardLink:
             round(latitude_deg * 1e7), round(longitude_deg * 1e7), altitude_m,
             *ned_from_enu(setpoint.v_map), *ned_from_enu(setpoint.a_map),
             yaw_ned_from_map(setpoint.yaw), -setpoint.yaw_rate,
-            0, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT,
-        )  # fmt: skip
-
-    def send_position(self, p_map: FloatArray, yaw: float | None, stamp_ns: int) -> None:
-        """Send a position (3,) and a yaw from east [rad], None for no change, to fly to."""
-        mask = _NO_VELOCITY | _NO_ACCELERATION | _NO_YAW_RATE | (_NO_YAW if yaw is None else 0)
-        place = self.plane.to_geodetic(p_map + self.shift_map)
-        self._send_values(
-            mavlink2.SET_POSITION_TARGET_GLOBAL_INT, stamp_ns // 1_000_000 & 0xFFFFFFFF,
-            round(place[0] * 1e7), round(place[1] * 1e7), place[2], *_NO_VECTOR, *_NO_VECTOR,
-            0.0 if yaw is None else yaw_ned_from_map(yaw), 0.0,
-            mask, self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_GLOBAL_INT,
-        )  # fmt: skip
-
-    def send_velocity(self, v_map: FloatArray, yaw_rate: float, stamp_ns: int) -> None:
-        """Send a velocity (3,) in map axes [m/s] and a yaw rate, counter-clockwise [rad/s]."""
-        self._send_values(
-            mavlink2.SET_POSITION_TARGET_LOCAL_NED, stamp_ns // 1_000_000 & 0xFFFFFFFF,
-            *_NO_VECTOR, *ned_from_enu(v_map), *_NO_VECTOR, 0.0, -yaw_rate,
-            _NO_POSITION | _NO_ACCELERATION | _NO_YAW,
-            self.system_id, _AUTOPILOT_COMPONENT_ID, _FRAME_LOCAL_NED,
+            0, self.system_id, AUTOPILOT_COMPONENT_ID, FRAME_GLOBAL_INT,
         )  # fmt: skip
 
     def send_external_vision(self, pose: VisionPose) -> None:
@@ -420,17 +396,3 @@ def is_of_scenario(system_id: int, component_id: int, instance: int) -> bool:
 
 def _text(field: bytes) -> str:
     return printable(field.partition(b"\0")[0].decode("utf-8", "replace").strip())
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    try:
-        endpoint.bind((host, port))
-    except OSError as error:
-        endpoint.close()
-        raise UserError(
-            f"onboard link: UDP port {port} on {host} cannot be opened ({error.strerror}); stop "
-            "the other simulator or companion that uses it, or choose another instance"
-        ) from error
-    endpoint.setblocking(False)
-    return endpoint

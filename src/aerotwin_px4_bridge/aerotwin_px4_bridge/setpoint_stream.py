@@ -15,7 +15,13 @@ import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
-from aerotwin_px4_bridge.onboard import OnboardLink
+from aerotwin_px4_bridge.mavlink2 import (
+    KNOWN,
+    SET_POSITION_TARGET_GLOBAL_INT,
+    SET_POSITION_TARGET_LOCAL_NED,
+)
+from aerotwin_px4_bridge.messages import ned_from_enu, yaw_ned_from_map
+from aerotwin_px4_bridge.onboard import AUTOPILOT_COMPONENT_ID, FRAME_GLOBAL_INT, OnboardLink
 
 PERIOD_NS = 50_000_000
 """Of the stream: PX4 leaves offboard below 2 Hz, ArduPilot after 3 s."""
@@ -26,6 +32,12 @@ LEAD_NS = 600_000_000
 ASK_AGAIN_NS = 1_000_000_000
 SLOW_M_S = 0.3
 """Slower than this it counts as stopped."""
+
+_FRAME_LOCAL_NED = 1
+_NO_POSITION, _NO_VELOCITY, _NO_ACCELERATION = 0b111, 0b111 << 3, 0b111 << 6
+_NO_YAW, _NO_YAW_RATE = 1 << 10, 1 << 11
+"""POSITION_TARGET_TYPEMASK: what a set-point does not say."""
+_NO_VECTOR = 0.0, 0.0, 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +163,7 @@ class SetpointStream:
 
     def _send(self, target: Target) -> None:
         if isinstance(target, PoseTarget):
-            self._link.send_position(target.p_map, target.yaw, self._now_ns)
+            _send_position(self._link, target.p_map, target.yaw, self._now_ns)
             return
         velocity = target.velocity
         if target.is_body:
@@ -159,4 +171,28 @@ class SetpointStream:
                 return
             x, y, z = velocity
             velocity = np.array([cos(yaw) * x - sin(yaw) * y, sin(yaw) * x + cos(yaw) * y, z])
-        self._link.send_velocity(velocity, target.yaw_rate, self._now_ns)
+        _send_velocity(self._link, velocity, target.yaw_rate, self._now_ns)
+
+
+def _send_position(link: OnboardLink, p_map: FloatArray, yaw: float | None, stamp_ns: int) -> None:
+    """Send a position (3,) and a yaw from east [rad], None for no change, to fly to."""
+    mask = _NO_VELOCITY | _NO_ACCELERATION | _NO_YAW_RATE | (_NO_YAW if yaw is None else 0)
+    latitude_deg, longitude_deg, altitude_m = link.plane.to_geodetic(p_map + link.shift_map)
+    payload = KNOWN[SET_POSITION_TARGET_GLOBAL_INT].pack(
+        stamp_ns // 1_000_000 & 0xFFFFFFFF,
+        round(latitude_deg * 1e7), round(longitude_deg * 1e7), altitude_m, *_NO_VECTOR, *_NO_VECTOR,
+        0.0 if yaw is None else yaw_ned_from_map(yaw), 0.0,
+        mask, link.system_id, AUTOPILOT_COMPONENT_ID, FRAME_GLOBAL_INT,
+    )  # fmt: skip
+    link.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
+
+
+def _send_velocity(link: OnboardLink, v_map: FloatArray, yaw_rate: float, stamp_ns: int) -> None:
+    """Send a velocity (3,) in map axes [m/s] and a yaw rate, counter-clockwise [rad/s]."""
+    payload = KNOWN[SET_POSITION_TARGET_LOCAL_NED].pack(
+        stamp_ns // 1_000_000 & 0xFFFFFFFF,
+        *_NO_VECTOR, *ned_from_enu(v_map), *_NO_VECTOR, 0.0, -yaw_rate,
+        _NO_POSITION | _NO_ACCELERATION | _NO_YAW,
+        link.system_id, AUTOPILOT_COMPONENT_ID, _FRAME_LOCAL_NED,
+    )  # fmt: skip
+    link.send(SET_POSITION_TARGET_LOCAL_NED, payload)

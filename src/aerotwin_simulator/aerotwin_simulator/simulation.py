@@ -31,7 +31,7 @@ from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
-from aerotwin_simulator.traffic import Traffic
+from aerotwin_simulator.traffic import VehicleTraffic
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
@@ -101,7 +101,7 @@ class Simulation:
         self.is_success = False
         self.vehicles: list[SimulatedVehicle] = []
         self.events: EventEngine | None = None
-        self._traffic: Traffic | None = None  # of more than one
+        self._traffic: VehicleTraffic | None = None  # of more than one
         self._make_vehicles(folder, spin or (lambda _: None), events)
         self._declare_topics()
 
@@ -125,7 +125,7 @@ class Simulation:
             )
         with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         if len(plans) > 1:
-            self._traffic = Traffic(plans)
+            self._traffic = VehicleTraffic(plans)
         try:
             for k, plan in enumerate(plans):
                 sight, eyes = queries, renderer

@@ -20,7 +20,7 @@ from aerotwin_simulator.vehicle_collisions import VehicleCollisions
 from aerotwin_simulator.vehicle_tracks import VehicleTracks
 
 
-class Traffic:
+class VehicleTraffic:
     """Several vehicles that are stepped together; a single one needs none."""
 
     def __init__(self, plans: Sequence[VehiclePlan]) -> None:
