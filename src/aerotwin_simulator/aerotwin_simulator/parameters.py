@@ -285,7 +285,7 @@ class SimulatorParameters:
     )
     lidar: LidarSettings = group(LidarSettings, old_prefix="lidar_", preset="lidar")
     radar: RadarSettings = group(RadarSettings)
-    wind: WindSettings = group(WindSettings, old_prefix="wind_")
+    wind: WindSettings = group(WindSettings, old_prefix="wind_", downwash="")
     fleet: FleetSettings = group(
         FleetSettings, file="fleet", instance="instance", instances="instances"
     )
