@@ -40,15 +40,13 @@ def airframe_mesh(airframe: Airframe) -> TexturedMesh:
     116
     """
     hubs = np.array([rotor.position_m for rotor in airframe.rotors])
+    feet, radius = np.array(airframe.contact.feet_m), airframe.propeller.radius_m
     body = _body(airframe, hubs)
     middle = np.array([0.0, 0.0, 0.5 * (body[0, 2] + body[-1, 2])])
     parts: list[Part] = [(body, _quads(_BOX_QUADS), BODY)]
     parts += [_beam(middle, hub, _HALF_ARM_M) for hub in hubs]
-    parts += [
-        _beam(0.5 * foot * (1.0, 1.0, 0.0), foot, _HALF_LEG_M, above=True)
-        for foot in feet(airframe)
-    ]
-    parts += [_disc(hub, rotor_radius_m(airframe)) for hub in hubs]
+    parts += [_beam(0.5 * foot * (1.0, 1.0, 0.0), foot, _HALF_LEG_M, above=True) for foot in feet]
+    parts += [_disc(hub, radius or UNKNOWN_RADIUS_M) for hub in hubs]
     starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])
     vertices = np.concatenate([part[0] for part in parts])
     triangles = [part[1] + start for part, start in zip(parts, starts)]
@@ -63,16 +61,6 @@ def airframe_mesh(airframe: Airframe) -> TexturedMesh:
     )
 
 
-def feet(airframe: Airframe) -> np.ndarray:
-    """Return the feet of an airframe (n, 3), body axes [m]."""
-    return np.array(airframe.contact.feet_m)
-
-
-def rotor_radius_m(airframe: Airframe) -> float:
-    """Return the radius of its rotors [m], 0.1 if it states none."""
-    return airframe.propeller.radius_m or UNKNOWN_RADIUS_M
-
-
 def _body(airframe: Airframe, hubs: np.ndarray) -> np.ndarray:
     """Return the corners (8, 3) of the body, the lowest first."""
     half = _BODY_SHARE * max(float(np.linalg.norm(hubs[:, :2], axis=1).max()), 0.1)
@@ -80,7 +68,7 @@ def _body(airframe: Airframe, hubs: np.ndarray) -> np.ndarray:
     if airframe.contact.hull_m:
         heights = np.array(airframe.contact.hull_m)[:, 2]
         low, high = min(low, heights.min()), max(high, heights.max())
-    bottom = max(low, feet(airframe)[:, 2].min())
+    bottom = max(low, min(foot[2] for foot in airframe.contact.feet_m))
     corners = _BOX * [half, 0.5 * half, 0.0]
     corners[:, 2] = np.where(_BOX[:, 2] < 0.0, bottom, high)
     return corners

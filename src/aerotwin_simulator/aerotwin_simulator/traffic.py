@@ -12,8 +12,8 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_multirotor_dynamics.downwash import Downwash
 from aerotwin_rendering import ObjectsAt
-from aerotwin_simulator.downwash import Downwash
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_simulator.vehicle_collisions import VehicleCollisions
@@ -29,7 +29,12 @@ class VehicleTraffic:
         step_s = plans[0].parameters.step_s
         self._tracks = VehicleTracks(self._names, airframes, step_s)
         self._collisions = VehicleCollisions(self._names, airframes, step_s)
-        self._downwash = Downwash(airframes) if plans[0].parameters.wind.downwash else None
+        self._downwash: Downwash | None = None
+        if plans[0].parameters.wind.downwash:
+            try:
+                self._downwash = Downwash(airframes)
+            except ValueError as error:
+                raise ParameterError(f"wind.downwash: {error}") from None
 
     def seen_by(self, index: int, objects_at: ObjectsAt) -> ObjectsAt:
         """Return what a vehicle sees: other objects, and all vehicles but itself."""

@@ -10,8 +10,8 @@ exactly if an edge of one passes through the other or lies in it.
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
+from aerotwin_meshes.convex_body import ConvexBody
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_simulator.airframe_mesh import airframe_mesh
 from aerotwin_simulator.collision import (
@@ -24,68 +24,18 @@ from aerotwin_simulator.collision import (
 )
 
 
-class AirframeHull:
-    """The convex hull of an airframe's mesh and contact points, body axes.
-
-    `corners` (k, 3) [m]; `edges` (m, 2) of them; inside is where `normals` (n, 3) times x is at
-    most `offsets` (n,); `reach_m` is the distance of the farthest corner from the centre of mass.
-    """
-
-    def __init__(self, airframe: Airframe) -> None:
-        contact = airframe.contact
-        points = np.vstack(
-            [
-                airframe_mesh(airframe).vertices_map,
-                *(np.array([p]) for p in contact.feet_m + contact.hull_m),
-            ]
-        )
-        hull = ConvexHull(points)
-        self.corners = points[hull.vertices]
-        place = np.full(len(points), -1)
-        place[hull.vertices] = np.arange(len(hull.vertices))
-        sides = place[hull.simplices][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-        self.edges = np.unique(np.sort(sides, axis=1), axis=0)
-        planes = np.unique(hull.equations.round(12), axis=0)
-        self.normals, self.offsets = planes[:, :3], -planes[:, 3]
-        self.reach_m = float(np.linalg.norm(self.corners, axis=1).max())
-
-    def first_inside(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
-        """Return the middle (3,) of the first segment's part inside, None if all stay outside.
-
-        Segments from starts to ends (n, 3) are clipped by the planes (Cyrus and Beck 1978).
-        """
-        at_start = starts @ self.normals.T - self.offsets
-        change = ends @ self.normals.T - self.offsets - at_start
-        with np.errstate(divide="ignore", invalid="ignore"):
-            crossing = -at_start / change
-        enter = np.where(change < 0.0, crossing, -np.inf).max(axis=1)
-        leave = np.where(change > 0.0, crossing, np.inf).min(axis=1)
-        is_beside = ((change == 0.0) & (at_start > 0.0)).any(axis=1)
-        low, high = np.maximum(enter, 0.0), np.minimum(leave, 1.0)
-        met = np.flatnonzero((low <= high) & ~is_beside)
-        if not len(met):
-            return None
-        k, share = met[0], 0.5 * (low + high)[met[0]]
-        return starts[k] + share * (ends[k] - starts[k])
-
-
 class VehicleCollisions:
     """Detects when two of several vehicles touch.
 
-    Parameters
-    ----------
-    names : sequence of str
-    airframes : sequence of Airframe
-        One for each vehicle.
-    step_s : float
+    Each has a name and an airframe; a step takes `step_s`.
     """
 
     def __init__(self, names: Sequence[str], airframes: Sequence[Airframe], step_s: float) -> None:
         self._names, self._step_s = tuple(names), step_s
-        known = {airframe: AirframeHull(airframe) for airframe in {*airframes}}
+        known = {airframe: airframe_hull(airframe) for airframe in {*airframes}}
         self._hulls = [known[airframe] for airframe in airframes]
         self._first, self._second = np.triu_indices(len(names), 1)
-        reach = np.array([hull.reach_m for hull in self._hulls])
+        reach = np.array([np.linalg.norm(h.corners, axis=1).max() for h in self._hulls])
         self._reach = reach[self._first] + reach[self._second]
         self._n_steps = 0
         self._last_p_map = np.full((len(names), 3), np.nan)
@@ -115,7 +65,12 @@ class VehicleCollisions:
         for k in pairs[gap <= 0.0]:
             i, j = int(self._first[k]), int(self._second[k])
             if (p_map := self._touched(i, j, before, after)) is not None:
-                found.append((i, j, *self._collisions(i, j, p_map, after)))
+                moving = after[i, layout.VELOCITY] - after[j, layout.VELOCITY]
+                met = {"p_map": p_map, "speed_m_s": float(np.linalg.norm(moving))}
+                names = self._names
+                found.append(
+                    (i, j, Collision(what=names[j], **met), Collision(what=names[i], **met))
+                )
         self._due[pairs] = self._n_steps + self._steps_free(gap, speed, after, pairs)
         self._next = int(self._due.min())
         return found
@@ -170,15 +125,16 @@ class VehicleCollisions:
             for states in (before, after)
         )
 
-    def _collisions(
-        self, i: int, j: int, p_map: np.ndarray, states: np.ndarray
-    ) -> tuple[Collision, Collision]:
-        moving = states[i, layout.VELOCITY] - states[j, layout.VELOCITY]
-        speed = float(np.linalg.norm(moving))
-        first, second = (
-            Collision(what=self._names[k], p_map=p_map, speed_m_s=speed) for k in (j, i)
-        )
-        return first, second
+
+def airframe_hull(airframe: Airframe) -> ConvexBody:
+    """Return the convex hull of an airframe's mesh and contact points, body axes."""
+    contact = airframe.contact
+    points = [
+        airframe_mesh(airframe).vertices_map,
+        contact.feet_m,
+        contact.hull_m or contact.feet_m,
+    ]
+    return ConvexBody(np.vstack(points))
 
 
 def _in_map(points: np.ndarray, state: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.vehicle_collisions import AirframeHull, VehicleCollisions
+from aerotwin_simulator.vehicle_collisions import VehicleCollisions, airframe_hull
 
 STEP_S = 0.004
 IRIS = load_airframe("iris")
@@ -64,7 +64,7 @@ def _intersect(first, second):
 
 def test_hulls_touch_where_a_linear_programme_finds_a_common_point():
     rng = np.random.default_rng(3)
-    hull, found = AirframeHull(IRIS), []
+    hull, found = airframe_hull(IRIS), []
     for _ in range(150):
         q = Rotation.random(2, random_state=rng).as_quat()
         away = rng.normal(size=3)

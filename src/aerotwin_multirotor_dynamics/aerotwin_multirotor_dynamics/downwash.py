@@ -1,25 +1,22 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Downwash: the wind at each vehicle of a simulation from the rotors of the others."""
+"""Downwash: the wind at each of several vehicles from the rotors of the others."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from aerotwin_core.errors import ParameterError
-from aerotwin_multirotor_dynamics import Airframe, layout
+from aerotwin_multirotor_dynamics import layout
+from aerotwin_multirotor_dynamics.airframe import Airframe
 from aerotwin_multirotor_dynamics.wake import induced_speed_per_rad, wake_ways, wake_winds
 
 
 class Downwash:
-    """The wakes of several vehicles; raises ParameterError if an airframe states no radius."""
+    """The wakes of several vehicles; raises ValueError if an airframe states no radius."""
 
     def __init__(self, airframes: Sequence[Airframe]) -> None:
         counts = [len(airframe.rotors) for airframe in airframes]
-        try:
-            per_rad = [induced_speed_per_rad(airframe) for airframe in airframes]
-        except ValueError as error:
-            raise ParameterError(f"wind.downwash: {error}") from None
+        per_rad = [induced_speed_per_rad(airframe) for airframe in airframes]
         self._owners = np.repeat(np.arange(len(counts)), counts)
         self._per_rad = np.repeat(per_rad, counts)
         self._radii = np.repeat([airframe.propeller.radius_m for airframe in airframes], counts)
