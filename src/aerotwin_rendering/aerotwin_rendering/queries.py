@@ -87,11 +87,8 @@ class WorldQueries:
         They share both with these, also after `replace` and when `stamp_ns` is set.
         """
         other = copy(self)
-        other._show(objects_at)
+        other.objects_at = objects_at
         return other
-
-    def _show(self, objects_at: ObjectsAt) -> None:
-        self.objects_at = objects_at
 
     @property
     def stamp_ns(self) -> int:

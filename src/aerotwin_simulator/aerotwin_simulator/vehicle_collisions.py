@@ -66,11 +66,13 @@ class VehicleCollisions:
             i, j = int(self._first[k]), int(self._second[k])
             if (p_map := self._touched(i, j, before, after)) is not None:
                 moving = after[i, layout.VELOCITY] - after[j, layout.VELOCITY]
-                met = {"p_map": p_map, "speed_m_s": float(np.linalg.norm(moving))}
-                names = self._names
-                found.append(
-                    (i, j, Collision(what=names[j], **met), Collision(what=names[i], **met))
+                first, second = (
+                    Collision(
+                        what=self._names[k], p_map=p_map, speed_m_s=float(np.linalg.norm(moving))
+                    )
+                    for k in (j, i)
                 )
+                found.append((i, j, first, second))
         self._due[pairs] = self._n_steps + self._steps_free(gap, speed, after, pairs)
         self._next = int(self._due.min())
         return found
@@ -128,13 +130,8 @@ class VehicleCollisions:
 
 def airframe_hull(airframe: Airframe) -> ConvexBody:
     """Return the convex hull of an airframe's mesh and contact points, body axes."""
-    contact = airframe.contact
-    points = [
-        airframe_mesh(airframe).vertices_map,
-        contact.feet_m,
-        contact.hull_m or contact.feet_m,
-    ]
-    return ConvexBody(np.vstack(points))
+    contacts = np.array(airframe.contact.feet_m + airframe.contact.hull_m)
+    return ConvexBody(np.vstack([airframe_mesh(airframe).vertices_map, contacts]))
 
 
 def _in_map(points: np.ndarray, state: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ CHECK_RATE_HZ = 5.0
 
 
 class _Prepared:
-    """Meshes, and what renders them once something asks for it."""
+    """Meshes, and what renders them once something asked for it."""
 
     def __init__(self, meshes: Sequence[TexturedMesh]) -> None:
         self._meshes = meshes
@@ -51,11 +51,8 @@ class Renderer:
     def showing(self, objects_at: ObjectsAt) -> "Renderer":
         """Return one of the same world, also after `replace`, in which something else moves."""
         other = copy(self)
-        other._show(objects_at)
+        other.objects_at = objects_at
         return other
-
-    def _show(self, objects_at: ObjectsAt) -> None:
-        self.objects_at = objects_at
 
     def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Return the images of all views of one instant."""
