@@ -54,20 +54,19 @@ class ArduPilot(CommandedAutopilot):
         parameters = setup.parameters
         instance = parameters.fleet.link_number
         self._rotors = list(frame_of(setup.airframe).rotors)
-        self._n_fine_steps = parameters.n_fine_steps
         self._client_due_ns = self._origin_due_ns = 0
         self._rate_hz = 0  # as ArduPilot counts its steps
         self._parameters = ardupilot_parameters(setup)
         self.unknown_parameters: list[str] = []
         self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._extras = ArduPilotExtras(self.sticks)
-        self._radio = RadioSender(instance)
         home = ArduPilotHome(setup.home, setup.plane)
         timeouts = JsonTimeouts(answer_s=parameters.autopilot.answer_s)
         self.link = JsonLink(json_port(instance), home, timeouts=timeouts)
         with ExitStack() as stack:
-            stack.callback(self._radio.close)
             stack.callback(self.link.close)
+            self._radio = RadioSender(instance)
+            stack.callback(self._radio.close)
             self.open_client()
             stack.callback(self.client.close)
             self.process = ardupilot_process(
