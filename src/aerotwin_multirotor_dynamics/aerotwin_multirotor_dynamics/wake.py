@@ -17,6 +17,7 @@ time that air takes on its way, the ground, swirl, and inflow above a rotor.
 import math
 
 import numpy as np
+from numba import float64, int64, void
 
 from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics.airframe import Airframe
@@ -64,7 +65,15 @@ def wake_on_axis(z, induced, radius):
     return min(near, 2.0 * radius * induced / width), max(contracted, width)
 
 
-@njit(cache=True, error_model="numpy")
+_VECTOR, _VECTORS = float64[::1], float64[:, ::1]
+
+
+# Compiled when it is loaded: a flight that shares one processor with autopilots cannot compile.
+@njit(
+    void(int64[::1], _VECTORS, _VECTORS, _VECTORS, _VECTOR, _VECTOR, _VECTORS),
+    cache=True,
+    error_model="numpy",
+)
 def wake_winds(owners, hubs, axes, ways, induced, radii, winds):
     """Add the mean wind at a vehicle's hubs from the wakes of others to ``winds`` (n, 3) [m/s].
 

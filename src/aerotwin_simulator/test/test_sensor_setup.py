@@ -33,7 +33,9 @@ def standing(tmp_path_factory, flat_world):
     """A fleet of two on the ground, motors off: the folder, its setups and its bag's file."""
     folder = tmp_path_factory.mktemp("setup")
     (folder / "config.yaml").write_text("parameters: {seed: 3}\n")
-    (folder / "fleet.yaml").write_text("vehicles: [{name: a, camera: true}, {name: b}]")
+    (folder / "fleet.yaml").write_text(
+        "vehicles: [{name: a, camera: true}, {name: b, start_north_m: 3.0}]"
+    )
     parameters = SimulatorParameters(
         fleet=FleetSettings(file=str(folder / "fleet.yaml")),
         camera=CameraSettings(is_rendered=False),
