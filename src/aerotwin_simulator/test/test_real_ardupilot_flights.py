@@ -114,10 +114,15 @@ def test_it_flies_without_gnss_on_external_vision(fly, parameters):
 
 
 def test_it_flies_in_one_fleet_with_the_embedded_autopilot(fly, parameters, tmp_path):
+    other = tmp_path / "other.yaml"  # its own way: vehicles hit each other
+    other.write_text("waypoints: [{position_m: [12.0, -9.0, 6.0]}, {position_m: [0.0, -9.0, 5.0]}]")
     fleet = {"vehicles": [
         {"name": "red", "controller": "ardupilot"},
         {"name": "blue", "controller": "ardupilot", "start_north_m": 5.0, "mission": "none"},
-        {"name": "green", "controller": "embedded", "start_north_m": -6.0},
+        {
+            "name": "green", "controller": "embedded", "start_north_m": -9.0,
+            "mission": str(other),
+        },
     ]}  # fmt: skip
     file = tmp_path / "fleet.yaml"
     file.write_text(yaml.safe_dump(fleet))
