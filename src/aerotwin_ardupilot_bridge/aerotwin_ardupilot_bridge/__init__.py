@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from aerotwin_ardupilot_bridge.ardupilot_install import ArduPilotInstall, find_ardupilot
     from aerotwin_ardupilot_bridge.frames import ArduPilotFrame, find_frame
     from aerotwin_ardupilot_bridge.json_state import ArduPilotHome, JsonExtras, StateDatagram
-    from aerotwin_ardupilot_bridge.link import JsonLink, JsonTimeouts, json_port
+    from aerotwin_ardupilot_bridge.link import JsonLink, JsonTimeouts
+    from aerotwin_ardupilot_bridge.ports import json_port
     from aerotwin_ardupilot_bridge.process import ardupilot_process
     from aerotwin_ardupilot_bridge.servo_packet import ServoOutputs, parse_servo_packet
 else:

@@ -119,23 +119,18 @@ def _contents(path: Path, found: Mapping[str, list[dict[str, Any]]]) -> ArduPilo
     )
 
 
-def commanders_in_dataflash(paths: Sequence[Path], instance: int) -> list[Commander]:
-    """Return the senders of commands, without the clients of the scenario.
-
-    Raises UserError if a log cannot be read.
-    """
-    commands = [command for path in paths for command in read_dataflash(path).commands]
+def commanders_in_dataflash(logs: Sequence[ArduPilotLog], instance: int) -> list[Commander]:
+    """Return the senders of commands, without the clients of the scenario."""
+    commands = [command for log in logs for command in log.commands]
     return outside_commanders(commands, instance)
 
 
-def unknown_parameters(paths: Sequence[Path], names: Iterable[str]) -> list[str]:
+def unknown_parameters(logs: Sequence[ArduPilotLog], names: Iterable[str]) -> list[str]:
     """Return the names that are no parameters of the ArduPilot that wrote the logs.
 
     It passes over names that it does not know in the file of its defaults. None without a list.
-
-    Raises UserError if a log cannot be read.
     """
-    known = frozenset[str]().union(*(read_dataflash(path).parameters for path in paths))
+    known = frozenset[str]().union(*(log.parameters for log in logs))
     return [name for name in names if name not in known] if known else []
 
 

@@ -34,7 +34,6 @@ from aerotwin_ardupilot_bridge.servo_packet import (
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.udp_port import bind_udp
 
-JSON_PORT, PORTS_APART = 9002, 10
 CROSSED_WITHIN_S = 0.5
 """Less than the 1.1 s after which ArduPilot sends again, more than a loaded machine delays."""
 RESTARTS_AFTER_S = 0.1
@@ -99,7 +98,7 @@ class JsonCounters:
 
 
 class JsonLink:
-    """One ArduPilot on one UDP port, `json_port(instance)`.
+    """One ArduPilot on one UDP port, `ports.json_port(instance)`.
 
     Parameters
     ----------
@@ -322,8 +321,3 @@ class JsonLink:
             except (BlockingIOError, ConnectionRefusedError):
                 return  # it asks again, or is lost
             self._sent_at = perf_counter()
-
-
-def json_port(instance: int) -> int:
-    """Return the UDP port to which ArduPilot number `instance` (from 0) sends its outputs."""
-    return JSON_PORT + PORTS_APART * instance

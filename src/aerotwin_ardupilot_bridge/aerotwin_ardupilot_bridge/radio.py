@@ -13,9 +13,9 @@ import socket
 import struct
 from collections.abc import Sequence
 
+from aerotwin_ardupilot_bridge.ports import radio_port
 from aerotwin_px4_bridge.hil_extras import stick_pulses_us
 
-RC_PORT, PORTS_APART = 5501, 10
 N_CHANNELS = 16
 PITCH, THROTTLE = 1, 2
 LOST_US = 950
@@ -42,11 +42,6 @@ def lost_pulses_us() -> list[int]:
     pulses_us = [CENTRE_US] * N_CHANNELS
     pulses_us[THROTTLE] = LOST_US
     return pulses_us
-
-
-def radio_port(instance: int) -> int:
-    """Return the UDP port of the radio input of ArduPilot number `instance` (from 0)."""
-    return RC_PORT + PORTS_APART * instance
 
 
 class RadioSender:

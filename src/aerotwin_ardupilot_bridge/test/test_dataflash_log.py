@@ -53,15 +53,16 @@ def test_a_log_has_what_was_written(log_path):
 
 
 def test_a_client_from_outside_is_named_once_and_ours_not(log_path):
-    (one,) = commanders_in_dataflash([log_path], 0)
+    (one,) = commanders_in_dataflash([read_dataflash(log_path)], 0)
     assert (one.system_id, one.component_id) == (255, 190)
     assert (one.order, one.time_s) == ("NAV_RETURN_TO_LAUNCH", 4.0)
 
 
 def test_parameters_that_it_does_not_know_are_named(log_path, tmp_path):
-    assert unknown_parameters([log_path], ["WP_SPD", "WPNAV_SPEED"]) == ["WPNAV_SPEED"]
+    log = read_dataflash(log_path)
+    assert unknown_parameters([log], ["WP_SPD", "WPNAV_SPEED"]) == ["WPNAV_SPEED"]
     without = write_log(tmp_path / "without.bin", record("MSG", 1_000_000, b"no list"))
-    assert unknown_parameters([without], ["WPNAV_SPEED"]) == []
+    assert unknown_parameters([read_dataflash(without)], ["WPNAV_SPEED"]) == []
 
 
 def test_a_log_that_ends_in_the_middle_is_read_as_far_as_it_goes(log_path):

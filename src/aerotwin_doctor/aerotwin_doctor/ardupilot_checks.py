@@ -6,13 +6,12 @@ References: ArduPilot libraries/AP_NavEKF3 (EKF_STATUS_REPORT: variances are inn
 gates), libraries/SITL/SITL.cpp (SIM_*).
 """
 
-from math import isfinite
-
 from pymavlink.dialects.v20 import ardupilotmega as mavlink
 
 from aerotwin_ardupilot_bridge import find_frame
 from aerotwin_core.errors import UserError
 from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.innovations import innovations_check
 from aerotwin_doctor.link_record import LinkRecord
 from aerotwin_multirotor_dynamics import load_airframe
 
@@ -55,19 +54,7 @@ def ekf3_checks(record: LinkRecord) -> list[Check]:
     else:
         state = ok("estimator.state", "attitude, velocity, position and height are valid")
     ratios = {name: getattr(status, field) for field, name in _RATIOS.items()}
-    refused = [f"{name} {ratio:.2f}" for name, ratio in ratios.items() if ratio > 1.0]
-    worst = max((ratio for ratio in ratios.values() if isfinite(ratio)), default=0.0)
-    if refused:
-        innovations = fail(
-            "estimator.innovations",
-            f"measurements are refused (test ratio above 1): {', '.join(refused)}",
-            "that sensor contradicts the others: check its frame, sign, unit and delay",
-        )
-    else:
-        innovations = ok(
-            "estimator.innovations", f"largest test ratio {worst:.2f}; up to 1 is believed"
-        )
-    return [state, innovations]
+    return [state, innovations_check(ratios)]
 
 
 def own_sensors_check(record: LinkRecord) -> Check:

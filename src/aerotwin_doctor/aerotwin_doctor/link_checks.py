@@ -3,12 +3,12 @@
 """Why a vehicle does not arm or fly, from the messages on its link: mode, power, estimator."""
 
 from collections.abc import Sequence
-from math import isfinite
 
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_doctor.ardupilot_checks import ekf3_checks
 from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.innovations import INNOVATIONS, innovations_check
 from aerotwin_doctor.link_record import WARNING, LinkRecord, is_known
 
 LOW_BATTERY_PERCENT = 20
@@ -206,19 +206,10 @@ def _estimator(record: LinkRecord) -> Check:
 
 
 def _innovations(record: LinkRecord) -> Check:
-    name, status = "estimator.innovations", record.last.get("ESTIMATOR_STATUS")
+    status = record.last.get("ESTIMATOR_STATUS")
     if status is None:
-        return warn(name, "not known: the estimator has not begun")
-    ratios = {sensor: getattr(status, field) for field, sensor in _RATIOS.items()}
-    refused = [f"{sensor} {ratio:.2f}" for sensor, ratio in ratios.items() if ratio > 1.0]
-    if refused:
-        return fail(
-            name,
-            f"measurements are refused (test ratio above 1): {', '.join(refused)}",
-            "that sensor contradicts the others: check its frame, sign, unit and delay",
-        )
-    worst = max((ratio for ratio in ratios.values() if isfinite(ratio)), default=0.0)
-    return ok(name, f"largest test ratio {worst:.2f}; up to 1 is believed")
+        return warn(INNOVATIONS, "not known: the estimator has not begun")
+    return innovations_check({name: getattr(status, field) for field, name in _RATIOS.items()})
 
 
 def _arming(record: LinkRecord) -> Check:

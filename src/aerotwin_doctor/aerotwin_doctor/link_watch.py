@@ -15,12 +15,12 @@ from typing import Any
 
 from pymavlink.dialects.v20 import ardupilotmega as mavlink
 
+from aerotwin_ardupilot_bridge.ports import ground_station_port
 from aerotwin_doctor.link_record import ANY_PARAMETER, LinkRecord
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HOST = "127.0.0.1"
 SYSTEM_ID, COMPONENT_ID = 254, mavlink.MAV_COMP_ID_MISSIONPLANNER
-ARDUPILOT_PORTS_APART = 10
 OFFBOARD_PORT, GROUND_PORT, STOCK_PX4_PORT_ABOVE_9 = 14540, 14550, 14549
 ASK_EVERY_S, ASK_IMU_EVERY_S = 0.5, 0.1
 SILENCE_S = 2.5
@@ -50,8 +50,12 @@ def listening_ports(instance: int) -> list[int]:
     Above 9 the rules differ between the embedded autopilot, a PX4 started by aerotwin and one
     started otherwise.
     """
-    ardupilot = GROUND_PORT + ARDUPILOT_PORTS_APART * instance
-    ports = [offboard_port(instance), OFFBOARD_PORT + instance, GROUND_PORT, ardupilot]
+    ports = [
+        offboard_port(instance),
+        OFFBOARD_PORT + instance,
+        GROUND_PORT,
+        ground_station_port(instance),
+    ]
     return list(dict.fromkeys([*ports, STOCK_PX4_PORT_ABOVE_9] if instance > 9 else ports))
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from aerotwin_ardupilot_bridge import json_port
-from aerotwin_ardupilot_bridge.radio import radio_port
+from aerotwin_ardupilot_bridge.ports import json_port, radio_port
 from aerotwin_doctor.check import Check, fail, ok, warn
 from aerotwin_px4_bridge.px4_files import offboard_port
 

@@ -189,6 +189,6 @@ def test_a_real_one_is_heard_where_a_ground_station_would_hear_it(tmp_path):
 def listen(path):
     parser = ArgumentParser()
     doctor_command.configure(parser)
-    wanted = ["--only", "link", "--instance", str(INSTANCE), "--json", str(path)]
-    doctor_command.run(parser.parse_args(wanted))
+    tokens = ["--only", "link", "--instance", str(INSTANCE), "--json", str(path)]
+    doctor_command.run(parser.parse_args(tokens))
     return {check["name"]: check for check in json.loads(path.read_text())["checks"]}

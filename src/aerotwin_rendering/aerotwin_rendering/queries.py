@@ -46,7 +46,9 @@ class _Surface:
         self.stamp_ns = stamp_ns
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
-        """Prepare other meshes, one at least."""
+        """Prepare other meshes. Raises ValueError if there is none."""
+        if not meshes:
+            raise ValueError("meshes must hold one at least, got none")
         self.meshes = tuple(meshes)
         starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in meshes])
         vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
@@ -77,8 +79,6 @@ class WorldQueries:
 
     def __init__(self, world: HasMeshes, *, objects_at: ObjectsAt = no_objects) -> None:
         self.objects_at = objects_at
-        if not world.meshes:
-            raise ValueError("meshes must hold one at least, got none")
         self._shared = _Surface(world.meshes)
 
     def showing(self, objects_at: ObjectsAt) -> "WorldQueries":
@@ -127,8 +127,6 @@ class WorldQueries:
         ValueError
             If there is no mesh.
         """
-        if not meshes:
-            raise ValueError("meshes must hold one at least, got none")
         self._shared.replace(meshes)
 
     # -- straight above and below -----------------------------------------------------------------

@@ -16,9 +16,11 @@ from aerotwin_ardupilot_bridge import (
 from aerotwin_ardupilot_bridge.dataflash_log import (
     collect_logs,
     commanders_in_dataflash,
+    read_dataflash,
     unknown_parameters,
 )
 from aerotwin_ardupilot_bridge.link import JsonTimeouts
+from aerotwin_ardupilot_bridge.ports import ground_station_port
 from aerotwin_ardupilot_bridge.process import PWM_FULL_US, PWM_OFF_US
 from aerotwin_ardupilot_bridge.radio import N_CHANNELS, RadioSender
 from aerotwin_ardupilot_bridge.servo_packet import ServoOutputs
@@ -36,7 +38,6 @@ from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
 
-GROUND_STATION_PORT, PORTS_APART = 14550, 10
 ORIGIN_PERIOD_NS = 1_000_000_000
 _PWM_SPAN_US = PWM_FULL_US - PWM_OFF_US
 
@@ -87,7 +88,7 @@ class ArduPilot(CommandedAutopilot):
         """Return where a ground station listens: that of a scenario, or one from outside."""
         if self.setup.has_ground_station:
             return GROUND_PORT + instance
-        return GROUND_STATION_PORT + PORTS_APART * instance if self.setup.mission is None else None
+        return ground_station_port(instance) if self.setup.mission is None else None
 
     def start(self) -> None:
         """Start the process."""
@@ -185,8 +186,9 @@ class ArduPilot(CommandedAutopilot):
 
     def _read_logs(self) -> None:
         number = self.setup.parameters.fleet.link_number
-        logs = collect_logs(self.setup.folder, number)
+        paths = collect_logs(self.setup.folder, number)
         try:
+            logs = [read_dataflash(path) for path in paths]
             self.commanders = commanders_in_dataflash(logs, number)
             self.unknown_parameters = unknown_parameters(logs, self._parameters)
         except UserError as error:
