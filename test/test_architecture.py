@@ -46,8 +46,10 @@ ALLOWED = {
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",
-    "aerotwin_simulator": "ardupilot_bridge core faults temporal_logic multirotor_dynamics "
-    "sensor_models meshes rendering worlds px4_bridge autopilot",
+    "aerotwin_simulator": "ardupilot_bridge core faults formation temporal_logic "
+    "multirotor_dynamics sensor_models meshes rendering worlds px4_bridge autopilot",
+    "aerotwin_point_mass_simulator": "core faults formation multirotor_dynamics px4_bridge "
+    "sensor_models simulator",
     "aerotwin_ground_simulator": "core ground_dynamics rendering sensor_models simulator worlds",
     "aerotwin_voxel_cloud": "core registration meshes tiles worlds",
     "aerotwin_map_evaluation": "core registration voxel_cloud report",

@@ -18,6 +18,32 @@ def rotor_names(n_rotors: int) -> list[str]:
     return [f"rotor_{i}" for i in range(n_rotors)]
 
 
+def odometry_layout(truth_frame: str = TRUTH_FRAME) -> FixedLayout:
+    """Return the layout of nav_msgs/Odometry from map to a frame, of `odometry_values`."""
+
+    def odometry(stamp_ns: int, v: Sequence[float]) -> object:
+        return messages.odometry_message(
+            stamp_ns, "map", truth_frame, v[:3], v[3:7], v[7:10], v[10:13]
+        )
+
+    return FixedLayout(odometry, 13)
+
+
+def odometry_values(state: np.ndarray) -> list[float]:
+    """Return position, attitude, velocity and angular velocity of a state array, as in Odometry.
+
+    The last two are in body axes.
+    """
+    R_body_map = state[layout.ROTATION].reshape(3, 3).T
+    values = state.tolist()
+    return [
+        *values[layout.POSITION],
+        *values[layout.QUATERNION],
+        *(R_body_map @ state[layout.VELOCITY]).tolist(),
+        *values[layout.ANGULAR_VELOCITY],
+    ]
+
+
 class TruthMessages:
     """Serialises odometry, acceleration and rotor speeds of state arrays, as truth in map."""
 
@@ -26,18 +52,13 @@ class TruthMessages:
     ) -> None:
         names = rotor_names(n_rotors)
 
-        def odometry(stamp_ns: int, v: Sequence[float]) -> object:
-            return messages.odometry_message(
-                stamp_ns, "map", truth_frame, v[:3], v[3:7], v[7:10], v[10:13]
-            )
-
         def accel(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.accel_stamped_message(stamp_ns, truth_frame, v[:3], v[3:])
 
         def rotors(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.joint_state_message(stamp_ns, base_frame, names, v)
 
-        self._odometry = FixedLayout(odometry, 13)
+        self._odometry = odometry_layout(truth_frame)
         self.accel = FixedLayout(accel, 6)
         self._rotors = FixedLayout(rotors, n_rotors)
         self._speeds = layout.rotor_speeds(n_rotors)
@@ -48,18 +69,10 @@ class TruthMessages:
         Twist and acceleration are in body axes; the latter is without gravity, zero at rest.
         """
         R_body_map = state[layout.ROTATION].reshape(3, 3).T
-        values = state.tolist()
-        velocity = (R_body_map @ state[layout.VELOCITY]).tolist()
         acceleration = (R_body_map @ state[layout.ACCELERATION]).tolist()
-        odometry = [
-            *values[layout.POSITION],
-            *values[layout.QUATERNION],
-            *velocity,
-            *values[layout.ANGULAR_VELOCITY],
-        ]
-        accel = [*acceleration, *values[layout.ANGULAR_ACCELERATION]]
+        accel = [*acceleration, *state[layout.ANGULAR_ACCELERATION].tolist()]
         return (
-            self._odometry.pack(stamp_ns, odometry),
+            self._odometry.pack(stamp_ns, odometry_values(state)),
             self.accel.pack(stamp_ns, accel),
-            self._rotors.pack(stamp_ns, values[self._speeds]),
+            self._rotors.pack(stamp_ns, state[self._speeds].tolist()),
         )

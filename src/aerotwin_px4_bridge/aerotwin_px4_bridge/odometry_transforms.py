@@ -12,8 +12,8 @@ from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
 
 ANSWERS_WITHOUT_TRANSFORM = 20
 """Poses of a SLAM after which it is known to publish no transforms."""
-_SENT_KEPT = 20_000
-"""Own messages that are recognised when they are received: 1000 s at 20 Hz."""
+MOST_REMEMBERED = 20_000
+"""1000 s at 20 Hz."""
 
 
 class OdometryTransforms:
@@ -21,12 +21,14 @@ class OdometryTransforms:
 
     `odom` is the frame of the autopilot's own positions: it has the axes of map, and its origin
     moves when the client anchors the estimate. `prefix` precedes odom and base_link ("uav1/").
+    The last `most_remembered` own messages are recognised when they are received.
 
     A frame has one parent: an edge whose child another node publishes is published here no more,
     and map -> odom belongs to this odom -> base_link only.
     """
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self, prefix: str = "", most_remembered: int = MOST_REMEMBERED) -> None:
+        self._most_remembered = most_remembered
         self._is_reserved = False
         self._odom, self._base = f"{prefix}odom", f"{prefix}base_link"
         self._children: tuple[str, ...] = (self._odom, self._base)
@@ -40,21 +42,29 @@ class OdometryTransforms:
 
         Its stamp is that of the estimate.
         """
-        if estimate is None or estimate.q_map_body is None or estimate.stamp_ns <= self._last_ns:
+        if estimate is None or estimate.q_map_body is None:
             return None
-        if self._is_reserved or not self._children:
+        p_odom_base = (estimate.p_map - estimate.p_map_odom).tolist()
+        poses = estimate.p_map_odom.tolist(), p_odom_base, estimate.q_map_body.tolist()
+        return self.pack_poses(estimate.stamp_ns, *poses)
+
+    def pack_poses(
+        self,
+        stamp_ns: int,
+        p_map_odom: Sequence[float],
+        p_odom_base: Sequence[float],
+        q_odom_base: Sequence[float],
+    ) -> bytes | None:
+        """Return tf2_msgs/TFMessage of positions (3,) [m] and attitude xyzw, None as `pack`."""
+        if stamp_ns <= self._last_ns or self._is_reserved or not self._children:
             return None
-        self._last_ns = estimate.stamp_ns
-        positions = {
-            self._odom: tuple(estimate.p_map_odom.tolist()),
-            self._base: tuple((estimate.p_map - estimate.p_map_odom).tolist()),
-        }
-        self._sent[estimate.stamp_ns] = positions
-        if len(self._sent) > _SENT_KEPT:
+        self._last_ns = stamp_ns
+        positions = {self._odom: tuple(p_map_odom), self._base: tuple(p_odom_base)}
+        self._sent[stamp_ns] = positions
+        if len(self._sent) > self._most_remembered:
             del self._sent[next(iter(self._sent))]
         values = [value for child in self._children for value in positions[child]]
-        values += estimate.q_map_body.tolist()
-        return self._layout(self._children).pack(estimate.stamp_ns, values)
+        return self._layout(self._children).pack(stamp_ns, [*values, *q_odom_base])
 
     def reserve(self) -> None:
         """Publish nothing while a SLAM is expected to."""

@@ -63,6 +63,18 @@ class PoseTarget:
 Target = VelocityTarget | PoseTarget
 
 
+def checked_target(target: Target) -> Target:
+    """Return a set-point with an array of its own; raises ValueError if a value is not finite."""
+    yaw = target.yaw_rate if isinstance(target, VelocityTarget) else target.yaw or 0.0
+    vector = target.velocity if isinstance(target, VelocityTarget) else target.p_map
+    vector = np.array(vector, dtype=np.float64)
+    if vector.shape != (3,) or not np.isfinite([*vector, yaw]).all():
+        raise ValueError(f"a set-point must have finite values, got {target}")
+    if isinstance(target, VelocityTarget):
+        return replace(target, velocity=vector)
+    return replace(target, p_map=vector)
+
+
 class SetpointStream:
     """Streams the last set-point to the autopilot of a link; `poll` it at every step or so.
 
@@ -93,11 +105,7 @@ class SetpointStream:
         ValueError
             If a value is not finite.
         """
-        yaw = target.yaw_rate if isinstance(target, VelocityTarget) else target.yaw or 0.0
-        vector = target.velocity if isinstance(target, VelocityTarget) else target.p_map
-        vector = np.array(vector, dtype=np.float64)
-        if vector.shape != (3,) or not np.isfinite([*vector, yaw]).all():
-            raise ValueError(f"a set-point must have finite values, got {target}")
+        target = checked_target(target)
         state = self._link.state
         if not (state.is_armed and state.is_in_air) or self._is_barred:
             self.n_ignored += 1
@@ -106,11 +114,7 @@ class SetpointStream:
         if self._target is None:
             self._begin_ns, self._was_offboard = self._now_ns, False
             self._ask_due_ns = self._now_ns + LEAD_NS
-        if isinstance(target, VelocityTarget):
-            self._target = replace(target, velocity=vector)
-        else:
-            self._target = replace(target, p_map=vector)
-        self._heard_ns = self._now_ns
+        self._target, self._heard_ns = target, self._now_ns
 
     def leave(self) -> None:
         """End the stream, because another command follows, until set-points have ceased once."""

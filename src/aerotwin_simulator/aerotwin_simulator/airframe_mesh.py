@@ -5,12 +5,16 @@
 Body axes, the origin at the centre of mass. Fewer than 200 triangles for up to six rotors.
 """
 
+import functools
+
 import numpy as np
 
 from aerotwin_meshes import TexturedMesh
+from aerotwin_meshes.convex_body import ConvexBody
 from aerotwin_meshes.parts import UNIT_BOX, beam, box_triangles, disc
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_simulator.collision import N_DIRECTIONS
+from aerotwin_simulator.robot import RobotShape
 from aerotwin_simulator.robot_description import UNKNOWN_RADIUS_M
 
 BODY, ARM, ROTOR = 0, 1, 2
@@ -59,6 +63,14 @@ def airframe_mesh(airframe: Airframe) -> TexturedMesh:
         light=np.concatenate([_light(part[0]) for part in parts]),
         name=airframe.name,
     )
+
+
+@functools.cache
+def airframe_shape(airframe: Airframe) -> RobotShape:
+    """Return the mesh of an airframe, and the hull of that and of its contact points."""
+    mesh = airframe_mesh(airframe)
+    contacts = np.array(airframe.contact.feet_m + airframe.contact.hull_m)
+    return RobotShape(mesh=mesh, hull=ConvexBody(np.vstack([mesh.vertices_map, contacts])))
 
 
 def _body(airframe: Airframe, hubs: np.ndarray) -> np.ndarray:

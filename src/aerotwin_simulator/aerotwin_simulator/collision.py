@@ -50,7 +50,7 @@ class CollisionWatch:
     """Detects when a vehicle touches anything but the ground below it.
 
     Contact points and rotors of the airframe make the outline; the inputs (m,) of the dynamics have
-    the plane of the ground.
+    the plane of the ground. At `n_steps_free` further steps it need not be checked.
     """
 
     def __init__(
@@ -61,24 +61,28 @@ class CollisionWatch:
         self._reach = float(np.linalg.norm(self._ends, axis=1).max())
         self._ground_point = inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3]
         self._ground_normal = inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3]
-        self._n_steps_free = 0
+        self.n_steps_free = 0
         self._last_p_map: np.ndarray | None = None
 
     def look_again(self) -> None:
         """Check at the next step, because something new is in the world."""
-        self._n_steps_free = 0
+        self.n_steps_free = 0
 
     def check_state(self, state: np.ndarray) -> Collision | None:
         """Return the collision of the vehicle in a state, None for none; call it at every step."""
-        self._n_steps_free -= 1
-        if self._n_steps_free > 0:
+        self.n_steps_free -= 1
+        if self.n_steps_free > 0:
             return None
+        return self.check_at(state, float(self._queries.distance(state[None, layout.POSITION])[0]))
+
+    def check_at(self, state: np.ndarray, distance_m: float) -> Collision | None:
+        """Return the collision at a distance from the nearest surface; sets `n_steps_free`."""
         p_map = state[layout.POSITION]
-        clearance = float(self._queries.distance(p_map[None])[0]) - self._reach
+        clearance = distance_m - self._reach
         if clearance <= 0.0 and (collision := self._touched(state)) is not None:
             return collision
         self._last_p_map = p_map.copy()
-        self._n_steps_free = self._steps_free(clearance, state)
+        self.n_steps_free = self._steps_free(clearance, state)
         return None
 
     def _steps_free(self, clearance: float, state: np.ndarray) -> int:

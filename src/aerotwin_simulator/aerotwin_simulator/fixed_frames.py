@@ -19,7 +19,12 @@ from aerotwin_simulator.vehicle_cameras import vehicle_eyes
 
 
 def fixed_transforms(
-    parameters: SimulatorParameters, airframe: Airframe, mountings: Mountings, vehicle: str = ""
+    parameters: SimulatorParameters,
+    airframe: Airframe,
+    mountings: Mountings,
+    vehicle: str = "",
+    *,
+    has_imu: bool = True,
 ) -> list[Any]:
     """Return TransformStamped messages from `base_link`; `mountings` are of `sensors.extra`."""
     own = []
@@ -29,7 +34,7 @@ def fixed_transforms(
         own.append((RADAR_FRAME, mounting_of(parameters.radar)))
     placed = [(topics.frame(vehicle, name), T) for name, T in own]
     return [
-        imu_transform(parameters.sensors.imu, vehicle),
+        *([imu_transform(parameters.sensors.imu, vehicle)] if has_imu else []),
         *eye_transforms(vehicle_eyes(parameters, vehicle), vehicle),
         *rotor_transforms(airframe, vehicle),
         *extra_transforms([*placed, *mountings], vehicle),

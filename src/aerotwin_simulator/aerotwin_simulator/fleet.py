@@ -13,9 +13,14 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.parameters import load_parameters_file, parameter, replaced
 from aerotwin_px4_bridge import MissionPlan
-from aerotwin_simulator.controller_settings import CHOSEN_CPU
+from aerotwin_simulator.controller_settings import CHOSEN_CPU, ControllerSettings
 from aerotwin_simulator.loop_cpu import cpu_of_instance
-from aerotwin_simulator.parameters import FleetSettings, SimulatorParameters
+from aerotwin_simulator.parameters import (
+    GROUND_ROBOT,
+    MULTIROTOR,
+    FleetSettings,
+    SimulatorParameters,
+)
 from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_worlds.loading import WORLD_FILE
 
@@ -36,6 +41,7 @@ class FleetVehicle:
     start_yaw_deg: float | None = parameter(
         None, text="yaw at the start, from east; null takes the world's", unit="deg"
     )
+    dynamics: str | None = same_parameter("dynamics", default=None)
     airframe: str | None = same_parameter("airframe", default=None)
     controller: str | None = same_parameter("controller.kind", default=None)
     controller_options: str | None = same_parameter("controller.options", default=None)
@@ -117,7 +123,8 @@ def mission_of(plan: VehiclePlan) -> MissionPlan | None:
 
     Errors as those of `mission_file` and `side_by_side`.
     """
-    if not plan.parameters.controller.is_autopilot:
+    own = plan.parameters
+    if own.dynamics == GROUND_ROBOT or not own.controller.is_autopilot:
         return None
     file = mission_file(plan.parameters)
     if file is None:
@@ -183,6 +190,8 @@ def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> 
         for field in dataclasses.fields(entry)
         if "same_as" in field.metadata and getattr(entry, field.name) is not None
     }
+    if entry.dynamics not in (None, MULTIROTOR) and entry.controller is None:
+        changes["controller.kind"] = ControllerSettings().kind  # not that of multirotors
     try:
         changed = replaced(parameters, changes | {"fleet": _fleet_of_one(parameters, instance)})
     except ParameterError as error:

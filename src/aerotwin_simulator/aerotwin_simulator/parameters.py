@@ -8,6 +8,8 @@ from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import group, parameter
 from aerotwin_core.time import from_seconds
+from aerotwin_formation.fleet_noise import EstimateErrorParameters
+from aerotwin_formation.point_mass import PointMassParameters
 from aerotwin_simulator import topics
 from aerotwin_simulator.controller_settings import (
     ARDUPILOT,
@@ -19,7 +21,8 @@ from aerotwin_simulator.controller_settings import (
 
 LOCKSTEP_S = 0.004
 """The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
-STEPS_S = (0.001, 0.002, LOCKSTEP_S)
+STEPS_S = (0.001, 0.002, LOCKSTEP_S, 0.01, 0.02)
+MULTIROTOR, POINT_MASS, GROUND_ROBOT = "multirotor", "point_mass", "ground_robot"
 NO_GNSS = "none"
 NO_PRESET = "none"
 NO_FILE = "none"
@@ -194,6 +197,16 @@ class WindSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PointMassSettings(PointMassParameters):
+    """A vehicle of dynamics point_mass."""
+
+    rate_hz: float = parameter(
+        20.0, text="rate of truth/odom and autopilot/odom", unit="Hz", minimum=0.1, maximum=250.0
+    )
+    estimate: EstimateErrorParameters = group(EstimateErrorParameters)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FleetSettings:
     """How many vehicles fly, and their numbers."""
 
@@ -230,6 +243,12 @@ class SimulatorParameters:
     """The vehicle and its sensors, the world, the flight, and the recording."""
 
     world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
+    dynamics: str = parameter(
+        MULTIROTOR,
+        text="what moves: a multirotor with rotors and autopilot, a point mass without, which "
+        "takes the same set-points and services, or a ground robot",
+        choices=(MULTIROTOR, POINT_MASS, GROUND_ROBOT),
+    )
     airframe: str = parameter("iris", text="airframe by name")
     duration_s: float = parameter(
         0.0, text="end after this much simulated time; 0 = at landing", unit="s", minimum=0.0
@@ -248,7 +267,10 @@ class SimulatorParameters:
         choices=("all", "inertial", "none"),
     )
     step_s: float = parameter(
-        LOCKSTEP_S, text="a step; below 0.004 only without MAVLink", unit="s", choices=STEPS_S
+        LOCKSTEP_S,
+        text="a step; below 0.004 only without MAVLink, above without multirotors",
+        unit="s",
+        choices=STEPS_S,
     )
     rc: str = parameter(
         "none",
@@ -286,6 +308,7 @@ class SimulatorParameters:
     lidar: LidarSettings = group(LidarSettings, old_prefix="lidar_", preset="lidar")
     radar: RadarSettings = group(RadarSettings)
     wind: WindSettings = group(WindSettings, old_prefix="wind_", downwash="")
+    point_mass: PointMassSettings = group(PointMassSettings)
     fleet: FleetSettings = group(
         FleetSettings, file="fleet", instance="instance", instances="instances"
     )
@@ -308,10 +331,27 @@ class SimulatorParameters:
                 f"rc: expected none with controller {kind}, found {self.rc}; only px4 and "
                 "ardupilot have a radio"
             )
+        if self.dynamics != MULTIROTOR:
+            self._check_simple(kind)
+            return
+        if self.fleet.file != NO_FILE:
+            return  # each vehicle of the file is checked by itself
+        if self.step_s > LOCKSTEP_S:
+            raise ParameterError(
+                f"step_s: expected at most {LOCKSTEP_S} with a multirotor, found {self.step_s}"
+            )
         if controller.is_autopilot and self.step_s != LOCKSTEP_S:
             raise ParameterError(
                 f"step_s: expected {LOCKSTEP_S} with controller {kind}, found {self.step_s}; "
                 "autopilots run at 250 Hz"
+            )
+
+    def _check_simple(self, controller: str) -> None:
+        """Refuse what only multirotors have."""
+        if controller != "embedded":
+            raise ParameterError(
+                f"controller.kind: expected its default, embedded, with dynamics {self.dynamics}, "
+                f"found {controller}; that has a controller of its own"
             )
 
     @property

@@ -20,8 +20,8 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
 from aerotwin_px4_bridge.dialects import NO_MODE
 from aerotwin_rendering import WorldQueries
+from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.truth import rotation
-from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_temporal_logic import Signal
 
 FLYING_M = 0.3
@@ -58,7 +58,7 @@ def _signal(kind: str, unit: str = "") -> Callable[[_Read], _Read]:
 class FlightSignals:
     """The signals of one vehicle at the present instant; each method is one of them."""
 
-    def __init__(self, vehicle: SimulatedVehicle, queries: WorldQueries) -> None:
+    def __init__(self, vehicle: SimulatedRobot, queries: WorldQueries) -> None:
         self._vehicle, self._queries = vehicle, queries
         self._stamp_ns = 0
         self._p_map_start, self._standing_m = vehicle.p_map_body.copy(), self.height_m()
@@ -98,7 +98,7 @@ class FlightSignals:
     @_signal("number", "m")
     def height_m(self) -> float:
         """Height of the centre of mass above the ground below it."""
-        return float(self._p_map[2] - self._vehicle.body.inputs[layout.GROUND_POINT + 2])
+        return float(self._p_map[2] - self._vehicle.ground_m)
 
     @_signal("number", "m")
     def home_distance_m(self) -> float:
@@ -146,7 +146,7 @@ class FlightSignals:
     @_signal("number", "m/s")
     def wind_speed_m_s(self) -> float:
         """Speed of the air over ground."""
-        return float(np.linalg.norm(self._vehicle.body.inputs[layout.WIND : layout.WIND + 3]))
+        return float(np.linalg.norm(self._vehicle.wind_map))
 
     @_signal("number", "%")
     def battery_percent(self) -> float:
@@ -268,7 +268,7 @@ class FleetSignals:
     Those without a name are of one vehicle, the first unless another is asked for, or of all.
     """
 
-    def __init__(self, vehicles: Sequence[SimulatedVehicle], queries: WorldQueries) -> None:
+    def __init__(self, vehicles: Sequence[SimulatedRobot], queries: WorldQueries) -> None:
         self._vehicles = vehicles
         self._own = [FlightSignals(vehicle, queries) for vehicle in vehicles]
         self._of_name = {v.name: own for v, own in zip(vehicles, self._own, strict=True)}

@@ -8,7 +8,7 @@ send their readings before any answer is waited for: their autopilots compute in
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,11 +24,12 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
-from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
-from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
+from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
+from aerotwin_simulator.robot import MakeRobot, SimulatedRobot, Stepped
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
@@ -63,11 +64,13 @@ class Simulation:
     spin : callable, optional
         Delivers messages of other nodes for at most the requested wall time [s]; called while a
         vehicle waits for commands from a topic.
+    kinds : mapping, optional
+        What makes the robots of each `dynamics`, multirotors always.
 
     Attributes
     ----------
-    vehicles : list of SimulatedVehicle
-        In the order in which they are stepped.
+    vehicles : list of SimulatedRobot
+        Those that are in the world now, in the order of the fleet.
     stamp_ns : int
         Simulated time.
     events : EventEngine or None
@@ -87,6 +90,7 @@ class Simulation:
         wait_at: str = topics.CAMERA,
         events: Sequence[Event] | None = None,
         spin: Callable[[float], None] | None = None,
+        kinds: Mapping[str, MakeRobot] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
         self._sinks = SinkGroup(sinks)
@@ -99,21 +103,23 @@ class Simulation:
         self.stamp_ns = 0
         self.outcome: str | None = None
         self.is_success = False
-        self.vehicles: list[SimulatedVehicle] = []
+        self.vehicles: list[SimulatedRobot] = []
+        self._stepped: list[Stepped] = []
         self.events: EventEngine | None = None
-        self._traffic: VehicleTraffic | None = None  # of more than one
-        self._make_vehicles(folder, spin or (lambda _: None), events)
+        self._folder, self._spin = folder, spin or (lambda _: None)
+        self._kinds: dict[str, MakeRobot] = {MULTIROTOR: SimulatedVehicle, **(kinds or {})}
+        has_downwash = parameters.wind.downwash
+        self._traffic = VehicleTraffic(parameters.step_s, has_downwash=has_downwash)
+        self._make_vehicles(events)
         self._declare_topics()
 
-    def _make_vehicles(
-        self, folder: Path, spin: Callable[[float], None], events: Sequence[Event] | None
-    ) -> None:
-        plane = LocalTangentPlane(self.world.origin)
+    def _make_vehicles(self, events: Sequence[Event] | None) -> None:
+        self._plane = LocalTangentPlane(self.world.origin)
         queries = WorldQueries(self.world, objects_at=lambda stamp_ns: self._obstacles.at(stamp_ns))
         self._queries = queries
         self._obstacles: ObstacleCourse = ObstacleCourse(queries, self._sinks)
-        renderer = Renderer(self.world, self._obstacles.at)
-        self._follower = WorldFollower(self.world, [renderer, queries, self._obstacles])
+        self._renderer = Renderer(self.world, self._obstacles.at)
+        self._follower = WorldFollower(self.world, [self._renderer, queries, self._obstacles])
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
         if events is None and self.parameters.events != NO_FILE:
             events = load_events(self.parameters.events, vehicles=[plan.name for plan in plans])
@@ -123,38 +129,53 @@ class Simulation:
                 f"wait_at: no vehicle has a {self._wait_at}; mount one by {self._wait_at}.preset, "
                 "or wait at another sensor"
             )
-        with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
-        if len(plans) > 1:
-            self._traffic = VehicleTraffic(plans)
+        self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         try:
-            for k, plan in enumerate(plans):
-                sight, eyes = queries, renderer
-                if self._traffic is not None:
-                    objects_at = self._traffic.seen_by(k, self._obstacles.at)
-                    sight, eyes = queries.showing(objects_at), renderer.showing(objects_at)
-                surroundings = Surroundings(
-                    world=self.world,
-                    queries=queries,
-                    sight=sight,
-                    renderer=eyes,
-                    plane=plane,
-                    folder=folder,
-                    sinks=self._sinks,
-                    wait=self._wait if plan is (awaited or plans[0]) else None,
-                    wait_at=self._wait_at,
-                    spin=spin,
-                    with_station=with_station,
-                )
-                self.vehicles.append(SimulatedVehicle(plan, surroundings))
-            if self._traffic is not None:
-                self._traffic.restart(self.vehicles, 0)
+            for plan in plans:
+                self.vehicles.append(self._make(plan, is_awaited=plan is (awaited or plans[0])))
+            self._meet_again()
             if events is not None:
                 self.events = EventEngine(
-                    events, self.vehicles, queries, plane, obstacles=self, sinks=self._sinks
+                    events,
+                    self.vehicles,
+                    queries,
+                    self._plane,
+                    obstacles=self,
+                    sinks=self._sinks,
                 )
         except BaseException:
             self.close()
             raise
+
+    def _make(self, plan: VehiclePlan, *, is_awaited: bool = False) -> SimulatedRobot:
+        """Return a robot that begins now."""
+        objects_at = self._traffic.seen_by(plan.name, self._obstacles.at)
+        surroundings = Surroundings(
+            world=self.world,
+            queries=self._queries,
+            sight=self._queries.showing(objects_at),
+            renderer=self._renderer.showing(objects_at),
+            plane=self._plane,
+            folder=self._folder,
+            sinks=self._sinks,
+            wait=self._wait if is_awaited else None,
+            wait_at=self._wait_at,
+            spin=self._spin,
+            with_station=self._with_station,
+        )
+        make = self._kinds.get(plan.parameters.dynamics)
+        if make is None:
+            raise ParameterError(
+                f"dynamics: expected {', '.join(self._kinds)} here, found "
+                f"{plan.parameters.dynamics}; start launch/sitl_flight.launch.yaml for it"
+            )
+        return make(plan, surroundings, self.stamp_ns)
+
+    def _meet_again(self) -> None:
+        """Step the present robots, and let them see and hit each other."""
+        self._stepped = [*dict.fromkeys(vehicle.stepped for vehicle in self.vehicles)]
+        if len(self.vehicles) > 1:
+            self._traffic.restart(self.vehicles, self.stamp_ns)
 
     def _declare_topics(self) -> None:
         self._sinks.add(topics.OF_THE_WORLD)
@@ -162,7 +183,14 @@ class Simulation:
             self._sinks.add(vehicle.published)
 
     @property
-    def awaited(self) -> SimulatedVehicle:
+    def multirotor(self) -> SimulatedVehicle:
+        """The vehicle of a simulation of one multirotor."""
+        (vehicle,) = self.vehicles
+        assert isinstance(vehicle, SimulatedVehicle)
+        return vehicle
+
+    @property
+    def awaited(self) -> SimulatedRobot:
         """The vehicle at whose readings nodes are waited for."""
         with_sensor = (v for v in self.vehicles if v.parameters.has(self._wait_at))
         return next(with_sensor, self.vehicles[0])
@@ -273,8 +301,7 @@ class Simulation:
         self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
             vehicle.reset(self.stamp_ns)
-        if self._traffic is not None:
-            self._traffic.restart(self.vehicles, self.stamp_ns)
+        self._meet_again()
         if self.events is not None:
             self.events.restart(self.stamp_ns)
         self.outcome, self.is_success = None, False
@@ -311,16 +338,17 @@ class Simulation:
             self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
         if not self._obstacles.is_empty:
             self._move_obstacles(begin_ns, end_ns)
-        if self._traffic is not None:
-            self._traffic.blow(self.vehicles)
-        moved = [vehicle for vehicle in self.vehicles if vehicle.move(begin_ns, end_ns)]
-        if self._traffic is not None:
+        is_traffic = len(self.vehicles) > 1
+        if is_traffic:
+            self._traffic.blow()
+        moved = [stepped for stepped in self._stepped if stepped.move(begin_ns, end_ns)]
+        if is_traffic:
             self._queries.stamp_ns = end_ns
-            self._traffic.meet(self.vehicles, begin_ns, end_ns)
-        for vehicle in moved:
-            vehicle.measure()
-        for vehicle in self.vehicles:
-            vehicle.receive_command(end_ns)
+            self._traffic.meet(begin_ns, end_ns)
+        for stepped in moved:
+            stepped.measure()
+        for stepped in self._stepped:
+            stepped.receive_command(end_ns)
         if not self._sinks.is_empty:
             self._publish_status(end_ns)
         self._check_end()

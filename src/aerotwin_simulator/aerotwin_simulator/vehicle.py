@@ -13,13 +13,14 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
-from aerotwin_faults.fault import AIR, CAMERA, COMPANION, LIDAR, POSE, RADAR
+from aerotwin_faults.fault import AIR, COMPANION, LIDAR, POSE, RADAR
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_sensor_models.atmosphere import standard_atmosphere
 from aerotwin_simulator import topics
+from aerotwin_simulator.airframe_mesh import airframe_shape
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import (
     Collision,
@@ -38,20 +39,18 @@ from aerotwin_simulator.fixed_frames import fixed_transforms
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.parameters import NO_GNSS
+from aerotwin_simulator.payload import Payload
 from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.robot import RobotShape, Status, Stepped
 from aerotwin_simulator.robot_description import multirotor_description
-from aerotwin_simulator.scanners import make_scanners
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
 from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
-from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
 from aerotwin_simulator.vehicle_faults import BodyDamage, VehicleFaults
 
 STATUS_RATE_HZ = 1.0
 ESTIMATE_RATE_HZ = 20.0
 _OK, _WARN, _ERROR = 0, 1, 2
-
-Status = tuple[str, int, str, dict[str, str]]
 
 
 class SimulatedVehicle:
@@ -61,10 +60,11 @@ class SimulatedVehicle:
     `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
     `faults` are those that act on it; a reset ends them. `step` is its motion over the last step,
     `air` its wind.
-    Raises UserError if its start lies outside the world or a parameter names what does not exist.
+    It joins at `stamp_ns`. Raises UserError if its start lies outside the world or a parameter
+    names what does not exist.
     """
 
-    def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:
+    def __init__(self, plan: VehiclePlan, surroundings: Surroundings, stamp_ns: int = 0) -> None:
         parameters = plan.parameters
         self.name, self.parameters = plan.name, parameters
         self._plan, self._surroundings, self._sinks = plan, surroundings, surroundings.sinks
@@ -73,17 +73,16 @@ class SimulatedVehicle:
         self._n_rotors = len(self.airframe.rotors)
         self._outline = np.vstack(frame_lines(self.airframe))
         self._mission = mission_of(plan)
-        self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
-        names = [eye.name for camera in self._cameras for eye in camera.eyes]
+        self._payload = Payload(parameters, surroundings, plan.name, stamp_ns)
         scanners = [name for name in (LIDAR, RADAR) if parameters.has(name)]
         unused = OWN_SENSORS if parameters.controller.is_ardupilot else ()
-        self.faults = VehicleFaults(self.airframe, cameras=names, scanners=scanners, unused=unused)
-        for camera in self._cameras:
-            camera.apply_faults(self.faults.of(CAMERA))
-        self._truth_due = Schedule(parameters.truth_rate_hz)
-        self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
-        self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
-        self._frame_due = Schedule(parameters.camera.rate_hz)
+        self.faults = VehicleFaults(
+            self.airframe, cameras=self._payload.names, scanners=scanners, unused=unused
+        )
+        self._payload.apply_faults(self.faults)
+        self._truth_due = Schedule(parameters.truth_rate_hz, stamp_ns)
+        self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz, stamp_ns)
+        self._estimate_due = Schedule(ESTIMATE_RATE_HZ, stamp_ns)
         self._truth = SimulatorTruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
         self._tf = replace(topics.TF, source=plan.name)
@@ -93,7 +92,7 @@ class SimulatedVehicle:
         self._n_missed_before = 0
         self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
         self._has_commander: Callable[[], bool] = lambda: True
-        self._reset_to_start(0)
+        self._reset_to_start(stamp_ns)
 
     @property
     def title(self) -> str:
@@ -138,9 +137,32 @@ class SimulatedVehicle:
     @property
     def look_back_s(self) -> float:
         """Time that the longest reading takes that is made when it is complete [s]."""
-        rates = [camera.rate_hz for camera in self._cameras]
-        rates += [scanner.sensor.rate_hz for scanner in self._scanners.values()]
-        return max((1.0 / rate_hz for rate_hz in rates), default=0.0)
+        return self._payload.look_back_s
+
+    @property
+    def ground_m(self) -> float:
+        """Height of the ground below it in map [m]."""
+        return float(self._mover.inputs[layout.GROUND_POINT + 2])
+
+    @property
+    def wind_map(self) -> np.ndarray:
+        """Velocity of the air around it (3,) [m/s]."""
+        return self.air.wind_map
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return f"multirotor {self.parameters.airframe}, flown by {self.parameters.controller.kind}"
+
+    @property
+    def shape(self) -> RobotShape:
+        """What others see and hit."""
+        return airframe_shape(self.airframe)
+
+    @property
+    def stepped(self) -> Stepped:
+        """Itself."""
+        return self
 
     @property
     def home(self) -> GeodeticPoint:
@@ -198,9 +220,6 @@ class SimulatedVehicle:
         self._sinks.add(self._extra.topics)
         self._surface = GroundTracker(around.queries, self._mover.inputs)
         self.air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
-        self._scanners = make_scanners(parameters, around.sight, self.name)
-        for name, scanner in self._scanners.items():
-            scanner.apply_faults(self.faults.of(name))
         self._watch = CollisionWatch(
             around.queries, self.airframe, self._mover.inputs, parameters.step_s
         )
@@ -250,8 +269,8 @@ class SimulatedVehicle:
         """Reset it to its start, with a fresh controller; `start` and `wait` follow."""
         self.close()
         self._n_missed_before = self.n_missed
-        for camera in self._cameras:
-            camera.restart(stamp_ns)
+        self._payload.restart(stamp_ns)
+        self._payload.apply_faults(self.faults)
         self._reset_to_start(stamp_ns)
 
     def place(
@@ -300,10 +319,7 @@ class SimulatedVehicle:
     def warm_up(self) -> None:
         """Render and cast rays once, so that no step of the flight pays for compilation."""
         self._surroundings.queries.warm_up()
-        for camera in self._cameras:
-            camera.warm_up()
-        for scanner in self._scanners.values():
-            scanner.warm_up()
+        self._payload.warm_up()
 
     def static_transforms(self) -> list[object]:
         """Return the frames of its sensors and rotors as TransformStamped messages."""
@@ -318,22 +334,15 @@ class SimulatedVehicle:
 
     def sensor_setup(self) -> Setup:
         """Return the sensor data that an estimator needs, with the true biases of the IMU."""
-        sensors, scanners = self._sensors, self._scanners
-        setup = sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, self._cameras)
-        setup |= {name: scanner.setup() for name, scanner in scanners.items()}
+        sensors, payload = self._sensors, self._payload
+        setup = sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, payload.cameras)
+        setup |= payload.setup()
         return setup | {"presets": preset_parameters(self.parameters)}
 
     @property
     def awaited_topics(self) -> tuple[topics.Topic, ...]:
-        """Topics of a reading, one of which nodes that answer it read; the truth if others render.
-
-        A node of a radar reads its polar scans or its targets; one of a stereo pair reads all.
-        """
-        if (scanner := self._scanners.get(self._surroundings.wait_at)) is not None:
-            return scanner.topics
-        if self._cameras:
-            return (self._cameras[0].topics[-1],)
-        return (self._place(topics.TRUTH_ODOM),)
+        """Topics of a reading, one of which nodes that answer read; the truth if others render."""
+        return self._payload.awaited_topics or (self._place(topics.TRUTH_ODOM),)
 
     @property
     def published(self) -> list[topics.Topic]:
@@ -343,9 +352,7 @@ class SimulatedVehicle:
             found += topics.OF_A_GNSS
         if self._battery.is_there:
             found.append(topics.BATTERY)
-        of_cameras = [topic for camera in self._cameras for topic in camera.topics]
-        of_scanners = [topic for scanner in self._scanners.values() for topic in scanner.topics]
-        return [*map(self._place, found), *of_cameras, *of_scanners]
+        return [*map(self._place, found), *self._payload.topics]
 
     def close(self) -> None:
         """End its controller."""
@@ -382,8 +389,7 @@ class SimulatedVehicle:
             for stamp_ns in self._bias_due.until(end_ns):
                 topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
                 self._sinks.publish_cdr(topic, stamp_ns, cdr)
-        self._publish_frames(step)
-        self._publish_turns(step)
+        self._payload.publish(step)
         self._sensors.collect(self._readings)
         try:
             self._readings.extra = self._extra.sample(step)
@@ -417,34 +423,6 @@ class SimulatedVehicle:
             self.backend.send_readings(readings)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-
-    def _publish_frames(self, step: TruthStep) -> None:
-        """Publish the frames; nodes are waited for at the whole ones of the first camera."""
-        wait = self._wait_at(topics.CAMERA)
-        if wait is not None and not self._cameras:
-            for stamp_ns in self._frame_due.until(step.end_ns):
-                wait(stamp_ns)
-        for camera in self._cameras:
-            for frame in camera.sent_frames(step):
-                if wait is not None and camera is self._cameras[0] and frame.is_whole:
-                    wait(frame.stamp_ns)
-                for topic, cdr in frame.messages:
-                    self._sinks.publish_cdr(topic, frame.sent_ns, cdr)
-
-    def _publish_turns(self, step: TruthStep) -> None:
-        """Publish the complete turns of lidar and radar."""
-        for name, scanner in self._scanners.items():
-            wait = self._wait_at(name)
-            for begin_ns, stamp_ns, messages in scanner.turns(step):
-                if wait is not None:
-                    wait(begin_ns)
-                for topic, cdr in messages:
-                    self._sinks.publish_cdr(topic, stamp_ns, cdr)
-
-    def _wait_at(self, sensor: str) -> Callable[[int], None] | None:
-        """Return what waits for the nodes that answer a sensor's readings, if any do."""
-        around = self._surroundings
-        return around.wait if around.wait_at == sensor else None
 
     def receive_command(self, end_ns: int) -> None:
         """Receive the controller's answer to the step, and check whether the flight is over."""

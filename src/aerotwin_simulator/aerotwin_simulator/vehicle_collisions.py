@@ -3,17 +3,18 @@
 """Collisions of vehicles with each other: when the convex hulls of their shapes touch.
 
 For each pair the distance of the bounding spheres gives the time before which they cannot touch;
-only pairs whose time is over are looked at, all of them in one call. Two convex bodies intersect
-exactly if an edge of one passes through the other or lies in it.
+only pairs whose time is over are looked at, all of them in one call. Pairs that cannot touch for
+`LONGEST_S` are left out by a tree until then: a thousand vehicles are half a million pairs. Two
+convex bodies intersect exactly if an edge of one passes through the other or lies in it.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from aerotwin_meshes.convex_body import ConvexBody
-from aerotwin_multirotor_dynamics import Airframe, layout
-from aerotwin_simulator.airframe_mesh import airframe_mesh
+from aerotwin_multirotor_dynamics import layout
 from aerotwin_simulator.collision import (
     LARGEST_ACCELERATION,
     LONGEST_S,
@@ -25,25 +26,24 @@ from aerotwin_simulator.collision import (
 
 
 class VehicleCollisions:
-    """Detects when two of several vehicles touch.
+    """Detects when two of several vehicles touch; a step takes `step_s`."""
 
-    Each has a name and an airframe; a step takes `step_s`.
-    """
-
-    def __init__(self, names: Sequence[str], airframes: Sequence[Airframe], step_s: float) -> None:
-        self._names, self._step_s = tuple(names), step_s
-        known = {airframe: airframe_hull(airframe) for airframe in {*airframes}}
-        self._hulls = [known[airframe] for airframe in airframes]
-        self._first, self._second = np.triu_indices(len(names), 1)
-        reach = np.array([np.linalg.norm(h.corners, axis=1).max() for h in self._hulls])
-        self._reach = reach[self._first] + reach[self._second]
+    def __init__(self, step_s: float) -> None:
+        self._step_s = step_s
         self._n_steps = 0
+        self.set_vehicles([], [])
+
+    def set_vehicles(self, names: Sequence[str], hulls: Sequence[ConvexBody]) -> None:
+        """Set names and hulls of the vehicles from now on."""
+        self._names, self._hulls = tuple(names), tuple(hulls)
+        reach = [np.linalg.norm(hull.corners, axis=1).max() for hull in hulls]
+        self._reach = np.array(reach, dtype=np.float64)
         self._last_p_map = np.full((len(names), 3), np.nan)
         self.look_again()
 
     def look_again(self) -> None:
         """Check all pairs at the next step."""
-        self._due, self._next = np.zeros(len(self._first), np.int64), 0
+        self._next = self._next_search = 0
 
     def check_states(
         self, before: np.ndarray, after: np.ndarray
@@ -57,13 +57,15 @@ class VehicleCollisions:
         if not np.array_equal(before[:, layout.POSITION], self._last_p_map):
             self.look_again()
         self._last_p_map = after[:, layout.POSITION].copy()
+        if self._n_steps >= self._next_search:
+            self._search(after)
         if self._n_steps < self._next:
             return []
-        pairs = np.flatnonzero(self._due <= self._n_steps)
+        which = np.flatnonzero(self._due <= self._n_steps)
+        pairs = self._pairs[which]
         gap, speed = self._gaps(after, pairs)
         found = []
-        for k in pairs[gap <= 0.0]:
-            i, j = int(self._first[k]), int(self._second[k])
+        for i, j in pairs[gap <= 0.0].tolist():
             if (p_map := self._touched(i, j, before, after)) is not None:
                 moving = after[i, layout.VELOCITY] - after[j, layout.VELOCITY]
                 first, second = (
@@ -73,34 +75,44 @@ class VehicleCollisions:
                     for k in (j, i)
                 )
                 found.append((i, j, first, second))
-        self._due[pairs] = self._n_steps + self._steps_free(gap, speed, after, pairs)
-        self._next = int(self._due.min())
+        self._due[which] = self._n_steps + self._steps_free(gap, speed, after, pairs)
+        self._next = int(self._due.min(initial=self._next_search))
         return found
+
+    def _search(self, states: np.ndarray) -> None:
+        """Find the pairs (m, 2) that may touch within `LONGEST_S` of states (n, k)."""
+        speed = np.linalg.norm(states[:, layout.VELOCITY], axis=1).max(initial=0.0)
+        way = speed * LONGEST_S + 0.5 * LARGEST_ACCELERATION * LONGEST_S**2
+        self._pairs = _near_pairs(states, 2.0 * (self._reach.max(initial=0.0) + way))
+        self._due = np.zeros(len(self._pairs), np.int64)
+        self._next = self._n_steps
+        self._next_search = self._n_steps + max(1, int(LONGEST_S / self._step_s))
 
     def touching(self, states: np.ndarray) -> tuple[int, int] | None:
         """Return the first two vehicles that touch in states (n, k), None for none."""
-        gap, _ = self._gaps(states, np.arange(len(self._first)))
-        near = np.flatnonzero(gap <= 0.0)
-        pairs = ((int(self._first[k]), int(self._second[k])) for k in near)
-        return next((p for p in pairs if self._touched(*p, states, states) is not None), None)
+        pairs = _near_pairs(states, 2.0 * self._reach.max(initial=0.0))
+        for i, j in pairs[self._gaps(states, pairs)[0] <= 0.0].tolist():
+            if self._touched(i, j, states, states) is not None:
+                return i, j
+        return None
 
     def _gaps(self, states: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances between bounding spheres [m], and relative speeds [m/s], (n,) both."""
-        i, j = self._first[pairs], self._second[pairs]
+        """Return distances between bounding spheres [m], and relative speeds [m/s], (m,) both."""
+        i, j = pairs.T
         apart = states[i, layout.POSITION] - states[j, layout.POSITION]
         moving = states[i, layout.VELOCITY] - states[j, layout.VELOCITY]
-        distance = np.sqrt(np.einsum("ij,ij->i", apart, apart))
-        return distance - self._reach[pairs], np.sqrt(np.einsum("ij,ij->i", moving, moving))
+        gap = np.sqrt(np.einsum("ij,ij->i", apart, apart)) - self._reach[i] - self._reach[j]
+        return gap, np.sqrt(np.einsum("ij,ij->i", moving, moving))
 
     def _steps_free(
         self, gap: np.ndarray, speed: np.ndarray, states: np.ndarray, pairs: np.ndarray
     ) -> np.ndarray:
-        """Return the steps (n,) in which pairs cannot touch: v t + a t^2 / 2 = gap."""
+        """Return the steps (m,) in which pairs (m, 2) cannot touch: v t + a t^2 / 2 = gap."""
         a, way = 2.0 * LARGEST_ACCELERATION, np.maximum(gap, NEAR_M)
         time = (np.sqrt(speed * speed + 2.0 * a * way) - speed) / a
         slow = np.linalg.norm(states[:, layout.VELOCITY], axis=1) < STANDING_SPEED
         stands = slow & (states[:, layout.N_CONTACTS] > 0.0)
-        both = stands[self._first[pairs]] & stands[self._second[pairs]]
+        both = stands[pairs].all(axis=1)
         time = np.where(both, np.maximum(time, STANDING_S), time)
         return np.maximum(np.minimum(time, LONGEST_S) / self._step_s, 1.0).astype(np.int64)
 
@@ -128,10 +140,11 @@ class VehicleCollisions:
         )
 
 
-def airframe_hull(airframe: Airframe) -> ConvexBody:
-    """Return the convex hull of an airframe's mesh and contact points, body axes."""
-    contacts = np.array(airframe.contact.feet_m + airframe.contact.hull_m)
-    return ConvexBody(np.vstack([airframe_mesh(airframe).vertices_map, contacts]))
+def _near_pairs(states: np.ndarray, distance_m: float) -> np.ndarray:
+    """Return the pairs (m, 2) in states (n, k) that are at most so far apart, in order."""
+    tree = cKDTree(states[:, layout.POSITION])
+    pairs = np.sort(tree.query_pairs(distance_m, output_type="ndarray"), axis=1)
+    return pairs[np.lexsort(pairs.T[::-1])]
 
 
 def _in_map(points: np.ndarray, state: np.ndarray) -> np.ndarray:

@@ -164,7 +164,7 @@ def test_where_a_vehicle_was_is_remembered_and_interpolated_as_its_truth(make):
         step = b.step
         for stamp_ns in (step.end_ns - 3 * MS, step.end_ns):
             known[stamp_ns] = step.pose(stamp_ns).copy()
-    seen = simulation._traffic.seen_by(0, lambda stamp_ns: ("obstacle",))
+    seen = simulation._traffic.seen_by("a", lambda stamp_ns: ("obstacle",))
     for stamp_ns, T_map_body in known.items():
         obstacle, other, third = seen(stamp_ns)
         assert obstacle == "obstacle"
@@ -176,9 +176,10 @@ def test_where_a_vehicle_was_is_remembered_and_interpolated_as_its_truth(make):
 
 def test_a_single_vehicle_has_the_world_itself(make):
     simulation, _ = make(("a",), **{"lidar.preset": "ideal"})
-    assert simulation._traffic is None
+    simulation.advance()
     around = simulation.vehicles[0]._surroundings
-    assert around.sight is around.queries is simulation._queries
+    assert not around.sight.objects
+    assert around.sight.meshes is around.queries.meshes
 
 
 def test_another_vehicle_changes_no_byte_of_what_does_not_see_it(make):

@@ -14,7 +14,8 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.vehicle_collisions import VehicleCollisions, airframe_hull
+from aerotwin_simulator.airframe_mesh import airframe_shape
+from aerotwin_simulator.vehicle_collisions import VehicleCollisions
 
 STEP_S = 0.004
 IRIS = load_airframe("iris")
@@ -30,7 +31,9 @@ def state_of(p_map, q=LEVEL, v=(0.0, 0.0, 0.0)):
 
 
 def watch(n=2):
-    return VehicleCollisions([f"uav{k}" for k in range(n)], [IRIS] * n, STEP_S)
+    pairs = VehicleCollisions(STEP_S)
+    pairs.set_vehicles([f"uav{k}" for k in range(n)], [airframe_shape(IRIS).hull] * n)
+    return pairs
 
 
 @pytest.mark.parametrize(("off", "touches"), [(-2.0 * SIDES_M, True), (2.0 * SIDES_M, False)])
@@ -64,7 +67,7 @@ def _intersect(first, second):
 
 def test_hulls_touch_where_a_linear_programme_finds_a_common_point():
     rng = np.random.default_rng(3)
-    hull, found = airframe_hull(IRIS), []
+    hull, found = airframe_shape(IRIS).hull, []
     for _ in range(150):
         q = Rotation.random(2, random_state=rng).as_quat()
         away = rng.normal(size=3)

@@ -120,7 +120,7 @@ def fly_camera(
         autopilot=autopilot,
     ) as simulation:  # fmt: skip
         for moment in flown(simulation, rate_hz, on_progress):
-            vehicle = moment.vehicles[0]
+            vehicle = moment.multirotor
             state, estimate = vehicle.body.state, vehicle.backend.estimate
             if estimate is None or estimate.q_map_body is None:
                 continue

@@ -58,7 +58,7 @@ def fly_survey(
 
 def _row(simulation: Simulation) -> list[float]:
     """Return time, true position and heading, and the autopilot's estimates of both."""
-    vehicle = simulation.vehicles[0]
+    vehicle = simulation.multirotor
     state, estimate = vehicle.body.state, vehicle.backend.estimate
     reported = [np.nan] * 4
     if estimate is not None and estimate.q_map_body is not None:

@@ -7,7 +7,7 @@ this process, `topic_commands` a node on the topic `command/rotors`. Readings ar
 step, motor commands received for the next.
 """
 
-from aerotwin_simulator.controllers.backend import Backend, BackendSetup, Motors
+from aerotwin_simulator.controllers.backend import Backend, BackendSetup, Commanded, Motors
 from aerotwin_simulator.controllers.choice import check_controller, make_backend
 
-__all__ = ["Backend", "BackendSetup", "Motors", "check_controller", "make_backend"]
+__all__ = ["Backend", "BackendSetup", "Commanded", "Motors", "check_controller", "make_backend"]

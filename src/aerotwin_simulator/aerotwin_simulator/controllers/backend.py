@@ -5,7 +5,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from aerotwin_faults import ActiveFault
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
+from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 
@@ -51,6 +52,40 @@ class Motors:
 
     values: np.ndarray
     kind: float = field(default=OFF)
+
+
+@runtime_checkable
+class Commanded(Protocol):
+    """A back-end that obeys orders, and set-points while it flies no mission.
+
+    What cannot be done now raises UserError.
+    """
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it can be commanded yet."""
+
+    @property
+    def takes_setpoints(self) -> bool:
+        """Whether set-points from outside are flown: no mission is."""
+
+    def arm(self, is_armed: bool) -> None:
+        """Arm or disarm it."""
+
+    def take_off(self, height_m: float) -> None:
+        """Take off to a height above here."""
+
+    def hold(self) -> None:
+        """Hover here; a mission waits."""
+
+    def resume(self) -> None:
+        """Continue the mission after `hold`."""
+
+    def land(self) -> None:
+        """Land here; a mission is abandoned."""
+
+    def set_target(self, target: Target) -> None:
+        """Fly a set-point from outside. Raises ValueError if it is not finite."""
 
 
 class Backend(Protocol):

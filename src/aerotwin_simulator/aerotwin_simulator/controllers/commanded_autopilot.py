@@ -57,6 +57,11 @@ class CommandedAutopilot:
             setup.mission, setup.plane, instance, p_map_start=start, dialect=self._dialect
         )
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the autopilot is connected."""
+        return self.link.is_connected
+
     def arm(self, is_armed: bool) -> None:
         """Command the autopilot to arm or disarm."""
         self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))

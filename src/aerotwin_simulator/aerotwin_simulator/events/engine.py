@@ -16,13 +16,14 @@ from aerotwin_faults.fault import AIR, GROUND_STATION
 from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
 from aerotwin_simulator.events.plan import Event
 from aerotwin_simulator.ground_station import GroundStation
 from aerotwin_simulator.obstacles import Obstacle
+from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.signals import FleetSignals
 from aerotwin_simulator.topics import SinkGroup
-from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_temporal_logic import Trace, Trigger
 
 STATION_RATE_HZ = 50.0
@@ -46,7 +47,7 @@ class EventEngine:
     ----------
     events : sequence of Event
         As read by `plan`.
-    vehicles : sequence of SimulatedVehicle
+    vehicles : sequence of SimulatedRobot
         Of the simulation.
     obstacles : ObstacleHost
         The simulation itself.
@@ -67,7 +68,7 @@ class EventEngine:
     def __init__(
         self,
         events: Sequence[Event],
-        vehicles: Sequence[SimulatedVehicle],
+        vehicles: Sequence[SimulatedRobot],
         queries: WorldQueries,
         plane: LocalTangentPlane,
         *,
@@ -126,13 +127,13 @@ class EventEngine:
         for vehicle in self._concerned(event):
             if isinstance(event.action, Fault):
                 vehicle.faults.check(event.where, event.action)
-            elif event.action is not None and not vehicle.parameters.controller.is_autopilot:
+            elif event.action is not None and not isinstance(vehicle.backend, CommandedAutopilot):
                 raise ParameterError(
-                    f"{event.where}: an order needs an autopilot, and "
-                    f"{vehicle.title} is flown by {vehicle.parameters.controller.kind}"
+                    f"{event.where}: an order needs an autopilot, and {vehicle.title} is a "
+                    f"{vehicle.kind}"
                 )
 
-    def _concerned(self, event: Event) -> Sequence[SimulatedVehicle]:
+    def _concerned(self, event: Event) -> Sequence[SimulatedRobot]:
         """Return the vehicles on which an event acts: weather without a name on all."""
         is_weather = isinstance(event.action, Fault) and event.action.place == AIR
         if is_weather and not event.vehicle:

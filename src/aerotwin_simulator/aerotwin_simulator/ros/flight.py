@@ -140,6 +140,7 @@ def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simul
         wait=pass_on,
         wait_at=parameters.awaited_sensor,
         spin=node.calls.wait,
+        kinds=node.make_kinds(),
     )
     setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
     add_sensors(folder, setups)

@@ -10,7 +10,7 @@ requests pays nothing for its services.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
@@ -30,6 +30,7 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink
+from aerotwin_simulator.robot import MakeRobot, SimulatedRobot
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulation_interfaces import (
     InterfaceServer,
@@ -45,7 +46,6 @@ from aerotwin_simulator.ros.vehicle_services import (
 from aerotwin_simulator.run_control import ChangeOrder, OrderRefused, RunControl
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.topics import Topic
-from aerotwin_simulator.vehicle import SimulatedVehicle
 
 IDLE_S = 0.02
 """Longest wait for a call while time stands still, so that the status line and Ctrl-C go on."""
@@ -80,10 +80,18 @@ class CallbackThread:
 
 
 class SimulatorNode(ConfiguredNode):
-    """Connects one `Simulation` to ROS; `fly` drives it."""
+    """Connects one `Simulation` to ROS; `fly` drives it.
 
-    def __init__(self, parameters_type: type[FlightNodeParameters] = FlightNodeParameters) -> None:
+    `make_kinds` returns what makes the robots of one simulation besides multirotors.
+    """
+
+    def __init__(
+        self,
+        parameters_type: type[FlightNodeParameters] = FlightNodeParameters,
+        make_kinds: Callable[[], Mapping[str, MakeRobot]] = dict,
+    ) -> None:
         super().__init__("simulator")
+        self.make_kinds = make_kinds
         self.parameters = declare_parameters(self, parameters_type)
         self.is_stop_requested = False
         self.control = RunControl(is_paused=self.parameters.start_paused)
@@ -165,7 +173,7 @@ class SimulatorNode(ConfiguredNode):
         self._callbacks = CallbackThread(self, self.calls)
         self._interfaces = offer_simulation_interfaces(self)
 
-    def _vehicle(self, k: int) -> SimulatedVehicle | None:
+    def _vehicle(self, k: int) -> SimulatedRobot | None:
         return None if self.simulation is None else self.simulation.vehicles[k]
 
     def destroy_node(self) -> None:

@@ -17,9 +17,10 @@ from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_simulator import topics
-from aerotwin_simulator.controllers import Backend
+from aerotwin_simulator.controllers import Backend, Commanded
 from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
+from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.ros.setpoint_messages import (
     target_from_pose,
     target_from_twist,
@@ -31,12 +32,12 @@ from aerotwin_simulator.vehicle import SimulatedVehicle
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
 CMD_VEL_DEPTH = 10
-Send = Callable[[CommandedAutopilot], None]
+Send = Callable[[Commanded], None]
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def offer_services(
-    node: Node, name: str, find: Callable[[], SimulatedVehicle | None], on_loop: Wrap
+    node: Node, name: str, find: Callable[[], SimulatedRobot | None], on_loop: Wrap
 ) -> None:
     """Offer arm, takeoff, land, hold and resume; `on_loop` lets a callback run in the loop.
 
@@ -50,9 +51,9 @@ def offer_services(
     node.create_service(SetBool, f"{prefix}arm", on_loop(arm))
     sends: tuple[tuple[str, Send], ...] = (
         ("takeoff", lambda pilot: pilot.take_off(TAKEOFF_HEIGHT_M)),
-        ("land", CommandedAutopilot.land),
-        ("hold", CommandedAutopilot.hold),
-        ("resume", CommandedAutopilot.resume),
+        ("land", lambda pilot: pilot.land()),
+        ("hold", lambda pilot: pilot.hold()),
+        ("resume", lambda pilot: pilot.resume()),
     )
     for name, send in sends:
         node.create_service(
@@ -62,9 +63,9 @@ def offer_services(
         )
 
 
-def _command(vehicle: SimulatedVehicle | None, send: Send, reply: Any) -> Any:
+def _command(vehicle: SimulatedRobot | None, send: Send, reply: Any) -> Any:
     backend = None if vehicle is None else vehicle.backend
-    if not isinstance(backend, CommandedAutopilot) or not backend.link.is_connected:
+    if not isinstance(backend, Commanded) or not backend.is_connected:
         reply.success, reply.message = False, "no autopilot is connected"
         return reply
     try:
@@ -86,17 +87,17 @@ class VehicleInputs:
     def __init__(
         self,
         node: Node,
-        vehicles: Sequence[SimulatedVehicle],
+        vehicles: Sequence[SimulatedRobot],
         wait_for: str = "",
         *,
         has_slam: bool = False,
     ) -> None:
         self._node = node
         self._transforms: dict[str, OdometryTransforms] = {}
-        self._commanded: dict[str, SimulatedVehicle] = {}
+        self._commanded: dict[str, SimulatedRobot] = {}
         self._seeing: dict[str, SimulatedVehicle] = {}
-        self._steered: dict[str, SimulatedVehicle] = {}
-        self._targeted: dict[str, SimulatedVehicle] = {}
+        self._steered: dict[str, SimulatedRobot] = {}
+        self._targeted: dict[str, SimulatedRobot] = {}
         required: list[Topic] = []
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
@@ -107,19 +108,20 @@ class VehicleInputs:
                 self._transforms[place(topics.SLAM_ODOM).name] = vehicle.transforms
             if wait_for:
                 required.append(place(topics.ANSWERS[wait_for]))
-            if isinstance(vehicle.backend, TopicCommands):
+            is_multirotor = isinstance(vehicle, SimulatedVehicle)
+            if is_multirotor and isinstance(vehicle.backend, TopicCommands):
                 required.append(place(topics.ROTOR_COMMAND))
                 name = required[-1].name
                 self._commanded[name] = vehicle
                 vehicle.ask_for_commander(lambda name=name: self._is_published(name))
-            if vehicle.parameters.vision.source == "topic":
+            if is_multirotor and vehicle.parameters.vision.source == "topic":
                 required.append(place(topics.EXTERNAL_ODOM))
                 self._seeing[required[-1].name] = vehicle
             if takes_setpoints(vehicle):
                 for topic in map(place, topics.SETPOINT_COMMANDS):
                     required.append(topic)
                     self._targeted[topic.name] = vehicle
-            if vehicle.parameters.rc == "joy":
+            if is_multirotor and vehicle.parameters.rc == "joy":
                 required.append(place(topics.JOY))
                 self._steered[required[-1].name] = vehicle
         self.topics = list(dict.fromkeys(required))
@@ -166,7 +168,7 @@ class VehicleInputs:
 
     def _set_target(
         self,
-        vehicle: SimulatedVehicle,
+        vehicle: SimulatedRobot,
         name: str,
         convert: Callable[[Any], Target],
         cdr: bytes,
@@ -182,23 +184,23 @@ class VehicleInputs:
         return bool(self._node.count_publishers(self._node.resolve_topic_name(name)))
 
 
-def takes_setpoints(vehicle: SimulatedVehicle) -> bool:
+def takes_setpoints(vehicle: SimulatedRobot) -> bool:
     """Return whether a vehicle flies set-points from outside."""
     backend = vehicle.backend
-    return isinstance(backend, CommandedAutopilot) and backend.takes_setpoints
+    return isinstance(backend, Commanded) and backend.takes_setpoints
 
 
-def set_target(vehicle: SimulatedVehicle | None, target: Target) -> None:
+def set_target(vehicle: SimulatedRobot | None, target: Target) -> None:
     """Let a vehicle fly a set-point if it takes any; raises ValueError if it is not finite."""
     backend = None if vehicle is None else vehicle.backend
-    if isinstance(backend, CommandedAutopilot) and backend.takes_setpoints:
+    if isinstance(backend, Commanded) and backend.takes_setpoints:
         backend.set_target(target)
 
 
 def listen_for_cmd_vel(
     node: ConfiguredNode,
     name: str,
-    find: Callable[[], SimulatedVehicle | None],
+    find: Callable[[], SimulatedRobot | None],
     schedule: Callable[[Callable[[], None]], object],
 ) -> None:
     """Subscribe to a vehicle's `cmd_vel`, of either type; `schedule` calls in the loop."""

@@ -193,7 +193,7 @@ class _Loop:
         rate_hz: float,
         parameters: LoopParameters,
     ) -> None:
-        self._simulation, self._vehicle = simulation, simulation.vehicles[0]
+        self._simulation, self._vehicle = simulation, simulation.multirotor
         self._localizer, self._pictures, self._parameters = localizer, pictures, parameters
         self._due = Schedule(rate_hz)
         self._latency_ns = from_seconds(parameters.latency_s)

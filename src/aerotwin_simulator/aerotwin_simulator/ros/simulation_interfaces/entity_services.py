@@ -13,6 +13,7 @@ from simulation_interfaces.srv import SetEntityState
 
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
 from aerotwin_multirotor_dynamics import layout
+from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.ros.simulation_interfaces.answers import (
     FAILED,
     INCORRECT_STATE,
@@ -31,7 +32,6 @@ from aerotwin_simulator.ros.simulation_interfaces.entity_filters import (
 from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
 from aerotwin_simulator.run_control import RunState
 from aerotwin_simulator.simulation import Simulation
-from aerotwin_simulator.vehicle import SimulatedVehicle
 
 WORLD_FRAME = "map"
 WORLD_FRAMES = ("", "world", WORLD_FRAME)
@@ -154,10 +154,10 @@ class EntityServices:
             raise RequestRefused(INCORRECT_STATE, "no world is loaded; load one first")
         return self._node.simulation
 
-    def _vehicles(self) -> dict[str, SimulatedVehicle]:
+    def _vehicles(self) -> dict[str, SimulatedRobot]:
         return {vehicle.name or SINGLE: vehicle for vehicle in self._simulation().vehicles}
 
-    def _vehicle(self, name: str) -> SimulatedVehicle:
+    def _vehicle(self, name: str) -> SimulatedRobot:
         vehicles = self._vehicles()
         if name not in vehicles:
             text = f"no entity '{shown(name)}'; there are: {', '.join(vehicles)}"
@@ -174,15 +174,15 @@ class EntityServices:
     def _info(self, name: str) -> Information:
         if name not in self._information:
             vehicle = on_loop(self._node, self._vehicle, name)
-            airframe, controller = vehicle.parameters.airframe, vehicle.parameters.controller
+            own = vehicle.parameters
             self._information[name] = Information(
                 EntityCategory.CATEGORY_ROBOT,
-                f"multirotor {airframe}, flown by {controller}",
-                ["multirotor", airframe],
+                vehicle.kind,
+                [own.dynamics, own.airframe],
             )
         return self._information[name]
 
-    def _state(self, vehicle: SimulatedVehicle) -> EntityState:
+    def _state(self, vehicle: SimulatedRobot) -> EntityState:
         truth = vehicle.truth
         message = EntityState()
         seconds, nanoseconds = divmod(self._simulation().stamp_ns, NANOSECONDS_PER_SECOND)

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a simulation asks of everything that moves in it under a controller of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from aerotwin_meshes import TexturedMesh
+from aerotwin_meshes.convex_body import ConvexBody
+from aerotwin_px4_bridge import Commander
+from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
+from aerotwin_simulator.collision import Collision
+from aerotwin_simulator.controllers import Backend
+from aerotwin_simulator.fleet import VehiclePlan
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.sensor_setup import Setup
+from aerotwin_simulator.surroundings import Surroundings
+from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.truth import TruthStep
+from aerotwin_simulator.vehicle_faults import VehicleFaults
+
+Status = tuple[str, int, str, dict[str, str]]
+"""Name, level, message and values of a diagnostic_msgs/DiagnosticStatus."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotShape:
+    """What others see of a robot, and what they hit: a mesh and a convex hull, body axes."""
+
+    mesh: TexturedMesh
+    hull: ConvexBody
+
+
+class Stepped(Protocol):
+    """What a simulation steps: a robot, or several that are computed together."""
+
+    def move(self, begin_ns: int, end_ns: int) -> bool:
+        """Move by one step; return whether anything could."""
+
+    def measure(self) -> None:
+        """Publish the readings of the step, and send them to the controllers."""
+
+    def receive_command(self, end_ns: int) -> None:
+        """Receive the controllers' answers to the step, and check whether a flight is over."""
+
+
+class SimulatedRobot(Protocol):
+    """A multirotor, a point mass or a ground robot in a simulation.
+
+    `name` is "" for a single one; `outcome` is how its run ended, None while it lasts, `is_success`
+    whether its task is done. `step` is its motion over the last step, `faults` act on it,
+    `transforms` its estimate on /tf, None for none.
+    """
+
+    name: str
+    parameters: SimulatorParameters
+    backend: Backend
+    faults: VehicleFaults
+    outcome: str | None
+    is_success: bool
+    step: TruthStep
+    transforms: OdometryTransforms | None
+    commanders: tuple[Commander, ...]
+
+    @property
+    def title(self) -> str:
+        """Its name in messages."""
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words: multirotor iris, flown by embedded."""
+
+    @property
+    def shape(self) -> RobotShape:
+        """What others see and hit."""
+
+    @property
+    def stepped(self) -> Stepped:
+        """What steps it: itself, or what computes several together."""
+
+    @property
+    def truth(self) -> np.ndarray:
+        """State array, laid out as in `aerotwin_multirotor_dynamics.layout`; not to change."""
+
+    @property
+    def p_map_body(self) -> np.ndarray:
+        """Position (3,) [m]."""
+
+    @property
+    def ground_m(self) -> float:
+        """Height of the ground below it in map [m]."""
+
+    @property
+    def wind_map(self) -> np.ndarray:
+        """Velocity of the air around it (3,) [m/s]."""
+
+    @property
+    def box_map(self) -> np.ndarray:
+        """Lowest and highest corner of its outline in map, (2, 3) [m]."""
+
+    @property
+    def n_missed(self) -> int:
+        """Steps for which no command came in time, over all resets."""
+
+    @property
+    def look_back_s(self) -> float:
+        """Time that the longest reading takes that is made when it is complete [s]."""
+
+    @property
+    def awaited_topics(self) -> tuple[Topic, ...]:
+        """Topics of a reading, one of which nodes that answer it read."""
+
+    @property
+    def published(self) -> list[Topic]:
+        """The topics of its own equipment."""
+
+    def warm_up(self) -> None:
+        """Do once what the first step would pay for."""
+
+    def sensor_setup(self) -> Setup:
+        """Return the sensor data that an estimator needs."""
+
+    def static_transforms(self) -> list[Any]:
+        """Return the frames fixed to it as TransformStamped messages."""
+
+    def publish_description(self) -> None:
+        """Publish its URDF."""
+
+    def hit(self, collision: Collision) -> None:
+        """Crash; the first collision is the one that is reported."""
+
+    def place(
+        self, p_map: np.ndarray, q_map_body: np.ndarray, v_map: np.ndarray, omega_body: np.ndarray
+    ) -> str:
+        """Move it between two steps; return why it cannot be there, "" if it is."""
+
+    def look_again(self) -> None:
+        """Check for collisions at the next step."""
+
+    def publish_status(self, stamp_ns: int) -> Status:
+        """Publish the status of its controller, and return it."""
+
+    def reset(self, stamp_ns: int) -> None:
+        """Reset it to its start, with a fresh controller."""
+
+    def close(self) -> None:
+        """End its controller."""
+
+
+MakeRobot = Callable[[VehiclePlan, Surroundings, int], SimulatedRobot]
+"""Makes a robot of a plan that begins at an instant [ns]."""
