@@ -50,7 +50,8 @@ ALLOWED = {
     "multirotor_dynamics sensor_models meshes rendering worlds px4_bridge autopilot",
     "aerotwin_point_mass_simulator": "core faults formation multirotor_dynamics px4_bridge "
     "sensor_models simulator",
-    "aerotwin_ground_simulator": "core ground_dynamics rendering sensor_models simulator worlds",
+    "aerotwin_ground_simulator": "core ground_dynamics meshes multirotor_dynamics px4_bridge "
+    "rendering sensor_models simulator worlds",
     "aerotwin_voxel_cloud": "core registration meshes tiles worlds",
     "aerotwin_map_evaluation": "core registration voxel_cloud report",
     "aerotwin_report": "core",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         LidarSilence,
         faults_of,
     )
+    from aerotwin_ground_simulator.fleet_robot import FleetGroundRobot
     from aerotwin_ground_simulator.robot import (
         GroundRobotParameters,
         RobotLidarSettings,

@@ -17,8 +17,10 @@ from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
 from aerotwin_ground_simulator.flat_scan import FlatScanParameters, deskewed, flat_ranges
 from aerotwin_ground_simulator.sensing import LidarTurn
+from aerotwin_multirotor_dynamics.truth_messages import TRUTH_FRAME
 from aerotwin_sensor_models import LidarScan, RadarScan, scan_message
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, radar_messages
+from aerotwin_simulator.topics import frame
 
 WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)
 """Slip of 5 % at 1 m/s and of 15 % at 0.5 rad/s, with other errors; none sideways."""
@@ -31,18 +33,18 @@ def clock(stamp_ns: int) -> bytes:
     return serialize(clock_message(stamp_ns))
 
 
-def truth_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
-    """Return truth/odom: map to base_link_truth."""
+def truth_odometry(stamp_ns: int, vehicle: GroundVehicle, name: str = "") -> bytes:
+    """Return truth/odom: map to base_link_truth; `name` is that in a fleet, as below."""
     T, twist = vehicle.T_map_base, vehicle.twist
-    return serialize(_odometry(stamp_ns, ("map", "base_link_truth"), T, twist))
+    return serialize(_odometry(stamp_ns, ("map", frame(name, TRUTH_FRAME)), T, twist))
 
 
-def wheel_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
+def wheel_odometry(stamp_ns: int, vehicle: GroundVehicle, name: str = "") -> bytes:
     """Return odom: odom to base_link, as estimated from the wheels."""
     said = vehicle.wheel_odometry
     message = _odometry(
         stamp_ns,
-        ("odom", "base_link"),
+        (frame(name, "odom"), frame(name, "base_link")),
         said.T_odom_base,
         said.twist,
         pose_variances=WHEEL_POSE_VARIANCES,
@@ -51,9 +53,10 @@ def wheel_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
     return serialize(message)
 
 
-def odometry_transform(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
+def odometry_transform(stamp_ns: int, vehicle: GroundVehicle, name: str = "") -> bytes:
     """Return the edge odom to base_link of the wheels for /tf."""
-    return _transform(stamp_ns, ("odom", "base_link"), vehicle.wheel_odometry.T_odom_base)
+    frames = frame(name, "odom"), frame(name, "base_link")
+    return _transform(stamp_ns, frames, vehicle.wheel_odometry.T_odom_base)
 
 
 def cloud(scan: LidarTurn) -> bytes:

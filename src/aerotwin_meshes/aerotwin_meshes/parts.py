@@ -8,6 +8,8 @@ import numpy as np
 
 UNIT_BOX = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 """Corners (8, 3) of a box, in the order of `box_triangles`."""
+LIGHT_BELOW = 0.5
+"""Light of what lies below the middle of its part, over that above: an even sky."""
 _QUADS = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 
 
@@ -41,3 +43,9 @@ def disc(centre: np.ndarray, radius: float, n_corners: int) -> tuple[np.ndarray,
     rim = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n_corners)])
     k = np.arange(1, n_corners - 1)
     return centre + radius * rim, np.column_stack([np.zeros_like(k), k, k + 1])
+
+
+def light_of_sky(vertices: np.ndarray) -> np.ndarray:
+    """Return the light (n,) on the vertices (n, 3) of a part under an even sky."""
+    z = vertices[:, 2]
+    return np.where(z < 0.5 * (z.min() + z.max()), LIGHT_BELOW, 1.0).astype(np.float32)

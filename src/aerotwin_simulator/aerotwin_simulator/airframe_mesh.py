@@ -11,7 +11,7 @@ import numpy as np
 
 from aerotwin_meshes import TexturedMesh
 from aerotwin_meshes.convex_body import ConvexBody
-from aerotwin_meshes.parts import UNIT_BOX, beam, box_triangles, disc
+from aerotwin_meshes.parts import UNIT_BOX, beam, box_triangles, disc, light_of_sky
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_simulator.collision import N_DIRECTIONS
 from aerotwin_simulator.robot import RobotShape
@@ -22,8 +22,6 @@ _COLOURS = np.array([[[64, 64, 71], [24, 24, 26], [26, 115, 204]]], np.uint8)
 _BODY_SHARE, _BODY_HALF_HEIGHT = 0.3, 0.25
 """Half length of the body over the reach of the hubs; half its height over its half length."""
 _HALF_ARM_M, _HALF_LEG_M = 0.01, 0.006
-_LIGHT_BELOW = 0.5
-"""Light of what lies below the middle of its part, over that above: an even sky."""
 Part = tuple[np.ndarray, np.ndarray, int]
 """Vertices (n, 3), triangles (m, 3) of them, colour."""
 
@@ -60,7 +58,7 @@ def airframe_mesh(airframe: Airframe) -> TexturedMesh:
         triangles=np.concatenate(triangles).astype(np.int32),
         uv=np.column_stack([u, np.full(len(u), 0.5)]).astype(np.float32),
         texture=_COLOURS,
-        light=np.concatenate([_light(part[0]) for part in parts]),
+        light=np.concatenate([light_of_sky(part[0]) for part in parts]),
         name=airframe.name,
     )
 
@@ -84,8 +82,3 @@ def _body(airframe: Airframe, hubs: np.ndarray) -> np.ndarray:
     corners = UNIT_BOX * [half, 0.5 * half, 0.0]
     corners[:, 2] = np.where(UNIT_BOX[:, 2] < 0.0, bottom, high)
     return corners
-
-
-def _light(vertices: np.ndarray) -> np.ndarray:
-    z = vertices[:, 2]
-    return np.where(z < 0.5 * (z.min() + z.max()), _LIGHT_BELOW, 1.0).astype(np.float32)

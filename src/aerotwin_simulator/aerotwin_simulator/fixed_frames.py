@@ -27,18 +27,24 @@ def fixed_transforms(
     has_imu: bool = True,
 ) -> list[Any]:
     """Return TransformStamped messages from `base_link`; `mountings` are of `sensors.extra`."""
+    return [
+        *([imu_transform(parameters.sensors.imu, vehicle)] if has_imu else []),
+        *rotor_transforms(airframe, vehicle),
+        *sensor_transforms(parameters, vehicle),
+        *extra_transforms([*mountings], vehicle),
+    ]
+
+
+def sensor_transforms(parameters: SimulatorParameters, vehicle: str = "") -> list[Any]:
+    """Return TransformStamped messages from `base_link` to cameras, lidar and radar."""
     own = []
     if parameters.lidar.is_mounted:
         own.append((LIDAR_FRAME, mounting_of(parameters.lidar)))
     if parameters.radar.is_mounted:
         own.append((RADAR_FRAME, mounting_of(parameters.radar)))
     placed = [(topics.frame(vehicle, name), T) for name, T in own]
-    return [
-        *([imu_transform(parameters.sensors.imu, vehicle)] if has_imu else []),
-        *eye_transforms(vehicle_eyes(parameters, vehicle), vehicle),
-        *rotor_transforms(airframe, vehicle),
-        *extra_transforms([*placed, *mountings], vehicle),
-    ]
+    eyes = vehicle_eyes(parameters, vehicle)
+    return [*eye_transforms(eyes, vehicle), *extra_transforms(placed, vehicle)]
 
 
 def rotor_transforms(airframe: Airframe, vehicle: str = "") -> list[Any]:

@@ -25,6 +25,8 @@ from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_worlds.loading import WORLD_FILE
 
 SPACING_M = 3.0
+_ON_GROUND = {"lidar.z_m": 1.0, "radar.z_m": 1.0}
+"""A ground robot carries them so high above its wheels."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
 
 
@@ -43,6 +45,7 @@ class FleetVehicle:
     )
     dynamics: str | None = same_parameter("dynamics", default=None)
     airframe: str | None = same_parameter("airframe", default=None)
+    ground_vehicle: str | None = same_parameter("ground_robot.vehicle", default=None)
     controller: str | None = same_parameter("controller.kind", default=None)
     controller_options: str | None = same_parameter("controller.options", default=None)
     px4_dir: str | None = same_parameter("px4.dir", default=None)
@@ -192,6 +195,8 @@ def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> 
     }
     if entry.dynamics not in (None, MULTIROTOR) and entry.controller is None:
         changes["controller.kind"] = ControllerSettings().kind  # not that of multirotors
+    if entry.dynamics == GROUND_ROBOT:
+        changes |= _ON_GROUND | {"camera.is_rendered": bool(entry.camera)}
     try:
         changed = replaced(parameters, changes | {"fleet": _fleet_of_one(parameters, instance)})
     except ParameterError as error:

@@ -207,6 +207,21 @@ class PointMassSettings(PointMassParameters):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroundRobotSettings:
+    """A vehicle of dynamics ground_robot."""
+
+    vehicle: str = parameter(
+        "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
+    )
+    latency_s: float = parameter(
+        0.1, text="from a command to its effect", unit="s", minimum=0.0, maximum=2.0
+    )
+    command_timeout_s: float = parameter(
+        0.5, text="time without cmd_vel to a stop", unit="s", minimum=0.05, maximum=60.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class FleetSettings:
     """How many vehicles fly, and their numbers."""
 
@@ -309,6 +324,7 @@ class SimulatorParameters:
     radar: RadarSettings = group(RadarSettings)
     wind: WindSettings = group(WindSettings, old_prefix="wind_", downwash="")
     point_mass: PointMassSettings = group(PointMassSettings)
+    ground_robot: GroundRobotSettings = group(GroundRobotSettings)
     fleet: FleetSettings = group(
         FleetSettings, file="fleet", instance="instance", instances="instances"
     )

@@ -46,13 +46,14 @@ def multirotor_description(airframe: Airframe, fixed: Sequence[Any], vehicle: st
     return _written(robot)
 
 
-def ground_robot_description(contacts: np.ndarray, fixed: Sequence[Any]) -> str:
+def ground_robot_description(contacts: np.ndarray, fixed: Sequence[Any], vehicle: str = "") -> str:
     """Return the URDF of a ground robot, a box on four wheels; its model has no masses.
 
     `contacts` is (4, 2): where the wheels touch the ground, in base_link [m].
     """
-    robot, links = _robot("ground_robot", "base_link", fixed)
-    base = links["base_link"]
+    name = topics.frame(vehicle, "base_link")
+    robot, links = _robot("ground_robot", name, fixed)
+    base = links[name]
     length, width = np.ptp(contacts, axis=0)
     middle = (*contacts.mean(axis=0).tolist(), 1.5 * WHEEL_RADIUS_M)
     _box(base, (length, 0.8 * width, WHEEL_RADIUS_M), middle, "body")

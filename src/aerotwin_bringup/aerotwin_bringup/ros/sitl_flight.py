@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter
+from aerotwin_ground_simulator import FleetGroundRobot
 from aerotwin_point_mass_simulator import PointMasses
 from aerotwin_run_evaluation.report.flight_report import write_flight_report
 from aerotwin_run_evaluation.report.run_report import say_step
 from aerotwin_simulator import topics
-from aerotwin_simulator.parameters import POINT_MASS
+from aerotwin_simulator.parameters import GROUND_ROBOT, POINT_MASS
 from aerotwin_simulator.robot import MakeRobot
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
@@ -126,7 +127,7 @@ class SitlFlight:
 
 def robot_kinds() -> dict[str, MakeRobot]:
     """Return what makes the robots of one simulation that are no multirotors."""
-    return {POINT_MASS: PointMasses().join}
+    return {POINT_MASS: PointMasses().join, GROUND_ROBOT: FleetGroundRobot}
 
 
 def main() -> None:
