@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow]
 FLIGHT = Path(__file__).resolve().parent.parent / "launch" / "sitl_flight.launch.yaml"
 INSTANCE = 89
 LIMIT_S = 240.0
-N_ANNOUNCED = 23
+N_ANNOUNCED = 27
 # A plain is loaded in no time, also on a busy machine.
 GROUND = """ply
 format ascii 1.0

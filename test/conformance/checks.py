@@ -11,6 +11,10 @@ from conformance import run_checks as runs
 from conformance.expectations import Check, F
 
 CHECKS: dict[int, Check] = {
+    F.SPAWNABLES: entities.spawnables_are_listed,
+    F.SPAWNING: entities.one_is_spawned,
+    F.SPAWNING_RESOURCE_STRING: entities.one_is_spawned_as_described,
+    F.DELETING: entities.one_is_deleted,
     F.NAMED_POSES: entities.poses_are_named,
     F.ENTITY_TAGS: entities.tags_filter,
     F.ENTITY_BOUNDS: entities.bounds_are_boxes,

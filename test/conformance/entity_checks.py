@@ -4,7 +4,7 @@
 
 import math
 
-from geometry_msgs.msg import Vector3
+from geometry_msgs.msg import PoseStamped, Vector3
 from simulation_interfaces import srv
 from simulation_interfaces.msg import (
     Bounds,
@@ -12,6 +12,7 @@ from simulation_interfaces.msg import (
     EntityFilters,
     EntityInfo,
     EntityState,
+    Resource,
     TagsFilter,
 )
 
@@ -27,6 +28,8 @@ from conformance.expectations import (
     position,
     refused,
 )
+
+Response = srv.SpawnEntity.Response
 
 # -- entities -----------------------------------------------------------------------------------
 
@@ -180,3 +183,76 @@ def poses_are_named(sim: SimulatorClient) -> None:
     none = sim.call(srv.GetNamedPoses, tags=TagsFilter(tags=["no such tag"]))
     expect(none, OK)
     assert not none.poses
+
+
+# -- those that come and go ----------------------------------------------------------------------
+
+
+def spawnables_are_listed(sim: SimulatorClient) -> None:
+    response = sim.call(srv.GetSpawnables)
+    expect(response, OK)
+    assert len(response.spawnables) > 0
+    assert all(each.description for each in response.spawnables)
+
+
+def one_is_spawned(sim: SimulatorClient) -> None:
+    """It is there at its pose; a name that is taken is refused or changed."""
+    sim.bring_to(S.STATE_PAUSED)
+    before = sim.entities()
+    response = _spawn(sim, "guest", 4.0)
+    expect(response, OK)
+    assert response.entity_name == "guest"
+    assert sim.entities() == [*before, "guest"]
+    assert math.dist(position(sim, "guest")[:2], (4.0, 6.0)) < 0.01
+    expect(_spawn(sim, "guest", 8.0), Response.NAME_NOT_UNIQUE)
+    renamed = _spawn(sim, "guest", 8.0, allow_renaming=True)
+    expect(renamed, OK)
+    assert renamed.entity_name in sim.entities() and renamed.entity_name != "guest"
+    expect(_spawn(sim, "inside", 4.1), FAILED)
+    for name in ("a/b", "1a", "line\nbreak"):
+        expect(_spawn(sim, name, 12.0), Response.NAME_INVALID)
+    expect(_spawn(sim, "far", math.nan), Response.INVALID_POSE)
+    for name in ("guest", renamed.entity_name):
+        expect(sim.call(srv.DeleteEntity, entity=name), OK)
+
+
+def one_is_spawned_as_described(sim: SimulatorClient) -> None:
+    sim.bring_to(S.STATE_PAUSED)
+    expect(_spawn(sim, "guest", 4.0, text="{airframe: hummingbird, controller: ros2}"), OK)
+    info = sim.call(srv.GetEntityInfo, entity="guest").info
+    assert "hummingbird" in info.description
+    expect(sim.call(srv.DeleteEntity, entity="guest"), OK)
+    for text in (
+        "{controller: 'python:os:system'}",
+        "{controller_options: /etc/passwd}",
+        "{airframe: 3}",
+        "[",
+        "{no_such_key: 1}",
+        "a" * 100_000,
+    ):
+        expect(_spawn(sim, "guest", 4.0, text=text), Response.RESOURCE_PARSE_ERROR)
+
+
+def one_is_deleted(sim: SimulatorClient) -> None:
+    sim.bring_to(S.STATE_PAUSED)
+    before = sim.entities()
+    expect(_spawn(sim, "guest", 4.0), OK)
+    expect(sim.call(srv.DeleteEntity, entity="guest"), OK)
+    assert sim.entities() == before
+    for name in HOSTILE_NAMES:
+        expect(sim.call(srv.DeleteEntity, entity=name), NOT_FOUND)
+    expect(sim.call(srv.DeleteEntity, entity=before[0]), FAILED)  # the last one stays
+
+
+def _spawn(
+    sim: SimulatorClient, name: str, x: float, *, text: str = "", allow_renaming: bool = False
+) -> Response:
+    request = {
+        "name": name,
+        "allow_renaming": allow_renaming,
+        "entity_resource": Resource(resource_string=text),
+        "initial_pose": PoseStamped(),
+    }
+    request["initial_pose"].pose.position.x = x
+    request["initial_pose"].pose.position.y = 6.0
+    return sim.call(srv.SpawnEntity, **request)

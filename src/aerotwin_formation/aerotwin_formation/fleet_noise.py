@@ -69,7 +69,7 @@ class FleetNoise:
     def __init__(
         self, n_vehicles: int, *, shared: float, own: float, time_s: float, rng: np.random.Generator
     ) -> None:
-        self._time_s, self._rng = time_s, rng
+        self._time_s, self._rng, self._own = time_s, rng, own
         self._deviations = np.vstack([[shared], np.full((n_vehicles, 1), own)])
         self._is_on = shared > 0.0 or own > 0.0
         self._values = self._deviations * self._normals()
@@ -85,6 +85,17 @@ class FleetNoise:
             decay = math.exp(-dt / self._time_s)
             spread = math.sqrt(-math.expm1(-2.0 * dt / self._time_s))
             self._values = decay * self._values + spread * self._deviations * self._normals()
+
+    def join(self) -> None:
+        """Add a vehicle, the last one; its first value is from the stationary distribution."""
+        value = self._own * self._rng.standard_normal((1, 3))
+        self._values = np.vstack([self._values, value])
+        self._deviations = np.vstack([self._deviations, [[self._own]]])
+
+    def leave(self, vehicle: int) -> None:
+        """Remove a vehicle by its number; later ones move up."""
+        self._values = np.delete(self._values, vehicle + 1, axis=0)
+        self._deviations = np.delete(self._deviations, vehicle + 1, axis=0)
 
     def _normals(self) -> FloatArray:
         return self._rng.standard_normal((len(self._deviations), 3))

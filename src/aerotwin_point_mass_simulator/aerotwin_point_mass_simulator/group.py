@@ -32,7 +32,7 @@ class PointMasses:
         self.yaw = np.zeros(0)
         self._was_armed = np.zeros(0, bool)
         self._motion = at_rest(np.zeros((0, 3)))
-        self._errors: FleetNoise | None = None
+        self._errors: FleetNoise
         self._now_ns = 0
         self._n_steps = 0
 
@@ -46,8 +46,10 @@ class PointMasses:
             self._now_ns, self._settings = stamp_ns, p
             self._dt, self._due = plan.parameters.step_s, Schedule(p.rate_hz, stamp_ns)
             self._sinks, self._queries = surroundings.sinks, surroundings.queries
-            self._seed = plan.parameters.seed
+            rng = seed_sequence(plan.parameters.seed, 0, "point mass estimates")
+            self._errors = estimate_errors(p.estimate, 0, rng)
         self.robots.append(robot)
+        self._errors.join()
         self.pilots.join(robot.p_map_start)
         self.yaw = np.append(self.yaw, robot.yaw_start)
         here = at_rest(robot.p_map_start[None], wind=robot.wind_map)
@@ -61,6 +63,7 @@ class PointMasses:
         row = robot.row
         self.robots.remove(robot)
         self.pilots.leave(row)
+        self._errors.leave(row)
         self.yaw = np.delete(self.yaw, row)
         self._motion = PointMassState(
             **{name: np.delete(value, row, axis=0) for name, value in vars(self._motion).items()}
@@ -91,10 +94,10 @@ class PointMasses:
         self.before, self.after = self.after, self.before
         for robot, start, end in zip(self.robots, self.before, self.after, strict=True):
             robot.begin_step(begin_ns, end_ns, start, end)
+            robot.air.blow(start, begin_ns)
         for robot in self._with_mission:
             robot.pilot.poll()
-        if self._errors is not None:
-            self._errors.advance(self._dt)
+        self._errors.advance(self._dt)
         p, motion = self._settings, self._motion
         estimate = motion.position + self._error
         velocity, yaw_rate = self.pilots.commands(
@@ -183,15 +186,11 @@ class PointMasses:
     @property
     def _error(self) -> FloatArray:
         """What estimates of positions are off (n, 3) [m]."""
-        return np.zeros((len(self.robots), 3)) if self._errors is None else self._errors.values
+        return self._errors.values
 
     def _renumber(self) -> None:
         """Give the robots their rows, and make the arrays of as many."""
-        p, n = self._settings, len(self.robots)
-        self._errors = None
-        if p.estimate.shared_m > 0.0 or p.estimate.own_m > 0.0:
-            rng = seed_sequence(self._seed, n, "point mass estimates")
-            self._errors = estimate_errors(p.estimate, n, rng)
+        n = len(self.robots)
         self.before, self.after = (np.zeros((n, layout.N_HEAD)) for _ in range(2))
         self._n_steps_free, self._was_armed = np.zeros(n, np.int64), np.zeros(n, bool)
         self._standing = np.array([robot.standing_m for robot in self.robots])

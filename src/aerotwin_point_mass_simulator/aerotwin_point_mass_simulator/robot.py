@@ -55,6 +55,9 @@ class PointMassRows(Stepped, Protocol):
     def look_again(self) -> None:
         """Check all for collisions at the next step."""
 
+    def leave(self, robot: "PointMassRobot") -> None:
+        """Remove one."""
+
 
 class PointMassRobot(SimpleRobot):
     """A point mass; attributes are those of `SimulatedRobot`, `row` is its row in the group.
@@ -74,6 +77,7 @@ class PointMassRobot(SimpleRobot):
         self.p_map_start, self.standing_m = level, float(level[2] - self._ground_start[2])
         self._set_ground_at(level)
         self._watch = self._new_watch()
+        self._left: np.ndarray | None = None
         self._truth_topic = self._place(topics.TRUTH_ODOM)
         self._odom_topic = self._place(topics.AUTOPILOT_ODOM)
         self._truth = odometry_layout(topics.frame(plan.name, TRUTH_FRAME))
@@ -112,7 +116,7 @@ class PointMassRobot(SimpleRobot):
     @property
     def truth(self) -> np.ndarray:
         """Its state array; not to change."""
-        return self._group.after[self.row]
+        return self._group.after[self.row] if self._left is None else self._left
 
     @property
     def box_map(self) -> np.ndarray:
@@ -140,6 +144,12 @@ class PointMassRobot(SimpleRobot):
         self.publish_urdf(
             multirotor_description(self.airframe, self.static_transforms(), self.name)
         )
+
+    def leave(self) -> None:
+        """Leave the group, with the last state as one of its own."""
+        self._left = self.truth.copy()
+        self.step = TruthStep(self.step.start_ns, self.step.end_ns, self._left, self._left)
+        self._group.leave(self)
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -185,9 +195,8 @@ class PointMassRobot(SimpleRobot):
     # -- in the loop -------------------------------------------------------------------------------
 
     def begin_step(self, begin_ns: int, end_ns: int, start: np.ndarray, end: np.ndarray) -> None:
-        """Set its motion over a step [ns], as the state arrays at both ends; blow the wind."""
+        """Set its motion over a step [ns], as the state arrays at both ends."""
         self.step = TruthStep(begin_ns, end_ns, start, end)
-        self.air.blow(start, begin_ns)
 
     def set_ground(self, p_map: np.ndarray, height_m: float) -> None:
         """Set the height above the ground at a position (3,) [m]; beside the world it is lost."""

@@ -5,7 +5,7 @@
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from aerotwin_simulator.controller_settings import CHOSEN_CPU, ControllerSetting
 from aerotwin_simulator.loop_cpu import cpu_of_instance
 from aerotwin_simulator.parameters import (
     GROUND_ROBOT,
+    MAX_INSTANCE,
     MULTIROTOR,
     FleetSettings,
     SimulatorParameters,
@@ -44,6 +45,12 @@ class FleetVehicle:
         None, text="yaw at the start, from east; null takes the world's", unit="deg"
     )
     dynamics: str | None = same_parameter("dynamics", default=None)
+    joins_at_s: float = parameter(
+        0.0, text="when it comes into the world, at rest on the ground", unit="s", minimum=0.0
+    )
+    leaves_at_s: float | None = parameter(
+        None, text="when it is taken out of the world; null: never", unit="s", minimum=0.0
+    )
     airframe: str | None = same_parameter("airframe", default=None)
     ground_vehicle: str | None = same_parameter("ground_robot.vehicle", default=None)
     controller: str | None = same_parameter("controller.kind", default=None)
@@ -72,6 +79,11 @@ class FleetVehicle:
             raise ParameterError(
                 f"name: expected a letter, then letters, digits and _, found '{self.name}'"
             )
+        if self.leaves_at_s is not None and self.leaves_at_s <= self.joins_at_s:
+            raise ParameterError(
+                f"leaves_at_s: expected more than joins_at_s {self.joins_at_s:g}, found "
+                f"{self.leaves_at_s:g}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +103,8 @@ class VehiclePlan:
     start_north_m: float = 0.0  # and y
     start_yaw_deg: float | None = None  # None: the world's
     is_alike: bool = False  # one of several that fly one mission side by side
+    joins_at_s: float = 0.0  # simulated time
+    leaves_at_s: float | None = None
 
 
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
@@ -115,10 +129,31 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     fleet = load_parameters_file(Fleet, file)
     if not fleet.vehicles:
         raise ParameterError(f"{file}: expected at least one vehicle, found none")
-    plans = [_from_file(parameters, k, entry) for k, entry in enumerate(fleet.vehicles)]
+    first = parameters.fleet.instance
+    plans = [plan_of(parameters, entry, first + k) for k, entry in enumerate(fleet.vehicles)]
+    if all(plan.joins_at_s > 0.0 for plan in plans):
+        raise ParameterError(f"{file}: joins_at_s: expected one vehicle from the start, found none")
     _refuse_twins(file, "name", [plan.name for plan in plans])
     _refuse_twins(file, "instance", [plan.parameters.fleet.instance for plan in plans])
     return plans
+
+
+def plan_joining(
+    parameters: SimulatorParameters, entry: FleetVehicle, taken: Collection[int]
+) -> VehiclePlan:
+    """Return a vehicle that joins a running fleet, with the first number that is not taken.
+
+    Raises ParameterError as `plan_of`, or if no number is left.
+    """
+    first = parameters.fleet.instance
+    free = (number for number in range(first, MAX_INSTANCE + 1) if number not in taken)
+    instance = next(free, None) if entry.instance is None else entry.instance
+    if instance is None:
+        raise ParameterError(f"{entry.name}: instance: all up to {MAX_INSTANCE} are taken")
+    if parameters.autopilot.pin_cpu == CHOSEN_CPU:
+        cpu = cpu_of_instance(parameters.fleet.link_number)
+        parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
+    return plan_of(parameters, entry, instance)
 
 
 def mission_of(plan: VehiclePlan) -> MissionPlan | None:
@@ -186,8 +221,12 @@ def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
     return VehiclePlan(name=f"uav{k}", parameters=changed, is_alike=True)
 
 
-def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> VehiclePlan:
-    instance = parameters.fleet.instance + k if entry.instance is None else entry.instance
+def plan_of(parameters: SimulatorParameters, entry: FleetVehicle, instance: int) -> VehiclePlan:
+    """Return one vehicle as the parameters of the flight and its entry in a fleet file say.
+
+    `instance` is its number if the entry names none. Raises ParameterError if they contradict.
+    """
+    instance = instance if entry.instance is None else entry.instance
     changes = {
         field.metadata["same_as"]: getattr(entry, field.name)
         for field in dataclasses.fields(entry)
@@ -207,6 +246,8 @@ def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> 
         start_east_m=entry.start_east_m,
         start_north_m=entry.start_north_m,
         start_yaw_deg=entry.start_yaw_deg,
+        joins_at_s=entry.joins_at_s,
+        leaves_at_s=entry.leaves_at_s,
     )
 
 

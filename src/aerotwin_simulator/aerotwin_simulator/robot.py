@@ -22,6 +22,8 @@ from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
 from aerotwin_simulator.vehicle_faults import VehicleFaults
 
+SINGLE = "vehicle"
+"""Name of a vehicle whose topics have no prefix, where it needs one."""
 Status = tuple[str, int, str, dict[str, str]]
 """Name, level, message and values of a diagnostic_msgs/DiagnosticStatus."""
 
@@ -142,6 +144,12 @@ class SimulatedRobot(Protocol):
 
     def publish_status(self, stamp_ns: int) -> Status:
         """Publish the status of its controller, and return it."""
+
+    def end(self, outcome: str, *, is_success: bool) -> None:
+        """Set the outcome of its run; the first one stays."""
+
+    def leave(self) -> None:
+        """End its controller, and be stepped no more; what it was last stays."""
 
     def reset(self, stamp_ns: int) -> None:
         """Reset it to its start, with a fresh controller."""

@@ -128,6 +128,9 @@ class SimpleRobot:
     def close(self) -> None:
         """Do nothing."""
 
+    def leave(self) -> None:
+        """Do nothing: it is stepped no more."""
+
     def forget_run(self, stamp_ns: int) -> None:
         """Forget what happened to it, and begin its sensors anew."""
         self.faults.clear()

@@ -8,6 +8,7 @@ send their readings before any answer is waited for: their autopilots compute in
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,11 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core import messages
-from aerotwin_core.errors import ParameterError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.fixed_layout import FixedLayout
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
-from aerotwin_core.time import Schedule, to_seconds
+from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.events.engine import EventEngine
@@ -29,7 +31,7 @@ from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
-from aerotwin_simulator.robot import MakeRobot, SimulatedRobot, Stepped
+from aerotwin_simulator.robot import SINGLE, MakeRobot, SimulatedRobot, Stepped
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
@@ -69,8 +71,10 @@ class Simulation:
 
     Attributes
     ----------
-    vehicles : list of SimulatedRobot
-        Those that are in the world now, in the order of the fleet.
+    vehicles, left : lists of SimulatedRobot
+        Those that are in the world now, in the order of the fleet, and those that left it.
+    on_joined : callable
+        Called with each vehicle that joins the running simulation.
     stamp_ns : int
         Simulated time.
     events : EventEngine or None
@@ -104,6 +108,11 @@ class Simulation:
         self.outcome: str | None = None
         self.is_success = False
         self.vehicles: list[SimulatedRobot] = []
+        self.left: list[SimulatedRobot] = []
+        self.on_joined: Callable[[SimulatedRobot], None] = lambda _: None
+        self._joining: deque[tuple[int, VehiclePlan]] = deque()
+        self._leaving: deque[tuple[int, str]] = deque()
+        self._on_wait: Callable[[float], None] | None = None
         self._stepped: list[Stepped] = []
         self.events: EventEngine | None = None
         self._folder, self._spin = folder, spin or (lambda _: None)
@@ -132,7 +141,10 @@ class Simulation:
         self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         try:
             for plan in plans:
-                self.vehicles.append(self._make(plan, is_awaited=plan is (awaited or plans[0])))
+                self._schedule(plan)
+                if plan.joins_at_s == 0.0:
+                    is_awaited = plan is (awaited or plans[0])
+                    self.vehicles.append(self._make(plan, is_awaited=is_awaited))
             self._meet_again()
             if events is not None:
                 self.events = EventEngine(
@@ -146,6 +158,15 @@ class Simulation:
         except BaseException:
             self.close()
             raise
+
+    def _schedule(self, plan: VehiclePlan) -> None:
+        """Note when a vehicle of the fleet joins and leaves."""
+        if plan.joins_at_s > 0.0:
+            self._joining.append((from_seconds(plan.joins_at_s), plan))
+        if plan.leaves_at_s is not None:
+            self._leaving.append((from_seconds(plan.leaves_at_s), plan.name))
+        self._joining = deque(sorted(self._joining, key=lambda each: each[0]))
+        self._leaving = deque(sorted(self._leaving))
 
     def _make(self, plan: VehiclePlan, *, is_awaited: bool = False) -> SimulatedRobot:
         """Return a robot that begins now."""
@@ -174,7 +195,7 @@ class Simulation:
     def _meet_again(self) -> None:
         """Step the present robots, and let them see and hit each other."""
         self._stepped = [*dict.fromkeys(vehicle.stepped for vehicle in self.vehicles)]
-        if len(self.vehicles) > 1:
+        if len(self.vehicles) > 1 or self.left:
             self._traffic.restart(self.vehicles, self.stamp_ns)
 
     def _declare_topics(self) -> None:
@@ -230,6 +251,7 @@ class Simulation:
         UserError
             If an autopilot cannot be started.
         """
+        self._on_wait = on_wait
         for vehicle in self.vehicles:
             vehicle.warm_up()
         for vehicle in self.vehicles:
@@ -238,11 +260,15 @@ class Simulation:
             vehicle.backend.wait(on_wait)
         self._pin()
         if self.stamp_ns == 0:
-            fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
-            cdr = serialize(messages.transform_message(fixed))
-            self._sinks.publish_cdr(topics.TF_STATIC, 0, cdr)
+            self._publish_fixed()
             for vehicle in self.vehicles:
                 vehicle.publish_description()
+
+    def _publish_fixed(self) -> None:
+        """Publish the frames fixed to all vehicles."""
+        fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
+        cdr = serialize(messages.transform_message(fixed))
+        self._sinks.publish_cdr(topics.TF_STATIC, self.stamp_ns, cdr)
 
     def _pin(self) -> None:
         """Share one processor with the autopilots."""
@@ -255,6 +281,78 @@ class Simulation:
         if self._free_cpus:
             os.sched_setaffinity(0, self._free_cpus)
             self._free_cpus = set()
+
+    def join(self, plan: VehiclePlan) -> SimulatedRobot:
+        """Let a vehicle join between two steps; time stands still while its autopilot starts.
+
+        Raises
+        ------
+        AutopilotLost
+            If its autopilot does not connect in time.
+        UserError
+            If there is one of its name or number, it would start in something, or cannot be made.
+        """
+        for other in self.vehicles:
+            if plan.name == (other.name or SINGLE):
+                raise UserError(
+                    f"{plan.name}: there is a vehicle '{plan.name}'; give it another name"
+                )
+            if other.parameters.fleet.link_number == plan.parameters.fleet.link_number:
+                raise UserError(
+                    f"{plan.name}: instance: {other.name or SINGLE} has "
+                    f"{plan.parameters.fleet.instance}; give it another"
+                )
+        vehicle = self._make(plan)
+        self.vehicles.append(vehicle)
+        try:
+            self._meet_again()
+            self._unpin()
+            vehicle.warm_up()
+            self._sinks.add(vehicle.published)
+            vehicle.backend.start()
+            vehicle.backend.wait(self._on_wait)
+            self._pin()
+        except BaseException:
+            self.vehicles.remove(vehicle)
+            vehicle.leave()
+            self._meet_again()
+            raise
+        self._publish_fixed()
+        vehicle.publish_description()
+        self.on_joined(vehicle)
+        return vehicle
+
+    def leave(self, name: str) -> None:
+        """Take a vehicle out of the world between two steps, and end its autopilot.
+
+        Raises
+        ------
+        UserError
+            If there is none of the name, it is the last one, or nodes are waited for at it.
+        """
+        vehicle = next((v for v in self.vehicles if name == (v.name or SINGLE)), None)
+        if vehicle is None:
+            known = ", ".join(each.name or SINGLE for each in self.vehicles)
+            raise UserError(f"no vehicle '{printable(name)}'; there are: {known}")
+        if len(self.vehicles) == 1 or (self._wait is not None and vehicle is self.awaited):
+            reason = "the last one" if len(self.vehicles) == 1 else "one that nodes are waited for"
+            raise UserError(f"{name}: it is {reason}, which cannot leave")
+        self.vehicles.remove(vehicle)
+        self.left.append(vehicle)
+        vehicle.end("it left the world", is_success=True)
+        vehicle.leave()
+        self._meet_again()
+        self._publish_fixed()
+
+    def _join_and_leave(self, now_ns: int) -> None:
+        """Let those join and leave whose time has come; a failure ends the run."""
+        try:
+            while self._leaving and self._leaving[0][0] <= now_ns:
+                self.leave(self._leaving.popleft()[1])
+            while self._joining and self._joining[0][0] <= now_ns:
+                self.join(self._joining.popleft()[1])
+        except UserError as error:
+            self._end(str(error), is_success=False)
 
     def add_obstacle(self, obstacle: Obstacle, stamp_ns: int) -> None:
         """Add an obstacle that comes into the world at a simulated time [ns].
@@ -332,6 +430,10 @@ class Simulation:
         if not self._sinks.is_empty:
             for stamp_ns in self._clock_due.until(end_ns):
                 self._sinks.publish_cdr(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
+        if self._joining or self._leaving:
+            self.stamp_ns = begin_ns
+            self._join_and_leave(begin_ns)
+            self.stamp_ns = end_ns
         if self.events is not None:
             self.events.advance(begin_ns)
         if self._follower.is_due(begin_ns):
@@ -376,7 +478,8 @@ class Simulation:
                 name = f"{vehicle.name}: " if vehicle.name else ""
                 self._end(f"{name}{vehicle.outcome}", is_success=False)
                 return
-        if with_end and all(vehicle.is_success for vehicle in with_end):
+        is_done = with_end and not self._joining
+        if is_done and all(vehicle.is_success for vehicle in with_end):
             plural = len(with_end) > 1
             self._end("all missions are flown" if plural else "the mission is flown")
         elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:

@@ -14,7 +14,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.downwash import Downwash
 from aerotwin_rendering import ObjectsAt
-from aerotwin_simulator.robot import SimulatedRobot
+from aerotwin_simulator.robot import SINGLE, SimulatedRobot
 from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_simulator.vehicle_collisions import VehicleCollisions
 from aerotwin_simulator.vehicle_tracks import VehicleTracks
@@ -45,9 +45,10 @@ class VehicleTraffic:
         """
         shapes = {vehicle.name: vehicle.shape for vehicle in vehicles}
         states = _states([vehicle.truth for vehicle in vehicles])
-        self._collisions.set_vehicles([*shapes], [shape.hull for shape in shapes.values()])
+        names = [name or SINGLE for name in shapes]
+        self._collisions.set_vehicles(names, [shape.hull for shape in shapes.values()])
         if (pair := self._collisions.touching(states)) is not None:
-            (first, second), (x, y, _) = (vehicles[k].name for k in pair), states[pair[1], :3]
+            (first, second), (x, y, _) = (names[k] for k in pair), states[pair[1], :3]
             raise ParameterError(
                 f"{second}: its start ({x:.1f}, {y:.1f}) m in map touches {first}, expected "
                 "vehicles apart; choose another start_east_m and start_north_m"

@@ -359,6 +359,10 @@ class SimulatedVehicle:
         self.backend.close()
         self.commanders = (*dict.fromkeys((*self.commanders, *self.backend.commanders)),)
 
+    def leave(self) -> None:
+        """End its controller, and be stepped no more."""
+        self.close()
+
     # -- one step -----------------------------------------------------------------------------
 
     def move(self, begin_ns: int, end_ns: int) -> bool:

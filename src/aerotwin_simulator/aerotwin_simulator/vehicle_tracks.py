@@ -46,6 +46,7 @@ class VehicleTracks:
                 number = FIRST_NUMBER + len(self._known)
                 self._known[name] = MovingObject(name, [shape.mesh], number=number)
         self._objects = tuple(self._known[name] for name in shapes)
+        self._placed.clear()
         n = from_seconds(look_back_s) // from_seconds(self._step_s) + 3
         self._steps = deque(self._steps, maxlen=n)
 
@@ -75,6 +76,8 @@ class VehicleTracks:
 
     def _at(self, stamp_ns: int) -> tuple[PlacedObject, ...]:
         k = bisect_left(self._steps, stamp_ns, key=lambda step: step[1])
+        while k + 1 < len(self._steps) and self._steps[k + 1][1] == stamp_ns:
+            k += 1  # who joined or left at this instant did so after the step that ends there
         begin_ns, end_ns, before, after, objects = self._steps[k]
         stamp_ns = max(stamp_ns, begin_ns)
         return tuple(

@@ -255,7 +255,8 @@ def _result(
             f"a frame was not answered on {node.parameters.wait_for} within "
             f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
         )
-    for vehicle in simulation.vehicles:
+    flown = [*simulation.vehicles, *simulation.left]
+    for vehicle in flown:
         controller, mission = vehicle.parameters.controller, vehicle.parameters.mission.file
         if controller.is_serial:
             warnings.append(
@@ -308,7 +309,7 @@ def _result(
                 n_missed=vehicle.n_missed,
                 commanders=vehicle.commanders,
             )
-            for vehicle in simulation.vehicles
+            for vehicle in flown
         ),
         simulation=simulation,
     )

@@ -99,6 +99,7 @@ class SimulatorNode(ConfiguredNode):
         self._stamp_ns = 0
         self.calls = LoopCalls()
         self.pacer = Pacer(self.parameters.speed, sleep=self.calls.wait)
+        self._offered: set[str] = set()
         self._callbacks: CallbackThread | None = None
         self._interfaces: InterfaceServer | None = None
         self.sink = RosSink(self)
@@ -148,13 +149,8 @@ class SimulatorNode(ConfiguredNode):
         """
         is_first, self.simulation = self._callbacks is None, simulation
         self._stamp_ns = simulation.stamp_ns
-        parameters = self.parameters
-        self._inputs = VehicleInputs(
-            self, simulation.vehicles, parameters.wait_for, has_slam=parameters.has_slam
-        )
-        if self.bag is not None:
-            for topic in self._inputs.topics:
-                self.bag.add(topic)
+        simulation.on_joined = self._listen_for_joined
+        self._find_inputs(simulation)
         if not is_first:
             return
         if self._wait_for:
@@ -165,16 +161,46 @@ class SimulatorNode(ConfiguredNode):
             self._inputs.topics,
             lambda topic, cdr: self.calls.schedule(partial(self._receive_foreign, topic, cdr)),
         )
-        for k, vehicle in enumerate(simulation.vehicles):
-            find = partial(self._vehicle, k)
-            offer_services(self, vehicle.name, find, self._on_loop)
-            if takes_setpoints(vehicle):
-                listen_for_cmd_vel(self, vehicle.name, find, self.calls.schedule)
+        for vehicle in simulation.vehicles:
+            self._offer(vehicle)
         self._callbacks = CallbackThread(self, self.calls)
         self._interfaces = offer_simulation_interfaces(self)
 
-    def _vehicle(self, k: int) -> SimulatedRobot | None:
-        return None if self.simulation is None else self.simulation.vehicles[k]
+    def _find_inputs(self, simulation: Simulation) -> None:
+        """Find the topics that the vehicles read, and record them."""
+        parameters = self.parameters
+        self._inputs = VehicleInputs(
+            self, simulation.vehicles, parameters.wait_for, has_slam=parameters.has_slam
+        )
+        if self.bag is not None:
+            for topic in self._inputs.topics:
+                self.bag.add(topic)
+
+    def _listen_for_joined(self, vehicle: SimulatedRobot) -> None:
+        """Offer the services of a vehicle that joined, and subscribe to its inputs.
+
+        One of a name that was there before takes over its services and topics.
+        """
+        assert self.simulation is not None and self.foreign is not None
+        self._find_inputs(self.simulation)
+        self.foreign.add(self._inputs.topics)
+        self._offer(vehicle)
+        self.sink.recount()
+
+    def _offer(self, vehicle: SimulatedRobot) -> None:
+        """Offer the services of a vehicle, unless one of its name had them."""
+        if vehicle.name in self._offered:
+            return
+        self._offered.add(vehicle.name)
+        find = partial(self._vehicle, vehicle.name)
+        offer_services(self, vehicle.name, find, self._on_loop)
+        if takes_setpoints(vehicle):
+            listen_for_cmd_vel(self, vehicle.name, find, self.calls.schedule)
+
+    def _vehicle(self, name: str) -> SimulatedRobot | None:
+        if self.simulation is None:
+            return None
+        return next((each for each in self.simulation.vehicles if each.name == name), None)
 
     def destroy_node(self) -> None:
         """End the callbacks before the node."""

@@ -97,8 +97,18 @@ class ForeignTopics:
         self, node: ConfiguredNode, topics: Iterable[Topic], receive: Callable[[Topic, bytes], None]
     ) -> None:
         self.n_lost: dict[str, int] = {}
+        self._node, self._receive = node, receive
+        self._names: set[str] = set()
+        self.add(topics)
+
+    def add(self, topics: Iterable[Topic]) -> None:
+        """Receive further topics; those that are received already are left as they are."""
+        receive = self._receive
         for topic in topics:
-            node.intakes.add(
+            if topic.name in self._names:
+                continue
+            self._names.add(topic.name)
+            self._node.intakes.add(
                 _sources(topic),
                 lambda cdr, topic=topic: receive(topic, cdr),
                 depth=1 if topic.is_latched else IMU_DEPTH,

@@ -13,7 +13,7 @@ from simulation_interfaces.srv import SetEntityState
 
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
 from aerotwin_multirotor_dynamics import layout
-from aerotwin_simulator.robot import SimulatedRobot
+from aerotwin_simulator.robot import SINGLE, SimulatedRobot
 from aerotwin_simulator.ros.simulation_interfaces.answers import (
     FAILED,
     INCORRECT_STATE,
@@ -39,8 +39,6 @@ WORLD_FRAMES = ("", "world", WORLD_FRAME)
 MAX_TAGS, MAX_DESCRIPTION = 64, 1024
 MAX_SPEED_M_S, MAX_RATE_RAD_S = 100.0, 100.0
 """Of a state that is set: the models of rotors and air know no faster multirotor."""
-SINGLE = "vehicle"
-"""Name of the only vehicle, whose topics have no prefix."""
 
 
 @dataclass
@@ -117,6 +115,10 @@ class EntityServices:
             info.category.category, info.description, list(info.tags)
         )
 
+    def forget(self, name: str) -> None:
+        """Forget what was set of an entity that leaves."""
+        self._information.pop(name, None)
+
     # -- named poses --------------------------------------------------------------------------
 
     def get_named_poses(self, request: Any, response: Any) -> None:
@@ -136,11 +138,6 @@ class EntityServices:
         return pose
 
     # -- not there ----------------------------------------------------------------------------
-
-    def refuse_spawning(self, _: Any, __: Any) -> None:
-        """Entities are named at the launch."""
-        text = "entities cannot be spawned or deleted: name vehicles at the launch (fleet)"
-        raise RequestRefused(UNSUPPORTED, text)
 
     def refuse_pose_bounds(self, _: Any, __: Any) -> None:
         """Named poses are points."""

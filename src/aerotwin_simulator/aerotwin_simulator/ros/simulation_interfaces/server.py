@@ -21,6 +21,7 @@ from simulation_interfaces.action import SimulateSteps
 
 from aerotwin_simulator.ros.simulation_interfaces.answers import Handler, answering
 from aerotwin_simulator.ros.simulation_interfaces.entity_services import EntityServices
+from aerotwin_simulator.ros.simulation_interfaces.fleet_services import FleetServices
 from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
 from aerotwin_simulator.ros.simulation_interfaces.run_services import RunServices
 from aerotwin_simulator.ros.simulation_interfaces.world_services import WorldServices
@@ -87,6 +88,7 @@ class SimulationInterfaces:
 
 def _handlers(simulator: SimulatorHost, run: RunServices) -> dict[Any, Handler]:
     entities, worlds = EntityServices(simulator), WorldServices(simulator)
+    fleet = FleetServices(simulator, entities)
     return {
         srv.GetSimulationState: run.get_simulation_state,
         srv.SetSimulationState: run.set_simulation_state,
@@ -101,10 +103,10 @@ def _handlers(simulator: SimulatorHost, run: RunServices) -> dict[Any, Handler]:
         srv.GetEntityBounds: entities.get_entity_bounds,
         srv.GetNamedPoses: entities.get_named_poses,
         srv.GetNamedPoseBounds: entities.refuse_pose_bounds,
-        srv.GetSpawnables: entities.refuse_spawning,
-        srv.SpawnEntity: entities.refuse_spawning,
-        srv.SpawnEntities: entities.refuse_spawning,
-        srv.DeleteEntity: entities.refuse_spawning,
+        srv.GetSpawnables: fleet.get_spawnables,
+        srv.SpawnEntity: fleet.spawn_entity,
+        srv.SpawnEntities: fleet.refuse_many,
+        srv.DeleteEntity: fleet.delete_entity,
         srv.GetAvailableWorlds: worlds.get_available_worlds,
         srv.GetCurrentWorld: worlds.get_current_world,
         srv.LoadWorld: worlds.load_world,

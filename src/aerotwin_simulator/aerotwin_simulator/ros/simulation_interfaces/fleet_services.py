@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Entities that come and go: vehicles that join a running simulation, and leave it."""
+
+import dataclasses
+from math import degrees, isfinite
+from typing import Any
+
+import numpy as np
+from simulation_interfaces.msg import Resource, Spawnable
+from simulation_interfaces.srv import SpawnEntity
+
+from aerotwin_core.documents import DocumentError, parse_yaml
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
+from aerotwin_core.parameters import load_parameters
+from aerotwin_simulator.controller_settings import AUTOPILOTS
+from aerotwin_simulator.fleet import FleetVehicle, plan_joining
+from aerotwin_simulator.robot import SINGLE
+from aerotwin_simulator.ros.simulation_interfaces.answers import (
+    FAILED,
+    INCORRECT_STATE,
+    NOT_FOUND,
+    UNSUPPORTED,
+    RequestRefused,
+    on_loop,
+    require_world,
+    shown,
+)
+from aerotwin_simulator.ros.simulation_interfaces.entity_services import (
+    WORLD_FRAMES,
+    EntityServices,
+)
+from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulator.simulation import Simulation
+
+REFUSED_KEYS = frozenset(
+    {
+        "name",
+        "start_east_m",
+        "start_north_m",
+        "start_yaw_deg",
+        "joins_at_s",
+        "controller_options",
+        "px4_dir",
+        "ardupilot",
+        "extra_sensors",
+    }
+)
+"""Keys of a fleet file's vehicle that a request does not set: they are said otherwise, or would let
+whoever reaches a topic start programs of its choice."""
+CONTROLLERS = (*AUTOPILOTS, "ros2")
+MAX_TEXT = 65_536
+Response = SpawnEntity.Response
+
+
+class FleetServices:
+    """Handlers of the services that add and remove entities; they work on the loop."""
+
+    def __init__(self, node: SimulatorHost, entities: EntityServices) -> None:
+        self._node, self._entities = node, entities
+
+    def get_spawnables(self, request: Any, response: Any) -> None:
+        """List what can join: a vehicle, described as in a fleet file."""
+        text = (
+            "a vehicle: resource_string is YAML with the keys of a vehicle in a fleet file but "
+            f"{', '.join(sorted(REFUSED_KEYS))}; empty for one as the flight's parameters say"
+        )
+        response.spawnables = [
+            Spawnable(entity_resource=Resource(resource_string="{}"), description=text)
+        ]
+
+    def spawn_entity(self, request: Any, response: Any) -> None:
+        """Let a vehicle join at a pose, at rest on the ground; its autopilot starts first."""
+        entry = self._entry(request)
+        response.entity_name = on_loop(self._node, self._join, request, entry)
+
+    def delete_entity(self, request: Any, _: Any) -> None:
+        """Take a vehicle out of the world."""
+        on_loop(self._node, self._leave, request.entity)
+
+    def refuse_many(self, _: Any, __: Any) -> None:
+        """Entities join one by one."""
+        raise RequestRefused(UNSUPPORTED, "entities are spawned one by one: spawn_entity")
+
+    def _entry(self, request: Any) -> FleetVehicle:
+        """Return what joins. Raises RequestRefused for what is not an entry of a fleet file."""
+        resource = request.entity_resource
+        if resource.uri:
+            raise RequestRefused(
+                Response.UNSUPPORTED_FORMAT,
+                "entity_resource.uri must be empty, got "
+                f"'{shown(resource.uri)}'; describe the vehicle in resource_string",
+            )
+        if len(resource.resource_string) > MAX_TEXT:
+            text = f"resource_string must have at most {MAX_TEXT} characters"
+            raise RequestRefused(Response.RESOURCE_PARSE_ERROR, text)
+        if request.entity_namespace not in ("", request.name, f"/{request.name}"):
+            text = "entity_namespace must be empty or the name: topics are below the name"
+            raise RequestRefused(Response.NAMESPACE_INVALID, text)
+        try:
+            content = parse_yaml(resource.resource_string or "{}")
+            if not isinstance(content, dict):
+                raise ParameterError("resource_string: expected keys with values")
+            if refused := sorted(REFUSED_KEYS & {*map(str, content)}):
+                raise ParameterError(
+                    f"resource_string: {', '.join(refused)} cannot be set by a request; use name "
+                    "and initial_pose, or a fleet file"
+                )
+            entry = load_parameters(
+                FleetVehicle, {"name": "vehicle", **content}, where="resource_string"
+            )
+        except (DocumentError, ParameterError) as error:
+            raise RequestRefused(Response.RESOURCE_PARSE_ERROR, str(error)) from None
+        if entry.controller is not None and entry.controller not in CONTROLLERS:
+            text = f"resource_string: controller must be one of {', '.join(CONTROLLERS)}"
+            raise RequestRefused(Response.RESOURCE_PARSE_ERROR, text)
+        return entry
+
+    def _join(self, request: Any, entry: FleetVehicle) -> str:
+        simulation = self._simulation()
+        name = self._name(request, [each.name or SINGLE for each in simulation.vehicles])
+        east_m, north_m, yaw_deg = _start(request.initial_pose, simulation)
+        try:
+            entry = dataclasses.replace(
+                entry, name=name, start_east_m=east_m, start_north_m=north_m, start_yaw_deg=yaw_deg
+            )
+        except ParameterError as error:
+            raise RequestRefused(Response.NAME_INVALID, str(error)) from None
+        taken = {each.parameters.fleet.instance for each in simulation.vehicles}
+        try:
+            simulation.join(plan_joining(self._node.parameters, entry, taken))
+        except UserError as error:
+            raise RequestRefused(FAILED, str(error)) from None
+        return name
+
+    @staticmethod
+    def _name(request: Any, taken: list[str]) -> str:
+        """Return the name of one that joins. Raises RequestRefused if it is taken."""
+        if request.name and request.name not in taken:
+            return str(request.name)
+        if not request.allow_renaming:
+            code = Response.NAME_NOT_UNIQUE if request.name else Response.NAME_INVALID
+            text = f"name '{shown(request.name)}' is taken or empty; choose one or allow_renaming"
+            raise RequestRefused(code, text)
+        stem = request.name or "uav"
+        return next(name for k in range(len(taken) + 1) if (name := f"{stem}{k}") not in taken)
+
+    def _leave(self, name: str) -> None:
+        simulation = self._simulation()
+        if name not in [vehicle.name or SINGLE for vehicle in simulation.vehicles]:
+            raise RequestRefused(NOT_FOUND, f"no entity '{shown(name)}'")
+        simulation.leave(name)
+        self._entities.forget(name)
+
+    def _simulation(self) -> Simulation:
+        require_world(self._node.control.state)
+        if self._node.simulation is None:
+            raise RequestRefused(INCORRECT_STATE, "no world is loaded; load one first")
+        return self._node.simulation
+
+
+def _start(pose: Any, simulation: Simulation) -> tuple[float, float, float]:
+    """Return the start of a PoseStamped from that of the world: east, north [m], yaw [deg]."""
+    if pose.header.frame_id not in WORLD_FRAMES:
+        text = f"frame_id must be one of {WORLD_FRAMES}, got '{shown(pose.header.frame_id)}'"
+        raise RequestRefused(Response.INVALID_POSE, text)
+    p, q = pose.pose.position, pose.pose.orientation
+    quaternion = np.array([q.x, q.y, q.z, q.w])
+    if not (isfinite(p.x + p.y) and abs(float(np.linalg.norm(quaternion)) - 1.0) < 0.01):
+        text = "the position must be finite and the quaternion of length 1"
+        raise RequestRefused(Response.INVALID_POSE, text)
+    x, y = simulation.world.start_p_map[:2]
+    yaw = yaw_from_rotation(rotation_from_quaternion(quaternion / np.linalg.norm(quaternion)))
+    return float(p.x - x), float(p.y - y), degrees(yaw)
