@@ -33,7 +33,7 @@ from aerotwin_simulator.robot import MakeRobot, SimulatedRobot, Stepped
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
-from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
+from aerotwin_simulator.vehicle import LANDED, STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
 
@@ -377,8 +377,10 @@ class Simulation:
                 self._end(f"{name}{vehicle.outcome}", is_success=False)
                 return
         if with_end and all(vehicle.is_success for vehicle in with_end):
+            outcomes = {str(vehicle.outcome) for vehicle in with_end}
             plural = len(with_end) > 1
-            self._end("all missions are flown" if plural else "the mission is flown")
+            several = "all have landed" if outcomes == {LANDED} else "all missions are flown"
+            self._end(several if plural else outcomes.pop())
         elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:
             self._end(f"{limit_s:g} s are over")
 

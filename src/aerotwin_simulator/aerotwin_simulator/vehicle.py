@@ -50,6 +50,8 @@ from aerotwin_simulator.vehicle_faults import BodyDamage, VehicleFaults
 
 STATUS_RATE_HZ = 1.0
 ESTIMATE_RATE_HZ = 20.0
+LANDED = "it has landed"
+"""Outcome of a flight without a mission."""
 _OK, _WARN, _ERROR = 0, 1, 2
 
 
@@ -444,7 +446,8 @@ class SimulatedVehicle:
         elif backend.failure is not None and self._ends_by_failure:
             self.end(backend.failure, is_success=False)
         elif backend.is_finished:
-            self.end("the mission is flown", is_success=True)
+            has_mission = self._mission is not None or not self.parameters.controller.is_autopilot
+            self.end("the mission is flown" if has_mission else LANDED, is_success=True)
 
     @property
     def _ends_by_failure(self) -> bool:
