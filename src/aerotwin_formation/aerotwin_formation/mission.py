@@ -5,19 +5,20 @@
 A file of it::
 
     speed_m_s: 1.0
+    scale: 1.5                # of the patterns
     waypoints_m:              # of the leader, from its start: east, north, up
       - [0.0, 0.0, 10.0]      # here the formation gathers
       - [20.0, 0.0, 10.0]
     patterns:
       - {pattern: cube}       # the first one, before the route begins
       - {pattern: pyramid, waypoint: 1}
-      - {pattern: my/wedge.yaml, time_s: 30.0}
+      - {pattern: wedge.yaml, time_s: 30.0}    # a file beside this one
 
 The route is flown at one speed on straight lines; at each way-point the velocity changes evenly
 into that of the next line (a parabolic blend: Craig 2005, Introduction to Robotics, section 7.3).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +29,8 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_formation.leader import LeaderRoute
 from aerotwin_formation.patterns import FormationPattern, load_pattern, shipped_pattern
+from aerotwin_formation.plan import LANDING
 
-LANDING = "land"
-"""Name of the pattern that all land from, at the places from which they came."""
 FARTHEST_M = 10_000.0
 
 
@@ -67,6 +67,9 @@ class FormationMission:
     acceleration_m_s2: float = parameter(
         0.5, unit="m/s^2", minimum=0.05, maximum=10.0, text="at start, end and way-points"
     )
+    scale: float = parameter(
+        1.0, minimum=0.1, maximum=100.0, text="factor on the offsets of all patterns"
+    )
     lands: bool = parameter(True, text="whether all land at the end; else they hover")
 
     def __post_init__(self) -> None:
@@ -96,6 +99,11 @@ class FormationMission:
         """Return when the leader is at each way-point [s], from the begin of the route."""
         return _corner_times(*self._legs())[0].tolist()
 
+    def pattern(self, name: str, n_vehicles: int) -> FormationPattern:
+        """Return a pattern by name or path, scaled; errors as of `named_pattern`."""
+        found = named_pattern(name, n_vehicles)
+        return FormationPattern(name=found.name, offsets=self.scale * found.offsets)
+
     def _legs(self) -> tuple[FloatArray, float, float]:
         return np.array(self.waypoints_m), self.speed_m_s, self.acceleration_m_s2
 
@@ -109,15 +117,22 @@ class FormationMission:
 def load_mission(path: str | Path, n_vehicles: int) -> FormationMission:
     """Return the mission of a file, whose patterns exist for so many vehicles.
 
+    Paths of patterns are relative to its folder.
+
     Raises
     ------
     aerotwin_core.errors.ParameterError
         With file, key, what was expected and found.
     """
     mission = load_parameters_file(FormationMission, path)
-    for order in mission.patterns:
+    folder = Path(path).parent
+    orders = tuple(
+        replace(order, pattern=str(folder / order.pattern)) if _is_path(order.pattern) else order
+        for order in mission.patterns
+    )
+    for order in orders:
         named_pattern(order.pattern, n_vehicles)
-    return mission
+    return replace(mission, patterns=orders)
 
 
 def named_pattern(name: str, n_vehicles: int) -> FormationPattern:
@@ -128,7 +143,7 @@ def named_pattern(name: str, n_vehicles: int) -> FormationPattern:
     aerotwin_core.errors.ParameterError
         If there is none, or none for so many vehicles.
     """
-    if not name.endswith((".yaml", ".yml")):
+    if not _is_path(name):
         return shipped_pattern(name, n_vehicles)
     pattern = load_pattern(name)
     if pattern.n_vehicles != n_vehicles:
@@ -137,6 +152,10 @@ def named_pattern(name: str, n_vehicles: int) -> FormationPattern:
             f"{pattern.n_vehicles - 1}; choose a pattern for as many"
         )
     return pattern
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith((".yaml", ".yml"))
 
 
 def route_through(

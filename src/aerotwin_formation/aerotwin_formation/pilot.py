@@ -20,19 +20,17 @@ from aerotwin_core.time import from_seconds
 from aerotwin_formation.controllers import FollowerController
 from aerotwin_formation.link import LOST, VehicleLinkParameters, arrival
 from aerotwin_formation.messages import LEADER, VehicleReport
-from aerotwin_formation.mission import LANDING, FormationMission
+from aerotwin_formation.mission import FormationMission
 from aerotwin_formation.parameters import FormationParameters
 from aerotwin_formation.plan import FormationPlan
 from aerotwin_formation.route_leader import RouteLeader
 
-FLYING_M = 1.5
+FLYING_M = 2.0
 """Above its start a vehicle has taken off, and follows commands."""
 STANDS_M_S = 0.3
 """Slower than this before its flight it stands at its start."""
 ORDER_NS = 2_000_000_000
 """An order that has no effect is repeated after this."""
-SETTLE_NS = 1_000_000_000
-"""From the end of the last transition to the landing."""
 DESCENDS_M_S = -0.2
 MOST_IN_FLIGHT = 100_000
 """Messages that the link holds; others are lost."""
@@ -221,10 +219,7 @@ class FormationPilot:
 
     @property
     def _is_landing(self) -> bool:
-        plan = self.plan
-        if plan is None or plan.pattern != LANDING:
-            return False
-        return self._stamp_ns >= plan.end_ns + SETTLE_NS
+        return self.plan is not None and self.plan.is_over(self._stamp_ns)
 
     def _ordered(self, order: Order) -> Order:
         """Return an order when it is due."""

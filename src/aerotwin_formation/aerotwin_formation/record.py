@@ -51,7 +51,7 @@ class FormationRecord:
     positions, velocities : (t, n, 3) arrays
         Truth in map [m], [m/s].
     offsets : (t, n, 3) array
-        Places relative to the leader by the leader's plan [m]; NaN before the first plan.
+        Places relative to the leader by the leader's plan [m]; NaN before the first plan and in landings.
     in_transition : (t,) array
         Whether the plan's transition runs.
     closest_m : (t,) array
@@ -125,7 +125,7 @@ class FormationRecorder:
         closest_m: float,
     ) -> None:
         """Add a sample: positions [m] and velocities [m/s] (n, 3), and E since the last one."""
-        if plan is None:
+        if plan is None or plan.is_over(time_ns):
             offsets, in_transition = np.full_like(position, np.nan), False
         else:
             offsets = plan.offsets(time_ns)[0]

@@ -12,15 +12,15 @@ from collections import deque
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.time import from_seconds, to_seconds
+from aerotwin_core.time import to_seconds
 from aerotwin_formation.controllers import LeaderController
 from aerotwin_formation.follower import tracking_velocity
 from aerotwin_formation.limits import limited
 from aerotwin_formation.messages import VehicleReport
-from aerotwin_formation.mission import LANDING, FormationMission, landing_pattern, named_pattern
+from aerotwin_formation.mission import FormationMission, landing_pattern
 from aerotwin_formation.parameters import FormationParameters
 from aerotwin_formation.patterns import FormationPattern
-from aerotwin_formation.plan import FormationPlan
+from aerotwin_formation.plan import LANDING, FormationPlan
 
 ARRIVED_M, ARRIVED_M_S = 0.5, 0.3
 """Within these the leader is where the formation gathers."""
@@ -46,7 +46,7 @@ class RouteLeader:
         self._route = mission.route()
         times = mission.times_of_waypoints()
         self._waiting = deque(
-            (mission.due_s(order, times), named_pattern(order.pattern, n_vehicles))
+            (mission.due_s(order, times), mission.pattern(order.pattern, n_vehicles))
             for order in mission.patterns
         )
         self._end_s = float(self._route.times_s[-1])
@@ -75,7 +75,7 @@ class RouteLeader:
         aerotwin_core.errors.ParameterError
             If there is none of this name for as many vehicles.
         """
-        self._ordered = LANDING if name == LANDING else named_pattern(name, self._n_vehicles)
+        self._ordered = LANDING if name == LANDING else self._mission.pattern(name, self._n_vehicles)
 
     def set_home(self, position: FloatArray) -> None:
         """Set its start, to which the way-points are relative."""
@@ -104,13 +104,11 @@ class RouteLeader:
         plan = self.plan
         if self._begin_ns is None and plan is not None and stamp_ns >= plan.end_ns:
             self._begin_ns = stamp_ns
-        place = self._route.motion(self._time_s(stamp_ns))
+        place = np.zeros((3, 3))
+        if self._begin_ns is not None:
+            place = self._route.motion(to_seconds(stamp_ns - self._begin_ns))
         place[0] += self._home + np.array(self._mission.waypoints_m[0])
         return place
-
-    def _time_s(self, stamp_ns: int) -> float:
-        """Return the time on the route; before it begins, that of its begin."""
-        return 0.0 if self._begin_ns is None else to_seconds(stamp_ns - self._begin_ns)
 
     def _announce(self, stamp_ns: int, position: FloatArray) -> None:
         """Change to the next pattern when it is due and can be flown."""
@@ -135,7 +133,8 @@ class RouteLeader:
         ordered, self._ordered = self._ordered, None
         if isinstance(ordered, FormationPattern):
             return ordered
-        time_s = -1.0 if self._begin_ns is None else self._time_s(stamp_ns)
+        begin_ns = self._begin_ns
+        time_s = -1.0 if begin_ns is None else to_seconds(stamp_ns - begin_ns)
         if ordered is None and self._waiting and self._waiting[0][0] <= time_s:
             return self._waiting.popleft()[1]
         is_over = not self._waiting and time_s >= self._end_s and self._mission.lands
