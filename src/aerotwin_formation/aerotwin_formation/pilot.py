@@ -27,8 +27,8 @@ from aerotwin_formation.route_leader import RouteLeader
 
 FLYING_M = 2.0
 """Above its start a vehicle has taken off, and follows commands."""
-STANDS_M_S = 0.3
-"""Slower than this before its flight it stands at its start."""
+STANDS_M_S, LIFTED_M = 0.3, 1.0
+"""Slower than this a vehicle stands at its start; so far above it, it hovers instead."""
 ORDER_NS = 2_000_000_000
 """An order that has no effect is repeated after this."""
 DESCENDS_M_S = -0.2
@@ -208,14 +208,16 @@ class FormationPilot:
         return PilotAction(velocity=command, report=self._report(stamp_ns, position, velocity))
 
     def _take_off(self, position: FloatArray, velocity: FloatArray) -> Order:
-        """Return the order to take off as long as it stands; an estimate may jump there."""
-        if self._start is None or np.linalg.norm(velocity) < STANDS_M_S:
-            self._start = position.copy()
-            if self.leader is not None:
-                self.leader.set_home(self._start)
-            return self._ordered("take_off")
-        self._is_flying = bool(position[2] - self._start[2] > FLYING_M)
-        return ""
+        """Return the order to take off as long as it stands; an estimate may drift there."""
+        is_slow = bool(np.linalg.norm(velocity) < STANDS_M_S)
+        rise_m = 0.0 if self._start is None else float(position[2] - self._start[2])
+        self._is_flying = rise_m > FLYING_M or (is_slow and rise_m > LIFTED_M)
+        if self._is_flying or not is_slow:
+            return ""
+        self._start = position.copy()
+        if self.leader is not None:
+            self.leader.set_home(self._start)
+        return self._ordered("take_off")
 
     @property
     def _is_landing(self) -> bool:

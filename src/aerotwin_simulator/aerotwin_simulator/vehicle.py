@@ -343,8 +343,12 @@ class SimulatedVehicle:
 
     @property
     def awaited_topics(self) -> tuple[topics.Topic, ...]:
-        """Topics of a reading, one of which nodes that answer read; the truth if others render."""
-        return self._payload.awaited_topics or (self._place(topics.TRUTH_ODOM),)
+        """Topics of a reading, one of which nodes that answer it read.
+
+        Without one it is the truth, where others render, or the estimate, where others pilot.
+        """
+        others = topics.TRUTH_ODOM, topics.AUTOPILOT_ODOM
+        return self._payload.awaited_topics or tuple(map(self._place, others))
 
     @property
     def published(self) -> list[topics.Topic]:

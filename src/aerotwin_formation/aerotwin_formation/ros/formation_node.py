@@ -10,14 +10,15 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 
-from std_msgs.msg import String
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Header, String
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
 from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_core.ros.qos import LATCHED
+from aerotwin_core.ros.qos import LATCHED, reliable
 from aerotwin_formation.messages import LEADER, VehicleReport
 from aerotwin_formation.mission import load_mission
 from aerotwin_formation.pilot import FormationPilot, PilotParameters
@@ -25,7 +26,7 @@ from aerotwin_formation.report_text import plan_to_text, report_from_text
 from aerotwin_formation.ros.vehicle_topics import REPORT, PilotedVehicle
 
 PATTERN, PLAN = "formation/pattern", "/formation/plan"
-REPORT_DEPTH, PATTERN_DEPTH = 50, 10
+REPORT_DEPTH, PATTERN_DEPTH, ACK_DEPTH = 50, 10, 100
 MOST_HOSTED = 2000
 
 
@@ -98,6 +99,14 @@ class FormationNode(ConfiguredNode):
             self._plan = self.create_publisher(String, PLAN, LATCHED)
             source = TopicSource(topic=PATTERN, kind=String)
             self.intakes.add(source, self._on_pattern, depth=PATTERN_DEPTH, is_optional=True)
+            self._ack = self.create_publisher(
+                Header, f"{p.prefix}{LEADER}/step/ack", reliable(ACK_DEPTH)
+            )
+            self.create_subscription(Clock, "/clock", self._on_clock, reliable(ACK_DEPTH))
+
+    def _on_clock(self, message: Clock) -> None:
+        """Answer the simulator, which waits when this process falls behind."""
+        self._ack.publish(Header(stamp=message.clock))
 
     def _on_report(self, sender: int, message: String) -> None:
         """Give a report to the links of all others here; what is none raises ValueError."""
