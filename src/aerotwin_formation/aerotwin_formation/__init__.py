@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from aerotwin_formation.leader import LeaderRoute, constant_route
     from aerotwin_formation.link import VehicleLinkParameters
     from aerotwin_formation.messages import VehicleReport
-    from aerotwin_formation.mission import FormationMission, PatternOrder, load_mission
     from aerotwin_formation.minimum_jerk import share_of_way, shortest_duration_s
+    from aerotwin_formation.mission import FormationMission, PatternOrder, load_mission
     from aerotwin_formation.parameters import FormationParameters
     from aerotwin_formation.patterns import (
         FormationPattern,

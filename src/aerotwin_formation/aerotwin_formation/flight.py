@@ -131,9 +131,7 @@ class FormationFlight:
         self._n_commands += 1
         closest_m = self._move(self._avoided(estimate, commands))
         plan = self.received.plan_of(LEADER)
-        self.recorder.add(
-            self.time_ns, self.state.position, self.state.velocity, plan, closest_m
-        )
+        self.recorder.add(self.time_ns, self.state.position, self.state.velocity, plan, closest_m)
 
     def _deliver(self) -> None:
         """Hand over the messages that have arrived by now."""

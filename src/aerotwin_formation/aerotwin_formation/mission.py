@@ -158,9 +158,7 @@ def _is_path(name: str) -> bool:
     return name.endswith((".yaml", ".yml"))
 
 
-def route_through(
-    waypoints: ArrayLike, speed_m_s: float, acceleration_m_s2: float
-) -> LeaderRoute:
+def route_through(waypoints: ArrayLike, speed_m_s: float, acceleration_m_s2: float) -> LeaderRoute:
     """Return the route through way-points (k, 3) [m] at a speed, at rest before and after.
 
     It passes the first and the last one; at the others it cuts the corner by |dv|^2 / (8 a).

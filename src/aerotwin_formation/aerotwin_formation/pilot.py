@@ -143,9 +143,7 @@ class FormationPilot:
     ) -> None:
         p = parameters
         self.number = number
-        self._link = ReceivingLink(
-            p.link, seed=seed, receiver=number, period_s=p.report_period_s
-        )
+        self._link = ReceivingLink(p.link, seed=seed, receiver=number, period_s=p.report_period_s)
         self.leader: RouteLeader | None = None
         if number == LEADER:
             if mission is None:

@@ -51,7 +51,8 @@ class FormationRecord:
     positions, velocities : (t, n, 3) arrays
         Truth in map [m], [m/s].
     offsets : (t, n, 3) array
-        Places relative to the leader by the leader's plan [m]; NaN before the first plan and in landings.
+        Places relative to the leader by the leader's plan [m]; NaN before the first plan and in
+        landings.
     in_transition : (t,) array
         Whether the plan's transition runs.
     closest_m : (t,) array

@@ -75,7 +75,9 @@ class RouteLeader:
         aerotwin_core.errors.ParameterError
             If there is none of this name for as many vehicles.
         """
-        self._ordered = LANDING if name == LANDING else self._mission.pattern(name, self._n_vehicles)
+        self._ordered = (
+            LANDING if name == LANDING else self._mission.pattern(name, self._n_vehicles)
+        )
 
     def set_home(self, position: FloatArray) -> None:
         """Set its start, to which the way-points are relative."""

@@ -33,7 +33,8 @@ MISSION = FormationMission(
 class Fleet:
     """Nine vehicles whose velocities follow commands; take-off and landing are vertical."""
 
-    def __init__(self, parameters=PilotParameters(), seed=1, mission=MISSION):
+    def __init__(self, parameters=None, seed=1, mission=MISSION):
+        parameters = parameters or PilotParameters()
         self.pilots = [
             FormationPilot(parameters, 9, k, mission=None if k else mission, seed=seed)
             for k in range(9)
@@ -136,7 +137,7 @@ def test_a_receiver_gets_what_the_link_of_a_whole_fleet_delivers():
     link = VehicleLinkParameters(
         delay_s=0.1, jitter_s=0.3, loss_ratio=0.3, mean_burst=3.0, range_m=50.0
     )
-    n, receiver, seed = 4, 2, 7
+    receiver, seed = 2, 7
     places = np.array([[0.0, 0, 0], [30.0, 0, 0], [45.0, 0, 0], [100.0, 0, 0]])
     distances = np.linalg.norm(places[:, None] - places, axis=2)
     expected, inbox = [], ReceivingLink(link, seed=seed, receiver=receiver, period_s=PERIOD_S)

@@ -43,14 +43,17 @@ def written(path, *plans):
                 east = 2e-9 * stamp_ns + GOALS[k, 0] - (LAG_M if k else 0.0)
                 p = np.array([east, SIDE_M if k == 1 else 0.0, 10.0])
                 write(bag, f"/{name}/truth/odom", stamp_ns, p)
-                write(bag, f"/{name}/autopilot/odom", stamp_ns, p + [GNSS_M * (k == 2), 0, 0])
+                write(
+                    bag,
+                    f"/{name}/autopilot/odom",
+                    stamp_ns,
+                    p + np.array([GNSS_M * (k == 2), 0, 0]),
+                )
     return BagReader(path)
 
 
 def write(bag, topic, stamp_ns, p):
-    message = odometry_message(
-        stamp_ns, "map", "base_link", p, (0, 0, 0, 1), (2, 0, 0), (0, 0, 0)
-    )
+    message = odometry_message(stamp_ns, "map", "base_link", p, (0, 0, 0, 1), (2, 0, 0), (0, 0, 0))
     bag.write(topic, stamp_ns, serialize(message))
 
 

@@ -67,7 +67,8 @@ class PilotedFormation:
         self._simulation.advance()
         position = np.array([vehicle.p_map_body for vehicle in self._simulation.vehicles])
         self._closest_m = min(self._closest_m, self.truth.closest_m(position))
-        if [self._ask(k) for k in range(len(self.pilots))][0]:
+        leader_is_new, *_ = [self._ask(k) for k in range(len(self.pilots))]
+        if leader_is_new:
             self._record(position)
 
     def _ask(self, k: int) -> bool:
@@ -95,8 +96,8 @@ class PilotedFormation:
         now_ns, plan = self._simulation.stamp_ns, self.pilots[0].plan
         velocity = np.array([v.truth[layout.VELOCITY] for v in self._simulation.vehicles])
         self.truth.add(now_ns, position, velocity, plan, self._closest_m)
-        found = [autopilot.estimate for autopilot in self._autopilots]
-        if all(estimate is not None for estimate in found):
+        found = [a.estimate for a in self._autopilots if a.estimate is not None]
+        if len(found) == len(self._autopilots):
             ages = [to_seconds(now_ns - estimate.stamp_ns) for estimate in found]
             velocity = np.array([estimate.v_map for estimate in found])
             position = np.array([estimate.p_map for estimate in found])
