@@ -11,7 +11,7 @@ from support.launch_listening import listen_to_launch
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
-INSTANCE = 97
+INSTANCE = 150
 MISSION = """
 waypoints_m: [[0, 0, 4], [6, 0, 4]]
 patterns:
