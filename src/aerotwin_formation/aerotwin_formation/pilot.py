@@ -61,7 +61,7 @@ class PilotAction:
     report: VehicleReport | None = None
 
 
-class Guidance(Protocol):
+class FormationGuidance(Protocol):
     """What steers a vehicle in formation: a `FollowerController`, or a `RouteLeader`."""
 
     @property
@@ -150,7 +150,7 @@ class FormationPilot:
                 raise ValueError("mission must be given for the leader, got None")
             self.leader = RouteLeader(n_vehicles, p, mission)
         separation = p.separation if p.avoids else None
-        self._guidance: Guidance = self.leader or FollowerController(
+        self._guidance: FormationGuidance = self.leader or FollowerController(
             n_vehicles, number, p.follower, separation
         )
         self._period_ns, self._last_period = from_seconds(p.report_period_s), -1
