@@ -24,7 +24,7 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.setpoint_stream import VelocityTarget
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
-from aerotwin_simulator.vehicle import SimulatedVehicle
+from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_worlds import World
 
 TAKEOFF_HEIGHT_M = 2.5
@@ -106,7 +106,7 @@ class PilotedFormation:
         self._closest_m = np.inf
 
 
-def _autopilot(vehicle: SimulatedVehicle) -> CommandedAutopilot:
+def _autopilot(vehicle: SimulatedRobot) -> CommandedAutopilot:
     """Return the autopilot of a vehicle. Raises UserError if it flies no set-points."""
     backend = vehicle.backend
     if not isinstance(backend, CommandedAutopilot) or not backend.takes_setpoints:
