@@ -222,6 +222,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
         "kiss_icp": KissIcpNodeParameters,
         "formation/formation": FormationNodeParameters,
+        "formation/formation_px4": FormationNodeParameters,
         "teach_repeat/repeat": RepeatNodeParameters,
         "teach_repeat/teach": TeachNodeParameters,
         "dynamics": DynamicsParameters,
