@@ -68,10 +68,10 @@ ALLOWED = {
     "aerotwin_launch": "core",
     "aerotwin_doctor": "ardupilot_bridge core multirotor_dynamics px4_bridge sensor_models",
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
-    "aerotwin_run_evaluation": "ardupilot_bridge core datasets launch map_evaluation px4_bridge "
-    "registration report slam_runs trajectory_evaluation worlds",
+    "aerotwin_run_evaluation": "ardupilot_bridge core datasets formation launch map_evaluation "
+    "px4_bridge registration report slam_runs trajectory_evaluation worlds",
     "aerotwin_scenarios": "campaign core datasets dense_localization faults flight_control "
-    "generated_worlds ground_dynamics ground_simulator map_evaluation "
+    "formation generated_worlds ground_dynamics ground_simulator map_evaluation "
     "multirotor_dynamics px4_bridge reconstruction "
     "registration rendering repeat_evaluation report run_evaluation sensor_models simulator "
     "stereo_odometry teach_repeat temporal_logic trajectory_evaluation voxel_cloud worlds",

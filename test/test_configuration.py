@@ -29,6 +29,9 @@ OF_THE_SCENARIO = {
     "added_sensors": {"lidar.preset", "radar.preset"},
     "evaluate_live": {"use_sim_time"},
     "evaluate_map_live": {"use_sim_time"},
+    "formation": {
+        "fleet.instances", "mission", "name", "record", "sensors.gnss", "speed", "world",
+    },
     "ground_vehicle": {"vehicle"},
     "recorded_flight": {"name", "record"},
     "relay": {"name", "origin_east_m", "origin_north_m"},
@@ -44,6 +47,7 @@ NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if "/**" in read_yaml(pa
 AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_yaml(path))
 FROM_LAUNCH = {
     "dense_localization_live": {"map": "map"},
+    "formation": {"mission": "nine.yaml"},
     "recorded_flight": {"recording": "flight.ulg"},
     "relay": {"cases": "cases.yaml"},
     "teach_repeat": {"route_graph": "graph"},
@@ -64,6 +68,8 @@ ROUTES = sorted(CONFIG.glob("routes/*.yaml"))
 SLAMS = sorted(CONFIG.glob("slams/*.yaml"))
 SCENARIOS = sorted(CONFIG.glob("scenarios/*.yaml"))  # loaded by test_scenario_files.py
 CAMPAIGNS = sorted(CONFIG.glob("campaigns/*.yaml"))
+FORMATIONS = {"nine": 9, "three": 3}
+PATTERNS = sorted(CONFIG.glob("formation/*_[0-9]*.yaml"))
 
 
 def parameters_of_node(path: Path) -> dict:
@@ -84,6 +90,8 @@ def test_every_file_is_loaded_by_one_of_these_tests():
         *SLAMS,
         *SCENARIOS,
         *CAMPAIGNS,
+        *PATTERNS,
+        *(CONFIG / "formation" / f"{name}.yaml" for name in FORMATIONS),
         *WAYPOINTS,
         *VEHICLES,
     }
@@ -119,6 +127,24 @@ def test_a_route_is_one_that_a_vehicle_can_follow(path):
     smooth = smooth_waypoints(route.waypoints, is_closed=route.is_closed)
     assert route.name == path.stem
     assert len(route.markers(smooth.length_m)) == round(smooth.length_m / 25.0)
+
+
+@pytest.mark.parametrize("path", PATTERNS, ids=lambda path: path.name)
+def test_a_pattern_is_one_for_as_many_as_its_name_says(path):
+    from aerotwin_formation import load_pattern
+
+    assert load_pattern(path).n_vehicles == int(path.stem.rpartition("_")[2])
+
+
+@pytest.mark.parametrize(("name", "n_vehicles"), FORMATIONS.items())
+def test_a_mission_of_a_formation_keeps_its_vehicles_above_the_ground(name, n_vehicles):
+    from aerotwin_formation import load_mission
+
+    mission = load_mission(CONFIG / "formation" / f"{name}.yaml", n_vehicles)
+    lowest_m = min(point[2] for point in mission.waypoints_m)
+    for order in mission.patterns:
+        offsets = mission.pattern(order.pattern, n_vehicles).offsets
+        assert lowest_m + offsets[:, 2].min() > 2.0
 
 
 @pytest.mark.parametrize("path", CAMERAS, ids=lambda path: path.name)
@@ -172,6 +198,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
     from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
+    from aerotwin_formation.ros.formation_node import FormationNodeParameters
     from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
@@ -194,6 +221,8 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "stereo_odometry": StereoOdometryNodeParameters,
         "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
         "kiss_icp": KissIcpNodeParameters,
+        "formation/formation": FormationNodeParameters,
+        "formation/formation_px4": FormationNodeParameters,
         "teach_repeat/repeat": RepeatNodeParameters,
         "teach_repeat/teach": TeachNodeParameters,
         "dynamics": DynamicsParameters,
@@ -313,6 +342,7 @@ def _parameters_of(executable):
         LocalizerNodeParameters,
         MapperNodeParameters,
     )
+    from aerotwin_formation.ros.formation_node import FormationNodeParameters
     from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
     from aerotwin_kiss_icp.parameters import KissIcpNodeParameters
     from aerotwin_map_evaluation.ros.map_evaluation_node import MapEvaluationParameters
@@ -342,6 +372,7 @@ def _parameters_of(executable):
         "dense_localization": MissionParameters,
         "description_node": DescriptionNodeParameters,
         "dynamics_node": DynamicsParameters,
+        "formation": FormationNodeParameters,
         "ground_simulator": GroundSimulatorParameters,
         "kiss_icp": KissIcpNodeParameters,
         "lidar_node": LidarNodeParameters,

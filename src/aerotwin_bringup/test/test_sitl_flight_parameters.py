@@ -30,6 +30,7 @@ DARK = {"camera.is_rendered": False}
         ({"slam": "none"}, False, False),
         ({"slam": "none", "wait_for": "step/ack"}, False, True),
         ({"slam": "none", "wait_for": "step/ack", **DARK}, False, False),
+        ({"slam": "none", "wait_for": "step/ack", "wait_at": "camera", **DARK}, False, True),
         ({"slam": "none", "wait_for": "step/ack", "radar.preset": "ideal", **DARK}, False, True),
         ({"slam": "external", "radar.preset": "ideal", **DARK}, True, True),
         ({"slam": "none", "camera.file": "two.yaml"}, False, False),

@@ -14,6 +14,7 @@ COMMANDS = "aerotwin.extras"
 """Entry points of `aerotwin`: each command, and the extra that brings it."""
 EXTRA_OF_MODULE = {
     "aerotwin_ardupilot_bridge": "sim",
+    "aerotwin_formation": "sim",
     "aerotwin_datasets": "maps",
     "aerotwin_map_evaluation": "maps",
     "aerotwin_px4_bridge": "sim",

@@ -39,12 +39,15 @@ if TYPE_CHECKING:
     from aerotwin_formation.link import VehicleLinkParameters
     from aerotwin_formation.messages import VehicleReport
     from aerotwin_formation.minimum_jerk import share_of_way, shortest_duration_s
+    from aerotwin_formation.mission import FormationMission, PatternOrder, load_mission
+    from aerotwin_formation.parameters import FormationParameters
     from aerotwin_formation.patterns import (
         FormationPattern,
         load_pattern,
         shipped_pattern,
         shipped_patterns,
     )
+    from aerotwin_formation.pilot import FormationPilot, PilotParameters
     from aerotwin_formation.plan import FormationPlan, PlanParameters, plan_transition
     from aerotwin_formation.point_mass import (
         PointMassParameters,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     )
     from aerotwin_formation.received import ReceivedReports
     from aerotwin_formation.record import FormationErrors, FormationRecord
+    from aerotwin_formation.report_text import plan_from_text, plan_to_text
     from aerotwin_formation.separation import (
         SeparationParameters,
         closest_distance,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import group, parameter
 from aerotwin_core.seeds import seed_sequence
@@ -25,26 +24,20 @@ from aerotwin_formation.fleet_noise import (
     estimate_errors,
     gusts,
 )
-from aerotwin_formation.follower import (
-    FollowerCommands,
-    FollowerParameters,
-    follower_commands,
-    tracking_velocity,
-)
+from aerotwin_formation.follower import FollowerCommands, follower_commands, tracking_velocity
 from aerotwin_formation.leader import LeaderRoute, can_change_pattern, change_pattern
-from aerotwin_formation.link import LOST, VehicleLinkParameters, arrivals
+from aerotwin_formation.link import LOST, arrivals
 from aerotwin_formation.messages import LEADER
+from aerotwin_formation.parameters import FormationParameters
 from aerotwin_formation.patterns import FormationPattern
-from aerotwin_formation.plan import PlanParameters
 from aerotwin_formation.point_mass import PointMassParameters, at_rest, point_mass_step
 from aerotwin_formation.received import ReceivedReports, ReportRound
 from aerotwin_formation.record import FormationRecord, FormationRecorder
-from aerotwin_formation.separation import SeparationParameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class FormationFlightParameters:
-    """All of a formation flight but its route and patterns."""
+class FormationFlightParameters(FormationParameters):
+    """All of a formation flight of point masses but its route and patterns."""
 
     step_s: float = parameter(
         0.01, unit="s", minimum=0.001, maximum=0.1, text="of the point masses"
@@ -55,22 +48,12 @@ class FormationFlightParameters:
     commands_per_report: int = parameter(
         2, minimum=1, maximum=100, text="reports are sent every so many commands"
     )
-    avoids: bool = parameter(True, text="followers change their velocity to avoid others")
     vehicle: PointMassParameters = group(PointMassParameters)
-    follower: FollowerParameters = group(FollowerParameters)
-    plan: PlanParameters = group(PlanParameters)
-    separation: SeparationParameters = group(SeparationParameters)
-    link: VehicleLinkParameters = group(VehicleLinkParameters)
     wind: FleetWindParameters = group(FleetWindParameters)
     estimate: EstimateErrorParameters = group(EstimateErrorParameters)
 
     def __post_init__(self) -> None:
-        period_s = self.step_s * self.steps_per_command * self.commands_per_report
-        if period_s > self.follower.hold_s:
-            raise ParameterError(
-                f"follower.hold_s: expected at least the {period_s:g} s between reports, found "
-                f"{self.follower.hold_s:g}; followers would stop after each"
-            )
+        self.check_hold(self.step_s * self.steps_per_command * self.commands_per_report)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +131,7 @@ class FormationFlight:
         self._n_commands += 1
         closest_m = self._move(self._avoided(estimate, commands))
         plan = self.received.plan_of(LEADER)
-        self.recorder.add(self.time_ns, self.state, plan, closest_m)
+        self.recorder.add(self.time_ns, self.state.position, self.state.velocity, plan, closest_m)
 
     def _deliver(self) -> None:
         """Hand over the messages that have arrived by now."""
@@ -233,7 +216,7 @@ class FormationFlight:
             self._gusts.advance(p.step_s)
             self._errors.advance(p.step_s)
             self.time_ns += from_seconds(p.step_s)
-            closest_m = min(closest_m, self.recorder.closest_m(self.state))
+            closest_m = min(closest_m, self.recorder.closest_m(self.state.position))
         return closest_m
 
 

@@ -13,6 +13,7 @@ So the state at a message is found by looking back to the last number that decid
 messages ago on average.
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ from aerotwin_core.kernel_cache import njit
 from aerotwin_core.parameters import parameter
 from aerotwin_core.time import from_seconds
 
-LOST = np.iinfo(np.int64).max
+LOST = int(np.iinfo(np.int64).max)
 """Arrival time of a message that does not arrive."""
 GOLDEN = 0x9E3779B97F4A7C15
 UNIT = 2.0**-53
@@ -75,20 +76,43 @@ def arrivals(
     Row s, column r is from s to r; `LOST` where it does not arrive and from a vehicle to itself.
     `distances` (n, n) are those at `stamp_ns`, when all are sent [m].
     """
+    p, key = parameters, _key(seed)
+    return _arrivals(key, number, stamp_ns, distances, p.range_m, _delays(p), _losses(p))
+
+
+def arrival(
+    parameters: VehicleLinkParameters,
+    seed: int,
+    *,
+    sender: int,
+    receiver: int,
+    number: int,
+    stamp_ns: int,
+    distance_m: float,
+) -> int:
+    """Return when one message reaches one vehicle [ns], `LOST` for never; see `arrivals`."""
     p = parameters
+    if distance_m > p.range_m:
+        return LOST
+    key = _key(seed)
+    return int(_arrival(key, sender, receiver, number, stamp_ns, _delays(p), _losses(p)))
+
+
+@functools.lru_cache
+def _key(seed: int) -> np.uint64:
+    return np.uint64(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+
+
+def _delays(p: VehicleLinkParameters) -> tuple[int, float]:
+    """Return delay and jitter [ns]."""
+    return from_seconds(p.delay_s), 1e9 * p.jitter_s
+
+
+def _losses(p: VehicleLinkParameters) -> tuple[float, float, float]:
+    """Return the share that is lost, and the chances to become bad and good again."""
     back = min(1.0 / p.mean_burst, 1.0 - p.loss_ratio)
     to_bad = back * p.loss_ratio / (1.0 - p.loss_ratio) if p.loss_ratio < 1.0 else 1.0
-    key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
-    return _arrivals(
-        key,
-        number,
-        stamp_ns,
-        distances,
-        p.range_m,
-        from_seconds(p.delay_s),
-        1e9 * p.jitter_s,
-        (p.loss_ratio, to_bad, back),
-    )
+    return p.loss_ratio, to_bad, back
 
 
 @njit(cache=True)
@@ -121,15 +145,22 @@ def _is_lost(pair, number, loss_ratio, to_bad, back):
 
 
 @njit(cache=True)
-def _arrivals(key, number, stamp_ns, distances, range_m, delay_ns, jitter_ns, losses):
+def _arrival(key, sender, receiver, number, stamp_ns, delays, losses):
+    """Return when a message within range arrives; losses are ratio, to bad and back."""
+    pair = _mixed(key + uint64(GOLDEN) * uint64((sender << 32) + receiver + 1))
+    if _is_lost(pair, number, losses[0], losses[1], losses[2]):
+        return LOST
+    return stamp_ns + delays[0] + int(delays[1] * _uniform(pair, number, 1))
+
+
+@njit(cache=True)
+def _arrivals(key, number, stamp_ns, distances, range_m, delays, losses):
     n = len(distances)
     found = np.full((n, n), LOST, dtype=np.int64)
     for sender in range(n):
         for receiver in range(n):
-            if sender == receiver or distances[sender, receiver] > range_m:
-                continue
-            pair = _mixed(key + uint64(GOLDEN) * uint64((sender << 32) + receiver + 1))
-            if not _is_lost(pair, number, losses[0], losses[1], losses[2]):
-                late = int(jitter_ns * _uniform(pair, number, 1))
-                found[sender, receiver] = stamp_ns + delay_ns + late
+            if sender != receiver and distances[sender, receiver] <= range_m:
+                found[sender, receiver] = _arrival(
+                    key, sender, receiver, number, stamp_ns, delays, losses
+                )
     return found

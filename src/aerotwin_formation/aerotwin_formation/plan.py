@@ -21,6 +21,10 @@ from aerotwin_formation.patterns import FormationPattern
 from aerotwin_formation.separation import SeparationParameters, closest_on_lines
 from aerotwin_formation.xtdrone import xtdrone_topology
 
+LANDING = "land"
+"""Name of the pattern at whose end all land: the places, side by side, from which they came."""
+SETTLE_NS = 1_000_000_000
+"""From the end of that transition to the landing."""
 ROUNDING_M = 1e-9
 """A spacing that is exactly the required one is enough."""
 
@@ -71,6 +75,10 @@ class FormationPlan:
     def end_ns(self) -> int:
         """When the last vehicle is at its place."""
         return self.start_ns + self.duration_ns
+
+    def is_over(self, stamp_ns: int) -> bool:
+        """Tell whether vehicles are to land rather than to keep their places."""
+        return self.pattern == LANDING and stamp_ns >= self.end_ns + SETTLE_NS
 
     def offsets(self, stamp_ns: int) -> FloatArray:
         """Return place, velocity and acceleration (3, n, 3) relative to the leader at a time."""

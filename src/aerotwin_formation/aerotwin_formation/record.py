@@ -24,7 +24,6 @@ from aerotwin_core.time import to_seconds
 from aerotwin_formation.link import LOST
 from aerotwin_formation.messages import LEADER
 from aerotwin_formation.plan import FormationPlan
-from aerotwin_formation.point_mass import PointMassState
 from aerotwin_formation.separation import SeparationParameters, closest_distance
 
 FLIES_M_S = 0.1
@@ -52,7 +51,8 @@ class FormationRecord:
     positions, velocities : (t, n, 3) arrays
         Truth in map [m], [m/s].
     offsets : (t, n, 3) array
-        Places relative to the leader by the leader's plan [m]; NaN before the first plan.
+        Places relative to the leader by the leader's plan [m]; NaN before the first plan and in
+        landings.
     in_transition : (t,) array
         Whether the plan's transition runs.
     closest_m : (t,) array
@@ -107,9 +107,9 @@ class FormationRecorder:
         self._rows: list[tuple[float, FloatArray, FloatArray, FloatArray, bool, float]] = []
         self._n_sent = self._n_lost = 0
 
-    def closest_m(self, state: PointMassState) -> float:
-        """Return the smallest E of two vehicles [m]."""
-        return closest_distance(state.position * self._scale)
+    def closest_m(self, position: FloatArray) -> float:
+        """Return the smallest E of two vehicles at positions (n, 3) [m]."""
+        return closest_distance(position * self._scale)
 
     def count_messages(self, due_ns: np.ndarray) -> None:
         """Count a round of messages by their arrivals (n, n)."""
@@ -118,15 +118,20 @@ class FormationRecorder:
         self._n_lost += int(np.count_nonzero(due_ns == LOST)) - n
 
     def add(
-        self, time_ns: int, state: PointMassState, plan: FormationPlan | None, closest_m: float
+        self,
+        time_ns: int,
+        position: FloatArray,
+        velocity: FloatArray,
+        plan: FormationPlan | None,
+        closest_m: float,
     ) -> None:
-        """Add a sample."""
-        if plan is None:
-            offsets, in_transition = np.full_like(state.position, np.nan), False
+        """Add a sample: positions [m] and velocities [m/s] (n, 3), and E since the last one."""
+        if plan is None or plan.is_over(time_ns):
+            offsets, in_transition = np.full_like(position, np.nan), False
         else:
             offsets = plan.offsets(time_ns)[0]
             in_transition = plan.start_ns <= time_ns < plan.end_ns
-        row = (state.position, state.velocity, offsets, in_transition, closest_m)
+        row = (position, velocity, offsets, in_transition, closest_m)
         self._rows.append((to_seconds(time_ns), *row))
 
     def record(self) -> FormationRecord:

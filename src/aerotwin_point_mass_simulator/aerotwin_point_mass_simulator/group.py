@@ -95,7 +95,7 @@ class PointMasses:
         for robot, start, end in zip(self.robots, self.before, self.after, strict=True):
             robot.begin_step(begin_ns, end_ns, start, end)
             robot.air.blow(start, begin_ns)
-        for robot in self._with_mission:
+        for robot in self._with_end:
             robot.pilot.poll()
         self._errors.advance(self._dt)
         p, motion = self._settings, self._motion
@@ -197,7 +197,7 @@ class PointMasses:
         self._ground = np.array([robot.ground_m for robot in self.robots])
         for row, robot in enumerate(self.robots):
             robot.take_row(row)
-        self._with_mission = [robot for robot in self.robots if robot.has_mission]
+        self._with_end = [robot for robot in self.robots if robot.has_end]
         self._with_payload = [robot for robot in self.robots if robot.has_payload]
         self._write()
         self.before[:] = self.after

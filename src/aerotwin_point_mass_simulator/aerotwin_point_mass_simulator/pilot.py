@@ -33,7 +33,8 @@ class PointMassPilot:
     """The controller of one point mass; attributes are those of `Backend`.
 
     `pilots` fly it as their `row`; `estimated` returns its estimated position (3,) [m], velocity
-    (3,) [m/s] and yaw [rad], `stamp_ns` of it.
+    (3,) [m/s] and yaw [rad], `stamp_ns` of it. With `ends_landed` it has finished without a mission
+    when it has flown and landed.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class PointMassPilot:
         row: int,
         mission: MissionPlan | None,
         estimated: Callable[[int], tuple[int, FloatArray, FloatArray, float]],
+        *,
+        ends_landed: bool = False,
     ) -> None:
         self.row = row
         self._pilots, self._mission, self._estimated = pilots, mission, estimated
@@ -50,13 +53,13 @@ class PointMassPilot:
         self.n_missed = 0
         self.failure: str | None = None
         self.is_finished = False
-        self.has_end = mission is not None
+        self.has_end = mission is not None or ends_landed
         self.autopilot_state = None
         self.setpoint: PathSetpoint | None = None
         self._path: SampledPath | None = None
         self._flown_s = 0.0
         self._is_held = False
-        self._script = self._fly(mission) if mission is not None else iter(())
+        self._script = self._until_landed() if mission is None else self._fly(mission)
 
     # -- what is asked of a controller ---------------------------------------------------------
 
@@ -191,10 +194,12 @@ class PointMassPilot:
         self._pilots.fly_to(self.row, mode, p_map if way is None else p_map + way)
 
     def _abandon(self) -> None:
-        if self.has_end and not self.is_finished:
+        if self._mission is not None and not self.is_finished:
             share = self.progress or 0.0
             self.failure = f"the mission failed: it was ended by request after {share:.0%} of it"
-        self._is_held, self._script, self.setpoint = False, iter(()), None
+        if self._mission is not None:
+            self._script = iter(())
+        self._is_held, self.setpoint = False, None
 
     # -- the mission ---------------------------------------------------------------------------
 
@@ -205,6 +210,14 @@ class PointMassPilot:
     def show_armed(self, is_armed: bool) -> None:
         """Show whether it is armed as the state of motors."""
         self.motors.kind = THROTTLES if is_armed else OFF
+
+    def _until_landed(self) -> Iterator[None]:
+        """Wait until it has flown and landed; each yield is the end of one step."""
+        while not self._pilots.is_flying(self.row):
+            yield
+        while self._pilots.is_flying(self.row):
+            yield
+        self.is_finished = self.has_end
 
     def _fly(self, mission: MissionPlan) -> Iterator[None]:
         """Take off, fly the path, land; each yield is the end of one step."""

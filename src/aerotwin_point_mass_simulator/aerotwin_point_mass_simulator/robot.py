@@ -93,7 +93,13 @@ class PointMassRobot(SimpleRobot):
     def reset_controller(self) -> None:
         """Give it a fresh controller at its start."""
         group = self._group
-        self.pilot = PointMassPilot(group.pilots, self.row, self._mission, group.estimated)
+        self.pilot = PointMassPilot(
+            group.pilots,
+            self.row,
+            self._mission,
+            group.estimated,
+            ends_landed=self.parameters.mission.landing_ends_flight,
+        )
         self.backend = self.pilot
 
     # -- what it is --------------------------------------------------------------------------------
@@ -124,6 +130,11 @@ class PointMassRobot(SimpleRobot):
         outline = np.vstack(frame_lines(self.airframe))
         corners = outline @ rotation(self.truth).T + self.p_map_body
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
+
+    @property
+    def has_end(self) -> bool:
+        """Whether its task ends: a mission, or a flight without one."""
+        return self.has_mission or self.parameters.mission.landing_ends_flight
 
     @property
     def has_mission(self) -> bool:

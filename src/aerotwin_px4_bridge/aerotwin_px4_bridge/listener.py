@@ -28,6 +28,8 @@ class AutopilotListener:
     ----------
     setpoints : SetpointStream
         Set-points from outside.
+    is_finished : bool
+        Whether the vehicle has flown and is disarmed.
     """
 
     failure: str | None = None
@@ -40,6 +42,7 @@ class AutopilotListener:
         self.link = OnboardLink(plane, instance, dialect=dialect)
         self.setpoints = SetpointStream(self.link)
         self._due_ns = 0
+        self._has_flown = False
 
     @property
     def phase(self) -> str:
@@ -62,6 +65,9 @@ class AutopilotListener:
         """Read received messages; once a second send a heartbeat and request our streams."""
         self.link.poll_datagrams(stamp_ns)
         self.setpoints.poll(stamp_ns)
+        state = self.link.state
+        self._has_flown |= state.is_armed and state.is_in_air
+        self.is_finished = self._has_flown and not state.is_armed
         if stamp_ns < self._due_ns:
             return
         self._due_ns = stamp_ns + _SECOND_NS

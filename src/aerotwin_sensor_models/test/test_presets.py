@@ -51,8 +51,8 @@ def test_every_sensor_has_an_ideal_preset():
 
 
 def test_unknown_presets_and_sensors_are_refused_with_the_names_there_are():
-    with pytest.raises(ParameterError, match="gnss has none named 'rtk'; choose one of gnss_def"):
-        load_preset("gnss", "rtk")
+    with pytest.raises(ParameterError, match="gnss has none named 'dgps'; choose one of gnss_def"):
+        load_preset("gnss", "dgps")
     with pytest.raises(ParameterError, match="none named 'sonar'; choose one of imu, barometer"):
         load_preset("sonar", "ideal")
 

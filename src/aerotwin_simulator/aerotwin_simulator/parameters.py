@@ -47,6 +47,11 @@ class MissionSettings:
         text="whether a mission that fails, by a fail-safe for instance, ends the flight; else it "
         "goes on until the motors are off",
     )
+    landing_ends_flight: bool = parameter(
+        False,
+        text="without a mission: whether a vehicle has ended its flight when it has flown and its "
+        "motors are off; when all have, the run ends",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

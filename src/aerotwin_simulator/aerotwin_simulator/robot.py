@@ -22,6 +22,8 @@ from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
 from aerotwin_simulator.vehicle_faults import VehicleFaults
 
+FLOWN, LANDED = "the mission is flown", "it has landed"
+"""Outcomes of a flight with a mission, and of one without that ends when it has landed."""
 SINGLE = "vehicle"
 """Name of a vehicle whose topics have no prefix, where it needs one."""
 Status = tuple[str, int, str, dict[str, str]]

@@ -17,7 +17,7 @@ from aerotwin_simulator.collision import Collision
 from aerotwin_simulator.controllers import Backend
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.payload import Payload
-from aerotwin_simulator.robot import Status
+from aerotwin_simulator.robot import FLOWN, LANDED, Status
 from aerotwin_simulator.sensor_setup import Setup
 from aerotwin_simulator.surroundings import Air, Surroundings
 from aerotwin_simulator.topics import Topic
@@ -113,8 +113,12 @@ class SimpleRobot:
 
     @property
     def awaited_topics(self) -> tuple[Topic, ...]:
-        """Topics of a reading, one of which nodes that answer read; the truth if others render."""
-        return self._payload.awaited_topics or (self._place(topics.TRUTH_ODOM),)
+        """Topics of a reading, one of which nodes that answer it read.
+
+        Without one it is the truth, where others render, or the estimate, where others pilot.
+        """
+        others = topics.TRUTH_ODOM, topics.AUTOPILOT_ODOM
+        return self._payload.awaited_topics or tuple(map(self._place, others))
 
     def sensor_setup(self) -> Setup:
         """Return what its lidar and radar are."""
@@ -149,12 +153,17 @@ class SimpleRobot:
         elif self.backend.failure is not None:
             self.end(self.backend.failure, is_success=False)
         elif self.backend.is_finished:
-            self.end("the mission is flown", is_success=True)
+            self.end(FLOWN if self.has_mission else LANDED, is_success=True)
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Set the outcome of its run; the first one stays."""
         if self.outcome is None or self.is_success:
             self.outcome, self.is_success = outcome, is_success
+
+    @property
+    def has_mission(self) -> bool:
+        """Whether it flies a mission."""
+        return False
 
     @property
     def has_payload(self) -> bool:

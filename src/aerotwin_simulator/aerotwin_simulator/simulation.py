@@ -31,7 +31,7 @@ from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
-from aerotwin_simulator.robot import SINGLE, MakeRobot, SimulatedRobot, Stepped
+from aerotwin_simulator.robot import LANDED, SINGLE, MakeRobot, SimulatedRobot, Stepped
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
@@ -480,8 +480,10 @@ class Simulation:
                 return
         is_done = with_end and not self._joining
         if is_done and all(vehicle.is_success for vehicle in with_end):
+            outcomes = {str(vehicle.outcome) for vehicle in with_end}
             plural = len(with_end) > 1
-            self._end("all missions are flown" if plural else "the mission is flown")
+            several = "all have landed" if outcomes == {LANDED} else "all missions are flown"
+            self._end(several if plural else outcomes.pop())
         elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:
             self._end(f"{limit_s:g} s are over")
 

@@ -186,6 +186,8 @@ ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
 VELOCITY_COMMAND = Topic("command/velocity", "geometry_msgs/msg/TwistStamped")
 SETPOINT_COMMANDS = (VELOCITY_COMMAND, SETPOINT)
 """Set-points from other nodes, of a vehicle without a mission."""
+FORMATION_PLAN = Topic("/formation/plan", "std_msgs/msg/String", is_latched=True)
+"""Of a formation's leader, recorded as received: who flies where, from when to when."""
 CMD_VEL = "cmd_vel"
 """A Twist or TwistStamped, as Nav2 and teleoperation publish it, of the same vehicles."""
 FROM_SLAM = (SLAM_ODOM, Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True), TF)

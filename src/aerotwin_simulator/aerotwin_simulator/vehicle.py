@@ -41,7 +41,7 @@ from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.payload import Payload
 from aerotwin_simulator.readings import Readings
-from aerotwin_simulator.robot import RobotShape, Status, Stepped
+from aerotwin_simulator.robot import FLOWN, LANDED, RobotShape, Status, Stepped
 from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
@@ -341,8 +341,12 @@ class SimulatedVehicle:
 
     @property
     def awaited_topics(self) -> tuple[topics.Topic, ...]:
-        """Topics of a reading, one of which nodes that answer read; the truth if others render."""
-        return self._payload.awaited_topics or (self._place(topics.TRUTH_ODOM),)
+        """Topics of a reading, one of which nodes that answer it read.
+
+        Without one it is the truth, where others render, or the estimate, where others pilot.
+        """
+        others = topics.TRUTH_ODOM, topics.AUTOPILOT_ODOM
+        return self._payload.awaited_topics or tuple(map(self._place, others))
 
     @property
     def published(self) -> list[topics.Topic]:
@@ -448,7 +452,8 @@ class SimulatedVehicle:
         elif backend.failure is not None and self._ends_by_failure:
             self.end(backend.failure, is_success=False)
         elif backend.is_finished:
-            self.end("the mission is flown", is_success=True)
+            has_mission = self._mission is not None or not self.parameters.controller.is_autopilot
+            self.end(FLOWN if has_mission else LANDED, is_success=True)
 
     @property
     def _ends_by_failure(self) -> bool:

@@ -26,7 +26,7 @@ def mode(autopilot) -> tuple[int, int]:
 def test_it_takes_off_holds_and_lands_by_order(flat_world, tmp_path):
     parameters = SimulatorParameters(
         camera=CameraSettings(is_rendered=False),
-        mission=MissionSettings(file="none"),
+        mission=MissionSettings(file="none", landing_ends_flight=True),
         fleet=FleetSettings(instance=INSTANCE),
         seed=2,
     )
@@ -59,5 +59,8 @@ def test_it_takes_off_holds_and_lands_by_order(flat_world, tmp_path):
         autopilot.land()
         until(lambda: mode(autopilot) == LAND, 5.0)
         until(lambda: height_m() < 0.2)
+        while simulation.outcome is None and simulation.stamp_ns < 120_000_000_000:
+            simulation.advance()
+        assert (simulation.outcome, simulation.is_success) == ("it has landed", True)
     finally:
         simulation.close()

@@ -80,9 +80,12 @@ class SitlFlightParameters(FlightNodeParameters):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the loop waits for the SLAM's answers, or those of a node that estimates none."""
+        """Whether the loop waits for the SLAM's answers, or those of a node that estimates none.
+
+        Without a camera that node answers at the times of one if `wait_at` asks for it.
+        """
         if self.slam == "none" and self.wait_for == topics.STEP_ACK.name:
-            return self.sees
+            return self.sees or self.wait_at == topics.CAMERA
         return self.is_judged and bool(self.wait_for)
 
 

@@ -21,6 +21,8 @@ from aerotwin_run_evaluation.bag.roles import RunTopics
 from aerotwin_run_evaluation.report.ardupilot_log_section import ardupilot_log_section
 from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
 from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
+from aerotwin_run_evaluation.report.formation_record import PLAN, read_formation
+from aerotwin_run_evaluation.report.formation_section import formation_section
 from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
 from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
@@ -74,6 +76,7 @@ def write_flight_report(
     configuration = yaml.safe_load(text)
     plane = LocalTangentPlane(world.origin)
     logs, problems = _log_sections(flight, bag, plane)
+    formation, strange = _formation(bag, flight)
     failure = not flight.is_success and not flight.is_interrupted
     record = RunRecord(
         truth_bag=bag,
@@ -86,6 +89,7 @@ def write_flight_report(
             *([f"The flight failed: {flight.outcome}"] if failure else []),
             *flight.warnings,
             *problems,
+            *strange,
             *warnings,
         ),
         is_partial=flight.is_interrupted,
@@ -105,7 +109,7 @@ def write_flight_report(
         )
     ]
     if members:
-        chapters.append(fleet_section(members))
+        chapters += [*formation, fleet_section(members)]
     chapters += logs
     return write_run_report(
         flight.folder,
@@ -114,6 +118,15 @@ def write_flight_report(
         configuration=configuration,
         lead=(*lead, *chapters),
     )
+
+
+def _formation(bag: BagReader, flight: FlownFlight) -> tuple[list[Section], list[str]]:
+    """Return the section on a formation, if one was flown, and a warning if its plans are none."""
+    try:
+        flown = read_formation(bag, [vehicle.name for vehicle in flight.vehicles])
+    except ValueError as error:
+        return [], [f"the formation is not shown: {PLAN}: {error}"]
+    return ([] if flown is None else [formation_section(flown)]), []
 
 
 def _log_sections(

@@ -42,7 +42,8 @@ class CommandedAutopilot:
         self.setup, self._dialect = setup, dialect
         self.sticks = Sticks(most_sticks)
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
-        self.has_end = setup.mission is not None
+        ends_landed = setup.parameters.mission.landing_ends_flight
+        self.has_end = setup.mission is not None or ends_landed
         self.commanders: Sequence[Commander] = ()
 
     def open_client(self) -> None:
@@ -134,8 +135,8 @@ class CommandedAutopilot:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the mission is flown."""
-        return self.client.is_finished
+        """Whether the mission is flown, or, without one, the vehicle has flown and landed."""
+        return self.has_end and self.client.is_finished
 
     @property
     def estimate(self) -> AutopilotEstimate | None:

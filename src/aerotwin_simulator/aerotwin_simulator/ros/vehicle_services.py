@@ -124,6 +124,8 @@ class VehicleInputs:
             if is_multirotor and vehicle.parameters.rc == "joy":
                 required.append(place(topics.JOY))
                 self._steered[required[-1].name] = vehicle
+        if len(self._targeted) > 1:
+            required.append(topics.FORMATION_PLAN)
         self.topics = list(dict.fromkeys(required))
 
     def on_topic_message(self, topic: Topic, cdr: bytes) -> bool:

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Pilots from take-off to landing, over vehicles of a simple response; and their link."""
+
+import numpy as np
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import replaced
+from aerotwin_formation import (
+    FormationMission,
+    FormationPilot,
+    PatternOrder,
+    PilotParameters,
+    VehicleLinkParameters,
+    VehicleReport,
+    closest_distance,
+)
+from aerotwin_formation.link import LOST, arrivals
+from aerotwin_formation.pilot import ReceivingLink
+from aerotwin_formation.plan import LANDING
+
+STEP_S = 0.05
+RESPONSE_S = 0.3
+PERIOD_S = 0.1
+TRACKING_M = 0.3  # of vehicles that respond so fast, at corners
+MISSION = FormationMission(
+    waypoints_m=((0, 0, 10), (10, 0, 10), (10, 10, 10)),
+    patterns=(PatternOrder(pattern="cube"), PatternOrder(pattern="pyramid", waypoint=1)),
+)
+
+
+class Fleet:
+    """Nine vehicles whose velocities follow commands; take-off and landing are vertical."""
+
+    def __init__(self, parameters=None, seed=1, mission=MISSION):
+        parameters = parameters or PilotParameters()
+        self.pilots = [
+            FormationPilot(parameters, 9, k, mission=None if k else mission, seed=seed)
+            for k in range(9)
+        ]
+        self.position = np.array([[3.0 * (k // 3), 3.0 * (k % 3), 0.0] for k in range(9)])
+        self.velocity, self.command = np.zeros((9, 3)), np.zeros((9, 3))
+        self.time_ns, self.orders, self.track, self.closest_m = 0, [], [], np.inf
+        self.scale = parameters.separation.scale
+
+    def step(self):
+        for k, pilot in enumerate(self.pilots):
+            action = pilot.step(self.time_ns, self.position[k].copy(), self.velocity[k].copy())
+            if action.order:
+                self.orders.append((k, action.order))
+                self.command[k] = [0, 0, 1.0 if action.order == "take_off" else -1.0]
+            if action.velocity is not None:
+                self.command[k] = action.velocity
+            for other in self.pilots:
+                if action.report is not None and other is not pilot:
+                    other.receive(action.report)
+        self.velocity += (self.command - self.velocity) * STEP_S / RESPONSE_S
+        self.position += self.velocity * STEP_S
+        self.position[:, 2] = np.maximum(self.position[:, 2], 0.0)
+        self.time_ns += round(STEP_S * 1e9)
+        self.closest_m = min(self.closest_m, closest_distance(self.position * self.scale))
+        self.track.append(self.position.copy())
+
+    def fly(self, until, limit_s=150.0):
+        while not until():
+            assert self.time_ns < limit_s * 1e9, [pilot.phase for pilot in self.pilots]
+            self.step()
+
+    def pattern(self):
+        plan = self.pilots[0].plan
+        return "" if plan is None or self.time_ns < plan.end_ns else plan.pattern
+
+    def out_of_place(self):
+        there = self.position - self.position[0]
+        return np.linalg.norm(there - self.pilots[0].plan.goals, axis=1).max()
+
+
+@pytest.mark.parametrize("loss_ratio", [0.0, 0.2])
+def test_nine_vehicles_take_off_fly_their_patterns_and_land(loss_ratio):
+    fleet = Fleet(
+        replaced(PilotParameters(), {"link.loss_ratio": loss_ratio, "link.delay_s": 0.15})
+    )
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    assert fleet.out_of_place() < TRACKING_M
+    assert np.allclose(fleet.position[0], [0, 0, 10], atol=TRACKING_M)
+    fleet.fly(lambda: fleet.pattern() == "pyramid")
+    assert fleet.out_of_place() < TRACKING_M
+    fleet.fly(lambda: not fleet.position[:, 2].any())
+    assert np.allclose(fleet.position[0, :2], [10, 10], atol=TRACKING_M)
+    assert fleet.closest_m > 0.8  # 2R
+    assert {order for _, order in fleet.orders} == {"take_off", "land"}
+    assert {pilot.phase for pilot in fleet.pilots} == {"landing"}
+    assert {k for k, order in fleet.orders if order == "land"} == set(range(9))
+
+
+def test_two_flights_of_one_seed_are_the_same():
+    first, second, third = (Fleet(seed=seed) for seed in (3, 3, 4))
+    for fleet in (first, second, third):
+        fleet.fly(lambda fleet=fleet: fleet.time_ns >= 20e9)
+    np.testing.assert_array_equal(first.track, second.track)
+    assert not np.array_equal(first.track, third.track)
+
+
+def test_a_pattern_ordered_in_flight_comes_next_and_land_ends_the_flight():
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    leader = fleet.pilots[0].leader
+    leader.order("triangle")
+    fleet.fly(lambda: fleet.pattern() == "triangle")
+    with pytest.raises(ParameterError, match="found 'heart' for 9"):
+        leader.order("heart")
+    leader.order(LANDING)
+    fleet.fly(lambda: not fleet.position[:, 2].any())
+    assert fleet.closest_m > 0.8
+
+
+def test_a_pattern_that_is_too_narrow_is_refused_in_words():
+    narrow = FormationMission(
+        waypoints_m=((0, 0, 10),), patterns=(PatternOrder(pattern="triangle"),), scale=0.3
+    )
+    fleet = Fleet(mission=narrow)
+    fleet.fly(lambda: fleet.time_ns >= 25e9)
+    assert "pattern 'triangle': vehicles must stay" in fleet.pilots[0].leader.refused
+    assert fleet.pilots[0].phase == "hovering"
+
+
+def a_report(sender, stamp_ns, position=(0.0, 0.0, 0.0)):
+    motion = np.array([position, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)])
+    return VehicleReport(
+        sender=sender, stamp_ns=stamp_ns, motion=motion, leader_stamp_ns=-1,
+        leader_motion=np.zeros((3, 3)), plan_number=-1,
+    )  # fmt: skip
+
+
+def test_a_receiver_gets_what_the_link_of_a_whole_fleet_delivers():
+    link = VehicleLinkParameters(
+        delay_s=0.1, jitter_s=0.3, loss_ratio=0.3, mean_burst=3.0, range_m=50.0
+    )
+    receiver, seed = 2, 7
+    places = np.array([[0.0, 0, 0], [30.0, 0, 0], [45.0, 0, 0], [100.0, 0, 0]])
+    distances = np.linalg.norm(places[:, None] - places, axis=2)
+    expected, inbox = [], ReceivingLink(link, seed=seed, receiver=receiver, period_s=PERIOD_S)
+    rng = np.random.default_rng(1000)
+    reports = []
+    for number in range(100):
+        stamp_ns = number * 100_000_000
+        due = arrivals(link, seed, number=number, stamp_ns=stamp_ns, distances=distances)
+        for sender in (0, 1, 3):
+            if due[sender, receiver] != LOST:
+                expected.append((int(due[sender, receiver]), stamp_ns, sender))
+            reports.append(a_report(sender, stamp_ns, places[sender]))
+    for k in rng.permutation(len(reports)):  # whatever order they are carried in
+        inbox.send(reports[k], places[receiver])
+    assert 0 < len(expected) < 200
+    found = []
+    for now_ns in range(0, 12_000_000_000, 50_000_000):
+        for report in inbox.arrived(now_ns):
+            found.append((report.stamp_ns, report.sender))
+    assert found == [(stamp, sender) for _, stamp, sender in sorted(expected)]
+
+
+def test_messages_of_oneself_and_of_the_future_are_refused():
+    pilot = FormationPilot(PilotParameters(), 3, 1, mission=None, seed=0)
+    pilot.receive(a_report(2, 10**15))  # before it knows the time it hears nothing
+    pilot.step(10**9, np.zeros(3), np.zeros(3))
+    with pytest.raises(ValueError, match="sender must be another vehicle"):
+        pilot.receive(a_report(1, 10**9))
+    with pytest.raises(ValueError, match="must not be later than now"):
+        pilot.receive(a_report(2, 3 * 10**9))
+
+
+def test_a_leader_needs_a_mission_and_reports_must_not_be_rare():
+    with pytest.raises(ValueError, match="mission must be given"):
+        FormationPilot(PilotParameters(), 3, 0, mission=None, seed=0)
+    with pytest.raises(ParameterError, match=r"follower.hold_s: expected at least the 2 s"):
+        PilotParameters(report_period_s=2.0)

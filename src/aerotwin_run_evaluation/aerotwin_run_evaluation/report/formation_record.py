@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A formation's flight from its bag: by truth, and by the autopilots' estimates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.time import to_seconds
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_formation import FormationPlan, SeparationParameters, plan_from_text
+from aerotwin_formation.record import FormationRecord, FormationRecorder
+
+PLAN = "/formation/plan"
+PERIOD_NS = 50_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlownFormation:
+    """A formation's flight, its vehicles in order, the leader first.
+
+    Attributes
+    ----------
+    truth, estimate : FormationRecord
+        At the same times.
+    plans : tuple of FormationPlan
+        As announced.
+    separation : SeparationParameters
+        Metric and size that closest distances are judged by.
+    """
+
+    vehicles: tuple[str, ...]
+    truth: FormationRecord
+    estimate: FormationRecord
+    plans: tuple[FormationPlan, ...]
+    separation: SeparationParameters
+
+
+def read_formation(bag: BagReader, vehicles: Sequence[str]) -> FlownFormation | None:
+    """Return the formation of a recorded fleet, None if it flew none.
+
+    Raises
+    ------
+    ValueError
+        If what was announced is no plan of so many vehicles.
+    """
+    topics = [[f"/{v}/{name}" for v in vehicles] for name in ("truth/odom", "autopilot/odom")]
+    names = [PLAN, *topics[0], *topics[1]]
+    if len(vehicles) < 2 or any(bag.counts.get(name, 0) < (name != PLAN) + 1 for name in names):
+        return None
+    texts = [message.data for _, _, message in bag.messages([PLAN])]
+    plans = tuple(plan_from_text(text, len(vehicles)) for text in texts)
+    tracks = [[bag.trajectory(name) for name in found] for found in topics]
+    every = [track for found in tracks for track in found]
+    begin = max(int(track.stamps_ns[0]) for track in every)
+    end = min(int(track.stamps_ns[-1]) for track in every)
+    stamps = np.arange(begin, end, PERIOD_NS)
+    if len(stamps) < 2:
+        return None
+    separation = SeparationParameters()
+    truth, estimate = (recorded(found, stamps, plans, separation) for found in tracks)
+    return FlownFormation(
+        vehicles=tuple(vehicles), truth=truth, estimate=estimate, plans=plans, separation=separation
+    )
+
+
+def recorded(
+    tracks: Sequence[Trajectory],
+    stamps_ns: np.ndarray,
+    plans: Sequence[FormationPlan],
+    separation: SeparationParameters,
+) -> FormationRecord:
+    """Return the record of vehicles on tracks, the leader's first, at equally spaced stamps.
+
+    A plan counts from the start of its transition on.
+    """
+    positions = np.stack([track.interpolate(stamps_ns).p_ref_body for track in tracks], axis=1)
+    velocities = np.gradient(positions, to_seconds(int(stamps_ns[1] - stamps_ns[0])), axis=0)
+    recorder = FormationRecorder(separation)
+    for stamp_ns, position, velocity in zip(stamps_ns.tolist(), positions, velocities, strict=True):
+        plan = next((p for p in reversed(plans) if p.start_ns <= stamp_ns), None)
+        recorder.add(stamp_ns, position, velocity, plan, recorder.closest_m(position))
+    return recorder.record()
