@@ -61,6 +61,7 @@ EXTRAS = {
         "aerotwin_doctor",
         "aerotwin_formation",
         "aerotwin_run_evaluation[sim]",
+        "aerotwin_teleop",
     ],
     "ros": ["aerotwin[sim]"],
 }

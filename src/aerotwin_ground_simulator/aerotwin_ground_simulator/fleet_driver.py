@@ -105,6 +105,10 @@ class FleetDriver:
         """Refuse with UserError."""
         self._refuse("land")
 
+    def return_home(self) -> None:
+        """Refuse with UserError."""
+        self._refuse("return")
+
     def resume(self) -> None:
         """Refuse with UserError."""
         self._refuse("resume")

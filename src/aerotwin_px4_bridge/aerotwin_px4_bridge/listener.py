@@ -12,7 +12,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
-from aerotwin_px4_bridge.dialects import PX4, Dialect
+from aerotwin_px4_bridge.dialects import PX4, Dialect, FlightMode
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
 from aerotwin_px4_bridge.setpoint_stream import SetpointStream
@@ -79,10 +79,11 @@ class AutopilotListener:
 
     def hold(self) -> None:
         """Request a hover here: the commanding client loses control."""
-        self.setpoints.leave()
-        dialect = self.link.state.dialect
-        values = dialect.set_mode_values(dialect.hold)
-        self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
+        self._request_mode(self.link.state.dialect.hold)
+
+    def return_home(self) -> None:
+        """Request a flight to where it took off, and a landing there."""
+        self._request_mode(self.link.state.dialect.return_home)
 
     def resume(self) -> None:
         """Refuse: the interrupted flight is not known here.
@@ -95,6 +96,11 @@ class AutopilotListener:
         """Request a landing here."""
         self.setpoints.leave()
         self.link.send_command(mavlink.MAV_CMD_NAV_LAND, 0.0, 0.0, 0.0, nan, nan, nan, 0.0)
+
+    def _request_mode(self, mode: FlightMode) -> None:
+        self.setpoints.leave()
+        values = self.link.state.dialect.set_mode_values(mode)
+        self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
 
     def close(self) -> None:
         """Free the port."""

@@ -30,6 +30,7 @@ _COMMAND_LIMIT_S = 20.0
 _HEARTBEAT_LIMIT_S = 5.0
 _SETPOINT_LEAD_S = 1.0
 _SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m below
+_RETURN_S = 300.0  # the climb to PX4's 60 m and the way back from 1 km away
 _SETTLED_M_S = 0.3
 _SETTLED_FOR_S = 0.5
 
@@ -82,7 +83,8 @@ class MissionClient:
         self.is_finished = False
         self.path: SampledPath | None = None
         self.path_start_ns: int | None = None
-        self._is_held = self._is_landing_requested = False
+        self._is_held = False
+        self._requested: FlightMode | None = None  # that ends the path early
         self._track_begins = 0.0
         self.setpoint: PathSetpoint | None = None
         self._now_ns = 0
@@ -171,7 +173,18 @@ class MissionClient:
             If the vehicle does not fly along its path now.
         """
         self._require_flying("land")
-        self._is_held, self._is_landing_requested = False, True
+        self._is_held, self._requested = False, self._dialect.land
+
+    def return_home(self) -> None:
+        """Abandon the path, return to the start and land there.
+
+        Raises
+        ------
+        UserError
+            If the vehicle does not fly along its path now.
+        """
+        self._require_flying("return")
+        self._is_held, self._requested = False, self._dialect.return_home
 
     def _require_flying(self, request: str) -> None:
         if self.phase not in (FLYING, HOLDING):
@@ -202,15 +215,16 @@ class MissionClient:
         path = yield from self._fly_path()
         share = self.progress
         self.phase = "landing"
-        for _ in self._set_mode(self._dialect.land):
+        for _ in self._set_mode(self._requested or self._dialect.land):
             self._send_setpoint(path.at(share * path.duration))
             yield
         self.setpoint = None
         yield from self._until(
             lambda: not state.is_armed, self._landing_limit_s(), "it did not land and disarm"
         )
-        if self._is_landing_requested:
-            raise _MissionFailed(f"it was landed by request after {share:.0%} of its path")
+        if self._requested is not None:
+            did = "was landed" if self._requested == self._dialect.land else "returned"
+            raise _MissionFailed(f"it {did} by request after {share:.0%} of its path")
 
     def _request_streams(self) -> Iterator[None]:
         for message_id, interval_us in streams_us(self._dialect).items():
@@ -272,7 +286,7 @@ class MissionClient:
         while (t := (self._now_ns - self.path_start_ns) / _SECOND) <= path.duration:
             if self._is_held:
                 yield from self._hold(path.at(t))
-            if self._is_landing_requested:
+            if self._requested is not None:
                 break
             self._check_in_flight(self._dialect.offboard)
             self._send_setpoint(path.at(t))
@@ -298,7 +312,7 @@ class MissionClient:
             self._send_setpoint(setpoint)  # offboard is entered from a stream of set-points only
             self.path_start_ns = self._now_ns - elapsed_ns
             yield
-        if not self._is_landing_requested:
+        if self._requested is None:
             for _ in self._enter_offboard(setpoint):
                 self.path_start_ns = self._now_ns - elapsed_ns
                 yield
@@ -365,7 +379,8 @@ class MissionClient:
     def _landing_limit_s(self) -> float:
         assert self.path is not None
         highest = float(self.path.p_map[:, 2].max() - self.path.p_map[0, 2])
-        return 60.0 + 3.0 * (highest + self.mission.takeoff_altitude_m)
+        extra_s = 0.0 if self._requested in (None, self._dialect.land) else _RETURN_S
+        return extra_s + 60.0 + 3.0 * (highest + self.mission.takeoff_altitude_m)
 
     def _as_text(self, failure: str) -> str:
         said = f"; the autopilot says: {' | '.join(self.link.texts)}" if self.link.texts else ""

@@ -21,7 +21,7 @@ STEP_NS = 4_000_000
 HOME = GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0)
 PLANE = LocalTangentPlane(HOME)
 FIELD_DIGIT_M = 0.02  # 1e-7 degrees are 1.1 cm, set-point and estimate each round once
-TAKEOFF, LOITER, LAND, OFFBOARD = (4, 2), (4, 3), (4, 6), (6, 0)
+TAKEOFF, LOITER, RETURN, LAND, OFFBOARD = (4, 2), (4, 3), (4, 5), (4, 6), (6, 0)
 MISSION = MissionPlan(
     takeoff_altitude_m=3.0,
     speed_m_s=3.0,
@@ -59,7 +59,7 @@ class PerfectAutopilot:
             self.p_map[2] = min(self.p_map[2] + 0.01, self.wanted_height)
             if self.p_map[2] >= self.wanted_height - 0.8:
                 self.mode = LOITER
-        if self.mode == LAND and self.is_armed:
+        if self.mode in (RETURN, LAND) and self.is_armed:
             self.p_map[2] = max(self.p_map[2] - 0.01, 0.0)
             self.is_armed = self.p_map[2] > 0.0
         if not self.is_silent:
@@ -370,9 +370,21 @@ def test_a_mission_can_be_landed_on_its_way(pair, is_held):
     assert not autopilot.is_armed
 
 
+def test_a_mission_can_be_ended_by_a_return(pair):
+    autopilot, client = pair
+
+    def return_at_half(stamp_ns: int) -> None:
+        if client.phase == "flying" and client.progress > 0.4:
+            client.return_home()
+
+    _fly(autopilot, client, on_step=return_at_half)
+    assert "returned by request after 4" in client.failure
+    assert not autopilot.is_armed
+
+
 def test_only_a_mission_in_flight_is_interrupted(pair):
     _, client = pair
-    for request in (client.hold, client.land):
+    for request in (client.hold, client.land, client.return_home):
         with pytest.raises(UserError, match="waiting for the autopilot"):
             request()
     with pytest.raises(UserError, match="not held"):

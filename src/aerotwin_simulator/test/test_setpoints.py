@@ -15,8 +15,10 @@ from aerotwin_simulator import Simulation, SimulatorParameters
 
 INSTANCE = 70
 READY_LIMIT_S = 90.0
+RETURN_LIMIT_S = 110.0  # up to 60 m with PX4, back and down
 TRACKING_M_S = 0.3
 HOVER_M = 0.5
+HOME_M = 2.0  # GNSS between take-off and landing
 EVERY_S = 0.1
 
 
@@ -140,6 +142,19 @@ def test_an_operator_keeps_the_vehicle_until_the_stream_has_ceased_once(fly):
     flight.backend.land()
     flight.run(12.0, east)
     assert flight.vehicle.p_map_body[2] < 0.5
+
+
+@pytest.mark.parametrize("kind", _autopilots())
+def test_a_return_ends_where_it_took_off(fly, kind):
+    flight = fly(kind)
+    flight.take_off()
+    start = flight.vehicle.p_map_body.copy()
+    flight.run(8.0, VelocityTarget(velocity=np.array([2.0, 0.0, 0.0]), is_body=False))
+    assert flight.vehicle.p_map_body[0] - start[0] > 8.0
+    flight.backend.return_home()
+    flight.run(RETURN_LIMIT_S)
+    assert not flight.state.is_armed
+    assert np.linalg.norm((flight.vehicle.p_map_body - start)[:2]) < HOME_M
 
 
 def test_on_the_ground_set_points_do_nothing(fly):

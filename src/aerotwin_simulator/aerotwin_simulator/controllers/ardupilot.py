@@ -171,6 +171,7 @@ class ArduPilot(CommandedAutopilot):
         return {
             **self.estimator_values(),
             "armed": str(self.motors.kind != OFF).lower(),
+            "mode": self.autopilot_state.mode_name,
             "steps_a_second": str(self._rate_hz),
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),

@@ -84,6 +84,9 @@ class Commanded(Protocol):
     def land(self) -> None:
         """Land here; a mission is abandoned."""
 
+    def return_home(self) -> None:
+        """Return to the start and land there; a mission is abandoned."""
+
     def set_target(self, target: Target) -> None:
         """Fly a set-point from outside. Raises ValueError if it is not finite."""
 

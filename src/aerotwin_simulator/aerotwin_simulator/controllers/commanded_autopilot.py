@@ -94,6 +94,13 @@ class CommandedAutopilot:
         """Land here; a mission is abandoned. Raises UserError if it cannot be interrupted now."""
         self.client.land()
 
+    def return_home(self) -> None:
+        """Return to the start and land there; a mission is abandoned.
+
+        Raises UserError if it cannot be interrupted now.
+        """
+        self.client.return_home()
+
     @property
     def takes_setpoints(self) -> bool:
         """Whether set-points from outside are flown: no mission is."""

@@ -186,6 +186,7 @@ class MavlinkAutopilot(CommandedAutopilot):
         return {
             **self.estimator_values(),
             "armed": str(self.motors.kind != OFF).lower(),
+            "mode": self.autopilot_state.mode_name,
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),
             "steps_missed": str(counters.n_missed),

@@ -39,7 +39,7 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 def offer_services(
     node: Node, name: str, find: Callable[[], SimulatedRobot | None], on_loop: Wrap
 ) -> None:
-    """Offer arm, takeoff, land, hold and resume; `on_loop` lets a callback run in the loop.
+    """Offer arm, takeoff, land, return, hold and resume; `on_loop` lets a callback run in the loop.
 
     `find` returns the vehicle of the name at the time of a request, None without a world.
     """
@@ -52,6 +52,7 @@ def offer_services(
     sends: tuple[tuple[str, Send], ...] = (
         ("takeoff", lambda pilot: pilot.take_off(TAKEOFF_HEIGHT_M)),
         ("land", lambda pilot: pilot.land()),
+        ("return", lambda pilot: pilot.return_home()),
         ("hold", lambda pilot: pilot.hold()),
         ("resume", lambda pilot: pilot.resume()),
     )

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One vehicle's topics and services, below its namespace."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import Odometry
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import BatteryState
+from std_srvs.srv import SetBool, Trigger
+
+from aerotwin_core.ros.conversions import stamp_from_ns
+from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.qos import reliable
+from aerotwin_teleop.key_maps import Request
+from aerotwin_teleop.motion import SteeredMotion
+from aerotwin_teleop.status import VehicleStatus
+
+DEPTH = 10
+FRAME = "base_link"
+SERVICE_WAIT_S = 2.0
+"""For a service to be found."""
+LAST_WAIT_S = 0.5
+"""For the last message to be received."""
+Notify = Callable[[str], None]
+
+
+class VehicleLink:
+    """Sends motions and requests to a vehicle, and keeps its status; `notify` tells results."""
+
+    def __init__(self, node: Node, name: str, notify: Notify) -> None:
+        self.status = VehicleStatus(name)
+        self._node, self._notify = node, notify
+        self._prefix = f"{name}/" if name else ""
+        self._clients: dict[str, Any] = {}
+        self._waiting: list[tuple[Request, float]] = []
+        self._publisher = node.create_publisher(
+            TwistStamped,
+            f"{self._prefix}cmd_vel",
+            reliable(DEPTH),
+            qos_overriding_options=OVERRIDABLE,
+        )
+        self._subscriptions: list[Any] = []
+        self._listen(DiagnosticArray, "autopilot/status", self._on_status)
+        self._listen(Odometry, "autopilot/odom", self._on_odometry)
+        self._listen(BatteryState, "battery", self._on_battery)
+
+    def send(self, motion: SteeredMotion) -> None:
+        """Publish a motion."""
+        message = TwistStamped()
+        message.header.stamp = stamp_from_ns(self._node.get_clock().now().nanoseconds)
+        message.header.frame_id = FRAME
+        linear = message.twist.linear
+        linear.x, linear.y, linear.z, message.twist.angular.z = map(float, motion)
+        self._publisher.publish(message)
+
+    def wait_until_received(self) -> None:
+        """Wait until readers have what was sent: what waits is lost with its publisher."""
+        self._publisher.wait_for_all_acked(Duration(seconds=LAST_WAIT_S))
+
+    def close(self) -> None:
+        """End its topics and services."""
+        self._node.destroy_publisher(self._publisher)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        for client in self._clients.values():
+            self._node.destroy_client(client)
+
+    def request(self, request: Request) -> None:
+        """Call the service of a request as soon as it is found."""
+        self._waiting.append((request, time.monotonic() + SERVICE_WAIT_S))
+        self.call_waiting()
+
+    def call_waiting(self) -> None:
+        """Call services that were found by now; give up those that were not in time."""
+        waiting, self._waiting = self._waiting, []
+        for request, until_s in waiting:
+            client = self._client(request)
+            if client.service_is_ready():
+                self._call(client, request)
+            elif time.monotonic() < until_s:
+                self._waiting.append((request, until_s))
+            else:
+                name = self._node.resolve_service_name(client.srv_name)
+                self._notify(f"{self._named(request)}: there is no service {name}")
+
+    def _call(self, client: Any, request: Request) -> None:
+        message = client.srv_type.Request()
+        if isinstance(message, SetBool.Request):
+            message.data = request is Request.ARM
+        future = client.call_async(message)
+        future.add_done_callback(lambda done: self._on_reply(request, done.result()))
+
+    def _on_reply(self, request: Request, reply: Any) -> None:
+        outcome = "" if reply.success else "refused: "
+        self._notify(f"{self._named(request)}: {outcome}{reply.message}")
+
+    def _client(self, request: Request) -> Any:
+        is_arming = request in (Request.ARM, Request.DISARM)
+        name = Request.ARM.value if is_arming else request.value
+        if name not in self._clients:
+            kind = SetBool if is_arming else Trigger
+            self._clients[name] = self._node.create_client(kind, f"{self._prefix}{name}")
+        return self._clients[name]
+
+    def _named(self, request: Request) -> str:
+        return f"{self.status.name} {request.value}".lstrip()
+
+    def _listen(self, kind: Any, topic: str, on_message: Callable[[Any], None]) -> None:
+        self._subscriptions.append(
+            self._node.create_subscription(
+                kind,
+                f"{self._prefix}{topic}",
+                on_message,
+                reliable(DEPTH),
+                qos_overriding_options=OVERRIDABLE,
+            )
+        )
+
+    def _on_status(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            values = {pair.key: pair.value for pair in status.values}
+            self.status.phase = status.message
+            self.status.mode = values.get("mode", "")
+            self.status.is_armed = {"true": True, "false": False}.get(values.get("armed", ""))
+
+    def _on_odometry(self, message: Odometry) -> None:
+        linear = message.twist.twist.linear
+        self.status.height_m = message.pose.pose.position.z
+        self.status.speed_m_s = math.hypot(linear.x, linear.y, linear.z)
+
+    def _on_battery(self, message: BatteryState) -> None:
+        self.status.battery_share = message.percentage
