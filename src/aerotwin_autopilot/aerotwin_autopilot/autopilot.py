@@ -17,6 +17,7 @@ from aerotwin_autopilot.estimator.pose import LevelVisionPose
 from aerotwin_autopilot.flight_log import ARMED, NAVIGATION_STATES, FlightLog
 from aerotwin_autopilot.injected_failures import BATTERY, GNSS, VISION, InjectedFailures
 from aerotwin_autopilot.kernel import FIELDS_BARO, FIELDS_IMU, FIELDS_MAG, read, step
+from aerotwin_autopilot.manual_control import StickPositions
 from aerotwin_autopilot.modes import FlightModes
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_core.frames import quat_wxyz_ned_frd_from_map_body
@@ -135,6 +136,10 @@ class Autopilot:
         if self.failures.is_off(BATTERY):
             share = 0.0
         self.modes.battery.report(share, voltage_v, current_a, self.arrival_s)
+
+    def on_sticks(self, sticks: StickPositions | None) -> None:
+        """Process the sticks of a ground station or radio; none are dropped."""
+        self.modes.manual.on_sticks(sticks, self.arrival_s)
 
     def on_imu_sample(self, sensor: HilSensor) -> list[float]:
         """Process a HIL_SENSOR and return the rotor commands in [0, 1]."""

@@ -12,6 +12,7 @@ from aerotwin_autopilot.control.guidance import Guidance
 from aerotwin_autopilot.control.setpoint import SetpointVector
 from aerotwin_autopilot.estimator.filter import Estimator
 from aerotwin_autopilot.estimator.layout import O_ATTITUDE, O_POSITION, O_VELOCITY
+from aerotwin_autopilot.manual_control import ManualControl
 from aerotwin_autopilot.mission import MissionItem, StoredMission
 from aerotwin_autopilot.mission_flight import MissionFlight
 from aerotwin_autopilot.offboard import OffboardStream
@@ -96,14 +97,16 @@ class Haven:
 class Course:
     """Writes the requests of each mode into the guidance.
 
-    The arena of `estimator` holds guidance and set-point; `settings` provide speeds and heights.
+    The arena of `estimator` holds guidance and set-point; `settings` provide speeds and heights,
+    `manual` the set-points of stick modes.
     """
 
-    def __init__(self, estimator: Estimator, settings: Settings) -> None:
+    def __init__(self, estimator: Estimator, settings: Settings, manual: ManualControl) -> None:
         record = estimator.arena.record
         self.guidance = Guidance(record["guidance"])
         self.setpoint = SetpointVector(record["setpoint"])
         self.offboard = OffboardStream()
+        self.manual = manual
         self.mission = StoredMission()
         self.orbit = OrbitFlight(settings)
         self.haven = Haven()
@@ -182,6 +185,10 @@ class Course:
             self.offboard.write(guidance)
         elif mode is Mode.ORBIT:
             self.orbit.step(guidance, self.position, time_s)
+        elif mode.needs_sticks:
+            if mode is Mode.ALTITUDE:  # level at the centre, whatever the wind is
+                self._estimator.arena.record["integral"][:2] = 0.0
+            self.manual.step(mode, guidance, self.position, self.velocity, time_s)
         elif mode is Mode.MISSION:
             return self._fly_mission(time_s)
         elif mode is Mode.RETURN:

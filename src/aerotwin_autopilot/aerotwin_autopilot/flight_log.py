@@ -16,8 +16,8 @@ LARGEST_BYTES = 32 << 20  # a log stops growing here: four hours of flight
 MAGIC = b"ULog\x01\x12\x35\x01"
 ARMED = 2
 NAVIGATION_STATES = {
-    Mode.POSITION: 2, Mode.MISSION: 3, Mode.HOLD: 4, Mode.RETURN: 5, Mode.OFFBOARD: 14,
-    Mode.TAKEOFF: 17, Mode.LAND: 18, Mode.ORBIT: 21,
+    Mode.ALTITUDE: 1, Mode.POSITION: 2, Mode.MISSION: 3, Mode.HOLD: 4, Mode.RETURN: 5,
+    Mode.OFFBOARD: 14, Mode.STABILIZED: 15, Mode.TAKEOFF: 17, Mode.LAND: 18, Mode.ORBIT: 21,
 }  # fmt: skip
 """`nav_state` of PX4's vehicle_status."""
 

@@ -18,6 +18,7 @@ from aerotwin_autopilot.estimator.filter import Estimator
 from aerotwin_autopilot.failsafe import Failsafe, FailsafeBattery
 from aerotwin_autopilot.geofence import TERMINATE, Geofence
 from aerotwin_autopilot.landing import GroundContact
+from aerotwin_autopilot.manual_control import ManualControl, StickLoss
 from aerotwin_autopilot.offboard import AttitudeTarget
 from aerotwin_autopilot.orbit import Orbit
 from aerotwin_autopilot.parameters import TunableParameters
@@ -51,7 +52,9 @@ class FlightModes:
         self.is_armed = False
         self.is_landed = True
         self.is_urgent = True
-        self.course = course = Course(estimator, self.settings)
+        self.manual = ManualControl(self.settings, _command_of(weight_share))
+        self._stick_loss = StickLoss(self.settings)
+        self.course = course = Course(estimator, self.settings, self.manual)
         self.guidance, self.setpoint = course.guidance, course.setpoint
         self.offboard, self.mission = course.offboard, course.mission
         self.battery = FailsafeBattery(self.settings)
@@ -131,6 +134,8 @@ class FlightModes:
             reasons.append("no offboard set-points")
         if self.mode is Mode.MISSION and self.mission.is_finished:
             reasons.append("no mission left to fly")
+        if self.mode.needs_sticks and not self.manual.is_alive(self._time):
+            reasons.append("no manual control")
         if reasons:
             return reasons[0]
         self.is_armed = self.is_urgent = True
@@ -160,6 +165,7 @@ class FlightModes:
         reason = self._refusal_of(mode) if self.is_armed else ""
         if reason:
             return reason
+        self._stick_loss.forget()
         if mode is Mode.MISSION and self.mission.is_finished:
             self.mission.set_current(0)
         if mode is not self.mode or mode in (Mode.HOLD, Mode.TAKEOFF):
@@ -175,10 +181,17 @@ class FlightModes:
             return "Offboard denied: no set-points"
         if mode is Mode.MISSION and not self.mission.items:
             return "Mission mode denied: no mission"
-        needs_position = mode is not Mode.OFFBOARD or self.offboard.needs_position
-        if needs_position and not self._estimator.is_position_valid:
+        if mode.needs_sticks and not self.manual.is_alive(self._time):
+            return f"Mode {mode.name} denied: no manual control"
+        if self._needs_position(mode) and not self._estimator.is_position_valid:
             return f"Mode {mode.name} denied: no position"
         return ""
+
+    def _needs_position(self, mode: Mode) -> bool:
+        """Return whether a mode flies by the position."""
+        if mode is Mode.OFFBOARD:
+            return self.offboard.needs_position
+        return mode not in (Mode.STABILIZED, Mode.ALTITUDE)
 
     def take_off(self, altitude: float | None) -> str:
         """Enter take-off to a local height, or to the default height above home."""
@@ -272,8 +285,7 @@ class FlightModes:
     def _fall_back(self) -> None:
         """Apply the fail-safes: no position, low battery, no ground station."""
         is_valid = self._estimator.is_position_valid
-        needs_position = self.mode is not Mode.OFFBOARD or self.offboard.needs_position
-        if not is_valid and not self._is_blind and needs_position:
+        if not is_valid and not self._is_blind and self._needs_position(self.mode):
             self._is_blind = True
             self._notify("Position lost: landing where the drift goes", True)
             self._enter(Mode.LAND)
@@ -282,7 +294,10 @@ class FlightModes:
             self._notify("Position regained", False)
             self._enter(self.mode)
         fence = self.geofence.act(self.position, self._estimator.plane, self.home)
-        for mode, text in (self.failsafe.act(self._time), fence):
+        sticks = self._stick_loss.act(
+            self.mode, is_alive=self.manual.is_alive(self._time), time_s=self._time
+        )
+        for mode, text in (sticks, self.failsafe.act(self._time), fence):
             if text:
                 self._notify(text, True)
             if mode and not self._is_blind and self.mode is not Mode.LAND:
@@ -307,6 +322,10 @@ class FlightModes:
         """Return whether the mode requires leaving the ground."""
         if self.mode in (Mode.TAKEOFF, Mode.MISSION):
             return True
+        if self.mode is Mode.STABILIZED:
+            return self._weight_share(self.manual.thrust_command) > LIFTING_THRUST
+        if self.mode.needs_sticks:
+            return self.manual.climb_m_s > LEAVE_GROUND_M_S
         target = self.offboard.target
         if self.mode is not Mode.OFFBOARD or target is None:
             return False
@@ -352,3 +371,12 @@ class FlightModes:
         self.mode = mode
         self.is_urgent = True
         self.course.begin(mode, is_landed=self.is_landed)
+
+
+def _command_of(weight_share: Callable[[float], float]) -> float:
+    """Return the mean rotor command that carries the weight, by halving; 1 if none does."""
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if weight_share(middle) < 1.0 else (low, middle)
+    return high

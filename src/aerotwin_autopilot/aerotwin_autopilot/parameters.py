@@ -302,6 +302,51 @@ class TunableParameters:
     battery_emergency_share: float = parameter(
         0.05, text="charge that is an emergency (BAT_EMERGEN_THR)", minimum=0.0, maximum=1.0
     )
+    manual_speed_m_s: float = parameter(
+        10.0, text="speed of a full stick (MPC_VEL_MANUAL)", unit="m/s", minimum=3.0, maximum=20.0
+    )
+    manual_tilt_deg: float = parameter(
+        35.0, text="tilt of a full stick (MPC_MAN_TILT_MAX)", unit="deg", minimum=1.0, maximum=45.0
+    )
+    manual_yaw_rate_deg_s: float = parameter(
+        50.0,
+        text="turn of a full stick; PX4's default is 150 (MPC_MAN_Y_MAX)",
+        unit="deg/s",
+        minimum=0.0,
+        maximum=150.0,
+    )
+    manual_thrust_min: float = parameter(
+        0.08, text="rotor command of the lowest throttle (MPC_MANTHR_MIN)", minimum=0.0, maximum=1.0
+    )
+    stick_dead_zone: float = parameter(
+        0.1, text="stick that asks for nothing (MPC_HOLD_DZ)", minimum=0.0, maximum=0.9
+    )
+    stick_expo: float = parameter(
+        0.6, text="cubic part of roll and pitch (MPC_XY_MAN_EXPO)", minimum=0.0, maximum=1.0
+    )
+    throttle_expo: float = parameter(
+        0.6, text="cubic part of the throttle (MPC_Z_MAN_EXPO)", minimum=0.0, maximum=1.0
+    )
+    yaw_expo: float = parameter(
+        0.6, text="cubic part of the yaw stick (MPC_YAW_EXPO)", minimum=0.0, maximum=1.0
+    )
+    manual_timeout_s: float = parameter(
+        0.5,
+        text="silence of the sticks that counts (COM_RC_LOSS_T)",
+        unit="s",
+        minimum=0.1,
+        maximum=35.0,
+    )
+    manual_loss_action: int = parameter(
+        2,
+        text="when sticks are lost in a mode that needs them, after a hold: 1 hold, 2 return, "
+        "3 land (NAV_RCL_ACT)",
+        minimum=1,
+        maximum=3,
+    )
+    failsafe_delay_s: float = parameter(
+        5.0, text="hold before that (COM_FAIL_ACT_T)", unit="s", minimum=0.0, maximum=25.0
+    )
     takes_failures: int = parameter(
         0, text="1 accepts MAV_CMD_INJECT_FAILURE (SYS_FAILURE_EN)", minimum=0, maximum=1
     )

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.manual_control import sticks_from_pulses
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_autopilot.udp_links import UdpLinks
@@ -19,6 +20,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     HIL_GPS,
     HIL_SENSOR,
     KNOWN,
+    RC_CHANNELS,
     BadMessage,
     FrameReader,
 )
@@ -99,6 +101,10 @@ class Session:
                 self.autopilot.on_gnss_fix(parse_hil_gps(payload))
             elif message_id == BATTERY_STATUS:
                 self._on_battery(payload)
+            elif message_id == RC_CHANNELS:
+                radio = KNOWN[RC_CHANNELS].record(payload)
+                pulses_us = radio.chan1_raw, radio.chan2_raw, radio.chan3_raw, radio.chan4_raw
+                self.autopilot.on_sticks(sticks_from_pulses(pulses_us))
         except BadMessage:
             self.n_bad += 1
 

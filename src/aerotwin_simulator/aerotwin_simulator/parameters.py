@@ -294,7 +294,7 @@ class SimulatorParameters:
     )
     rc: str = parameter(
         "none",
-        text="radio control of PX4 or ArduPilot: axes of joy as channels",
+        text="radio control of the autopilot: axes of joy as channels",
         choices=("none", "joy"),
     )
     truth_rate_hz: float = parameter(
@@ -347,10 +347,10 @@ class SimulatorParameters:
                 f"vision.source: expected none or simulated with controller {kind}, found topic; "
                 "only an autopilot takes poses, let the controller's node subscribe to them itself"
             )
-        if self.rc != "none" and kind not in ("px4", ARDUPILOT):
+        if self.rc != "none" and kind not in ("px4", "embedded", ARDUPILOT):
             raise ParameterError(
-                f"rc: expected none with controller {kind}, found {self.rc}; only px4 and "
-                "ardupilot have a radio"
+                f"rc: expected none with controller {kind}, found {self.rc}; only embedded, "
+                "px4 and ardupilot have a radio"
             )
         if self.dynamics != MULTIROTOR:
             self._check_simple(kind)

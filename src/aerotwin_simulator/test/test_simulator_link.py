@@ -76,8 +76,8 @@ def test_sticks_are_sent_until_the_transmitter_falls_silent():
 
 
 def test_radio_control_of_another_autopilot_is_refused():
-    with pytest.raises(ParameterError, match="only px4 and ardupilot have a radio"):
-        SimulatorParameters(rc="joy")
+    with pytest.raises(ParameterError, match="only embedded, px4 and ardupilot have a radio"):
+        SimulatorParameters(rc="joy", controller=ControllerSettings(kind="ros2"))
 
 
 def test_a_range_finder_flies_by_the_name_of_its_preset(fly):

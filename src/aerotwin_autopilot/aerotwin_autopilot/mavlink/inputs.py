@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Input streams: set-points of offboard flight, and poses of external vision."""
+"""Input streams: set-points of offboard flight, sticks, and poses of external vision."""
 
 import math
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_autopilot.estimator.pose import NOT_SET, LevelVisionPose
+from aerotwin_autopilot.manual_control import sticks_from_axes, sticks_from_pulses
 from aerotwin_autopilot.mavlink.streams import MavlinkProtocol
 from aerotwin_autopilot.mission import HIGHEST_M, LOWEST_M
 from aerotwin_autopilot.offboard import AttitudeTarget, OffboardTarget
@@ -208,7 +209,7 @@ def _rotated(q_wxyz: tuple[float, float, float, float], vector: Triple) -> Tripl
 
 
 class MavlinkInputs(MavlinkProtocol):
-    """Passes set-points and poses to the autopilot."""
+    """Passes set-points, sticks and poses to the autopilot."""
 
     def _receive(self, target: Any) -> None:
         if target is not None:
@@ -226,6 +227,17 @@ class MavlinkInputs(MavlinkProtocol):
 
     def _on_set_attitude_target(self, _: Any, message: Any) -> None:
         self._receive(target_from_attitude(message))
+
+    def _on_manual_control(self, _: Any, message: Any) -> None:
+        """Take the sticks of a ground station, for this vehicle or for all (0)."""
+        if message.target in (0, self._autopilot.instance + 1):
+            axes = message.x, message.y, message.z, message.r
+            self._autopilot.on_sticks(sticks_from_axes(*axes))
+
+    def _on_rc_channels_override(self, _: Any, message: Any) -> None:
+        m = message
+        pulses_us = m.chan1_raw, m.chan2_raw, m.chan3_raw, m.chan4_raw
+        self._autopilot.on_sticks(sticks_from_pulses(pulses_us))
 
     def _on_odometry(self, _: Any, message: Any) -> None:
         a = self._autopilot

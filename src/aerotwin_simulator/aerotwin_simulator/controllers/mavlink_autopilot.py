@@ -30,7 +30,7 @@ from aerotwin_simulator.controllers.commanded_autopilot import (
     CLIENT_PERIOD_NS,
     CommandedAutopilot,
 )
-from aerotwin_simulator.controllers.simulator_link import SimulatorLink
+from aerotwin_simulator.controllers.simulator_link import SimulatorLink, radio_frames
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
 
@@ -100,6 +100,8 @@ class MavlinkAutopilot(CommandedAutopilot):
         frames += self._start_frames(stamp_ns)
         if self.simulator_link is not None:
             frames += self.simulator_link.frames(readings)
+        else:
+            frames += radio_frames(self.sticks, stamp_ns)
         if readings.battery is not None:
             frames += self._battery_frames(readings.battery)
         frames.append(self._sensor_frame(time_us, readings))

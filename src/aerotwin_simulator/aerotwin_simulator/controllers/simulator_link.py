@@ -36,8 +36,7 @@ class SimulatorLink:
         now_ns = readings.step.end_ns
         for reading in readings.extra:
             yield from self._sensor_frames(reading)
-        if self._sticks.is_frame_due(now_ns) and (positions := self._sticks.positions) is not None:
-            yield pack_rc_channels(now_ns // 1000, positions)
+        yield from radio_frames(self._sticks, now_ns)
         if now_ns >= self._truth_due_ns:
             self._truth_due_ns = now_ns + TRUTH_PERIOD_NS
             yield self._truth_frame(readings.step)
@@ -73,3 +72,9 @@ class SimulatorLink:
                 direction_body=direction,
                 std_m=float(fields.get("variance", 0.0)) ** 0.5,
             )
+
+
+def radio_frames(sticks: Sticks, now_ns: int) -> Iterator[bytes]:
+    """Return the frame of a receiver, if one is due and the transmitter is in range."""
+    if sticks.is_frame_due(now_ns) and (positions := sticks.positions) is not None:
+        yield pack_rc_channels(now_ns // 1000, positions)
