@@ -175,7 +175,7 @@ class Course:
     def step(self, mode: Mode, time_s: float, *, is_blind: bool) -> Next | None:
         """Choose the guidance law of a mode; return what follows when it has finished."""
         guidance, s = self.guidance, self._settings.values
-        guidance.kind = at.TRAVEL
+        was_travelling, guidance.kind = guidance.kind == at.TRAVEL, at.TRAVEL
         guidance.limit(
             speed=s.cruise_speed_m_s if math.isnan(self.speed) else self.speed,
             climb=s.takeoff_speed_m_s if mode is Mode.TAKEOFF else s.climb_speed_m_s,
@@ -183,6 +183,8 @@ class Course:
         )  # fmt: skip
         if mode is Mode.OFFBOARD:
             self.offboard.write(guidance)
+            if guidance.kind == at.TRAVEL and not was_travelling:
+                self._travel_from_here()
         elif mode is Mode.ORBIT:
             self.orbit.step(guidance, self.position, time_s)
         elif mode.needs_sticks:
@@ -198,6 +200,12 @@ class Course:
         elif mode is Mode.LAND:
             self._descend(is_blind=is_blind)
         return None
+
+    def _travel_from_here(self) -> None:
+        """Begin the way to the present target here: the last set-points had no reference."""
+        target = self.guidance.target.copy()
+        self.guidance.start(self._reference_position(), self.velocity)
+        self.guidance.target[:] = target
 
     def _fly_mission(self, time_s: float) -> Next | None:
         plane, home = self._estimator.plane, self.haven.home

@@ -21,6 +21,8 @@ PERIOD_S = 0.04  # QGroundControl's 25 Hz
 POSITION_MODE = 1.0, 3.0, 0.0  # POSCTL
 FULL_STICK_M_S = 10.0  # MPC_VEL_MANUAL
 HOVER_M = 0.5
+LONGEST_SILENCE_S = 20.0  # COM_RC_LOSS_T, which PX4's start-up multiplies by the expected speed
+HELD_S = 5.0  # COM_FAIL_ACT_T
 CENTRE = 0, 0, 500, 0
 
 
@@ -56,6 +58,12 @@ class Flight:
                 due_ns += round(PERIOD_S * 1e9)
                 message = mavlink.MAVLink_manual_control_message(INSTANCE + 1, *axes, 0)
                 self._socket.sendto(message.pack(self._packer), ("127.0.0.1", GROUND_PORT))
+            self.simulation.advance()
+
+    def until_mode(self, name, limit_s):
+        end_ns = self.simulation.stamp_ns + round(limit_s * 1e9)
+        while self.mode != name:
+            assert self.simulation.stamp_ns < end_ns, self.mode
             self.simulation.advance()
 
     def take_off(self):
@@ -113,10 +121,10 @@ def test_a_joystick_flies_in_position_mode_released_it_holds_and_lost_it_returns
     here = flight.vehicle.p_map_body.copy()
     flight.run(4.0, CENTRE)
     assert np.linalg.norm(flight.vehicle.p_map_body - here) < HOVER_M
-    flight.run(2.0)  # the joystick is unplugged
-    assert flight.mode == "HOLD"
-    flight.run(6.0)
-    assert flight.mode == "RETURN"
+    flight.until_mode("HOLD", LONGEST_SILENCE_S)  # the joystick is unplugged
+    held_ns = flight.simulation.stamp_ns
+    flight.until_mode("RETURN", 2.0 * HELD_S)
+    assert (flight.simulation.stamp_ns - held_ns) * 1e-9 == pytest.approx(HELD_S, abs=0.5)
 
 
 def test_a_radio_flies_the_embedded_autopilot(fly):
