@@ -62,7 +62,8 @@ class Payload:
 
         A node of a radar reads its polar scans or its targets; one of a stereo pair reads all.
         """
-        if (scanner := self.scanners.get(self._surroundings.wait_at)) is not None:
+        awaited = self._surroundings.awaited
+        if awaited and (scanner := self.scanners.get(awaited.sensor)) is not None:
             return scanner.topics
         return (self.cameras[0].topics[-1],) if self.cameras else ()
 
@@ -121,5 +122,5 @@ class Payload:
 
     def _wait_at(self, sensor: str) -> Callable[[int], None] | None:
         """Return what waits for the nodes that answer a sensor's readings, if any do."""
-        around = self._surroundings
-        return around.wait if around.wait_at == sensor else None
+        awaited = self._surroundings.awaited
+        return None if awaited is None or awaited.sensor != sensor else awaited.wait
