@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cameras, the lidar and the radar that a robot carries, and the waiting for who reads them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from aerotwin_core.time import Schedule
 from aerotwin_faults.fault import CAMERA
@@ -91,13 +91,18 @@ class Payload:
         """Return the lidar and the radar for the setup of a vehicle's sensors."""
         return {name: scanner.setup() for name, scanner in self.scanners.items()}
 
-    def publish(self, step: TruthStep) -> None:
-        """Publish what is complete at the end of a step."""
-        self._publish_frames(step)
-        self._publish_turns(step)
+    def publish(
+        self, step: TruthStep, reads: frozenset[str] = frozenset()
+    ) -> list[tuple[Topic, bytes]]:
+        """Publish what is complete at the end of a step; return the messages of the topics `reads`.
 
-    def _publish_frames(self, step: TruthStep) -> None:
-        """Publish the frames; nodes are waited for at the whole ones of the first camera."""
+        Those are the full names of topics.
+        """
+        sent = [*self._publish_frames(step), *self._publish_turns(step)]
+        return [each for each in sent if each[0].name in reads] if reads else []
+
+    def _publish_frames(self, step: TruthStep) -> Iterator[tuple[Topic, bytes]]:
+        """Publish and yield frames; nodes are waited for at the whole ones of the first camera."""
         wait, sinks = self._wait_at(topics.CAMERA), self._surroundings.sinks
         if wait is not None and not self.cameras:
             for stamp_ns in self._frame_due.until(step.end_ns):
@@ -108,9 +113,10 @@ class Payload:
                     wait(frame.stamp_ns)
                 for topic, cdr in frame.messages:
                     sinks.publish_cdr(topic, frame.sent_ns, cdr)
+                yield from frame.messages
 
-    def _publish_turns(self, step: TruthStep) -> None:
-        """Publish the complete turns of lidar and radar."""
+    def _publish_turns(self, step: TruthStep) -> Iterator[tuple[Topic, bytes]]:
+        """Publish and yield the complete turns of lidar and radar."""
         sinks = self._surroundings.sinks
         for name, scanner in self.scanners.items():
             wait = self._wait_at(name)
@@ -119,6 +125,7 @@ class Payload:
                     wait(begin_ns)
                 for topic, cdr in messages:
                     sinks.publish_cdr(topic, stamp_ns, cdr)
+                yield from messages
 
     def _wait_at(self, sensor: str) -> Callable[[int], None] | None:
         """Return what waits for the nodes that answer a sensor's readings, if any do."""
