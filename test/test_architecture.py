@@ -48,7 +48,7 @@ ALLOWED = {
     "aerotwin_ground_dynamics": "core",
     "aerotwin_simulator": "ardupilot_bridge core faults formation temporal_logic "
     "multirotor_dynamics sensor_models meshes rendering worlds px4_bridge autopilot",
-    "aerotwin_point_mass_simulator": "core faults formation multirotor_dynamics px4_bridge "
+    "aerotwin_point_mass_simulator": "core formation multirotor_dynamics px4_bridge "
     "sensor_models simulator",
     "aerotwin_ground_simulator": "core ground_dynamics meshes multirotor_dynamics px4_bridge "
     "rendering sensor_models simulator worlds",

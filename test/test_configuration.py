@@ -35,7 +35,7 @@ OF_THE_SCENARIO = {
     "ground_vehicle": {"vehicle"},
     "recorded_flight": {"name", "record"},
     "relay": {"name", "origin_east_m", "origin_north_m"},
-    "sitl_flight": {"mission.file", "resolution_m"},
+    "sitl_flight": {"mission.file", "resolution_m", "slam_parameters"},
     "teach_drive": {"vehicle"},
     "teach_lidar": {"use_sim_time", "vehicle"},
     "teach_repeat": {"is_started_at_once", "start_x_m", "start_y_m", "vehicle"},
@@ -335,6 +335,7 @@ def test_a_launch_argument_says_its_unit_and_what_none_means(path):
 
 
 def _parameters_of(executable):
+    from aerotwin_bringup.ros.fleet_slams import FleetSlamsParameters
     from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
@@ -373,6 +374,7 @@ def _parameters_of(executable):
         "description_node": DescriptionNodeParameters,
         "dynamics_node": DynamicsParameters,
         "formation": FormationNodeParameters,
+        "fleet_slams": FleetSlamsParameters,
         "ground_simulator": GroundSimulatorParameters,
         "kiss_icp": KissIcpNodeParameters,
         "lidar_node": LidarNodeParameters,

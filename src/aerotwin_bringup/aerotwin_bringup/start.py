@@ -10,6 +10,11 @@ def sitl_flight() -> None:
     run("aerotwin_bringup.ros.sitl_flight")
 
 
+def fleet_slams() -> None:
+    """Run the SLAMs of a fleet in launch/sitl_flight.launch.yaml."""
+    run("aerotwin_bringup.ros.fleet_slams")
+
+
 def recorded_flight() -> None:
     """Run the process of launch/recorded_flight.launch.yaml."""
     run("aerotwin_bringup.ros.recorded_flight")

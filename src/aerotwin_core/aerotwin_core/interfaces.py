@@ -40,6 +40,10 @@ class ControllerSample:
     `fix` is an `aerotwin_sensor_models.GnssSample`. It was measured `delay_s` of the GNSS preset
     ago and is delivered at the first step after that, so `stamp_ns` is not the time of the
     measurement.
+
+    `readings` are those of `Controller.reads`, each an `aerotwin_sensor_models.SensorReading`, in
+    the step in which they are published: an image after its exposure, a turn at its end. Their
+    arrays may be kept.
     """
 
     stamp_ns: int  # simulated time
@@ -54,6 +58,7 @@ class ControllerSample:
     magnetic_field_body_tesla: FloatArray | None = None  # (3,)
     pressure_pa: float | None = None
     fix: Any | None = None
+    readings: Sequence[Any] = ()
 
 
 class Setpoint(Protocol):
@@ -74,6 +79,9 @@ class Controller(Protocol):
     `phase` (str, what it does, in a word or two), `progress` (float in [0, 1] or None),
     `is_finished` (bool, ends the flight as flown), `failure` (str or None, ends it as failed) and
     `setpoint` (a `Setpoint` or None). It may have a method `close()`, called once at the end.
+
+    It gets images, scans and samples of extra sensors if it has `reads`, names of their topics
+    relative to the vehicle, once it is made: ``reads = ("stereo/left/image_raw", "lidar/points")``.
     """
 
     def step(self, sample: ControllerSample) -> Sequence[float]:

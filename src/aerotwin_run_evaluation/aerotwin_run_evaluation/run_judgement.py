@@ -299,6 +299,7 @@ def _judge_map(
         truth=truth.trajectory,
         T_map_odom=placement.T_reference_estimate,
         protocol=record.protocol,
+        vehicle=topics.vehicle,
         on_step=on_step,
     )
 

@@ -29,11 +29,12 @@ def judge_map(
     truth: Trajectory,
     T_map_odom: np.ndarray,
     protocol: str | None,
+    vehicle: str,
     on_step: Callable[[str], None],
 ) -> tuple[MapEvaluation, ...]:
     """Evaluate a map's points (n, 3) [m]; without a protocol twice, against voxels of two sizes."""
     reference = SurfaceReference.from_meshes(world.meshes)
-    camera = true_camera(truth_bag, truth)
+    camera = true_camera(truth_bag, truth, vehicle)
     observed = None if camera is None else reference.seen_from(*camera)
     return tuple(
         evaluate_map(

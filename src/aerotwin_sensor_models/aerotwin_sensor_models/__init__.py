@@ -84,5 +84,13 @@ if TYPE_CHECKING:
         targets_message,
     )
     from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
+    from aerotwin_sensor_models.sensor_reading import (
+        CameraReading,
+        CloudReading,
+        FieldsReading,
+        SensorReading,
+        camera_reading,
+        cloud_reading,
+    )
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

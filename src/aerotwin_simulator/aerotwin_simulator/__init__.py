@@ -34,5 +34,6 @@ if TYPE_CHECKING:
     )
     from aerotwin_simulator.recording import BagSink
     from aerotwin_simulator.simulation import Simulation
+    from aerotwin_simulator.surroundings import AwaitedReadings
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

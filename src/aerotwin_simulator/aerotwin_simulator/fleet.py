@@ -73,6 +73,19 @@ class FleetVehicle:
     rc: str | None = same_parameter("rc", default=None)
     extra_sensors: tuple[str, ...] | None = same_parameter("sensors.extra", default=None)
     camera: bool | None = same_parameter("camera.is_rendered", default=None)
+    camera_rate_hz: float | None = same_parameter("camera.rate_hz", default=None)
+    camera_preset: str | None = same_parameter("camera.preset", default=None)
+    camera_encoding: str | None = same_parameter("camera.encoding", default=None)
+    camera_pitch_deg: float | None = same_parameter("camera.pitch_deg", default=None)
+    camera_baseline_m: float | None = same_parameter("camera.baseline_m", default=None)
+    cameras: str | None = same_parameter("camera.file", default=None)
+    lidar: str | None = same_parameter("lidar.preset", default=None)
+    radar: str | None = same_parameter("radar.preset", default=None)
+    slam: str | None = parameter(
+        None,
+        text="its SLAM under test; null takes the flight's",
+        choices=(None, "stereo_odometry", "kiss_icp", "external", "none"),
+    )
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -105,6 +118,11 @@ class VehiclePlan:
     is_alike: bool = False  # one of several that fly one mission side by side
     joins_at_s: float = 0.0  # simulated time
     leaves_at_s: float | None = None
+
+
+def fleet_name(k: int) -> str:
+    """Return the name of the k-th of several identical vehicles."""
+    return f"uav{k}"
 
 
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
@@ -218,7 +236,7 @@ def _fleet_of_one(parameters: SimulatorParameters, instance: int) -> FleetSettin
 def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
     fleet = _fleet_of_one(parameters, parameters.fleet.instance + k)
     changed = dataclasses.replace(parameters, fleet=fleet)
-    return VehiclePlan(name=f"uav{k}", parameters=changed, is_alike=True)
+    return VehiclePlan(name=fleet_name(k), parameters=changed, is_alike=True)
 
 
 def plan_of(parameters: SimulatorParameters, entry: FleetVehicle, instance: int) -> VehiclePlan:
@@ -236,7 +254,14 @@ def plan_of(parameters: SimulatorParameters, entry: FleetVehicle, instance: int)
         changes["controller.kind"] = ControllerSettings().kind  # not that of multirotors
     if entry.dynamics == GROUND_ROBOT:
         changes |= _ON_GROUND | {"camera.is_rendered": bool(entry.camera)}
+    if entry.slam is not None:
+        changes["slam"] = entry.slam
     try:
+        if entry.slam is not None and not hasattr(parameters, "slam"):
+            raise ParameterError(
+                f"slam: expected null in a flight without SLAM, found {entry.slam}; fly it by "
+                "launch/sitl_flight.launch.yaml, or leave it out"
+            )
         changed = replaced(parameters, changes | {"fleet": _fleet_of_one(parameters, instance)})
     except ParameterError as error:
         raise ParameterError(f"{parameters.fleet.file}: {entry.name}: {error}") from None

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cameras, the lidar and the radar that a robot carries, and the waiting for who reads them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from aerotwin_core.time import Schedule
 from aerotwin_faults.fault import CAMERA
@@ -62,7 +62,8 @@ class Payload:
 
         A node of a radar reads its polar scans or its targets; one of a stereo pair reads all.
         """
-        if (scanner := self.scanners.get(self._surroundings.wait_at)) is not None:
+        awaited = self._surroundings.awaited
+        if awaited and (scanner := self.scanners.get(awaited.sensor)) is not None:
             return scanner.topics
         return (self.cameras[0].topics[-1],) if self.cameras else ()
 
@@ -90,13 +91,18 @@ class Payload:
         """Return the lidar and the radar for the setup of a vehicle's sensors."""
         return {name: scanner.setup() for name, scanner in self.scanners.items()}
 
-    def publish(self, step: TruthStep) -> None:
-        """Publish what is complete at the end of a step."""
-        self._publish_frames(step)
-        self._publish_turns(step)
+    def publish(
+        self, step: TruthStep, reads: frozenset[str] = frozenset()
+    ) -> list[tuple[Topic, bytes]]:
+        """Publish what is complete at the end of a step; return the messages of the topics `reads`.
 
-    def _publish_frames(self, step: TruthStep) -> None:
-        """Publish the frames; nodes are waited for at the whole ones of the first camera."""
+        Those are the full names of topics.
+        """
+        sent = [*self._publish_frames(step), *self._publish_turns(step)]
+        return [each for each in sent if each[0].name in reads] if reads else []
+
+    def _publish_frames(self, step: TruthStep) -> Iterator[tuple[Topic, bytes]]:
+        """Publish and yield frames; nodes are waited for at the whole ones of the first camera."""
         wait, sinks = self._wait_at(topics.CAMERA), self._surroundings.sinks
         if wait is not None and not self.cameras:
             for stamp_ns in self._frame_due.until(step.end_ns):
@@ -107,9 +113,10 @@ class Payload:
                     wait(frame.stamp_ns)
                 for topic, cdr in frame.messages:
                     sinks.publish_cdr(topic, frame.sent_ns, cdr)
+                yield from frame.messages
 
-    def _publish_turns(self, step: TruthStep) -> None:
-        """Publish the complete turns of lidar and radar."""
+    def _publish_turns(self, step: TruthStep) -> Iterator[tuple[Topic, bytes]]:
+        """Publish and yield the complete turns of lidar and radar."""
         sinks = self._surroundings.sinks
         for name, scanner in self.scanners.items():
             wait = self._wait_at(name)
@@ -118,8 +125,9 @@ class Payload:
                     wait(begin_ns)
                 for topic, cdr in messages:
                     sinks.publish_cdr(topic, stamp_ns, cdr)
+                yield from messages
 
     def _wait_at(self, sensor: str) -> Callable[[int], None] | None:
         """Return what waits for the nodes that answer a sensor's readings, if any do."""
-        around = self._surroundings
-        return around.wait if around.wait_at == sensor else None
+        awaited = self._surroundings.awaited
+        return None if awaited is None or awaited.sensor != sensor else awaited.wait

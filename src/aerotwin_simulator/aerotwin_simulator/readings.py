@@ -10,6 +10,7 @@ from aerotwin_px4_bridge.external_vision import VisionPose
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.battery import BatteryReport
 from aerotwin_simulator.extra_sensors import ExtraReading
+from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
 
 FORCE, RATE, FIELD = slice(0, 3), slice(3, 6), slice(6, 9)
@@ -27,7 +28,8 @@ class Readings:
     IMU whose rate does not divide that of the steps reads within a step or not at all. In a
     divided step `values` have the mean of the IMU, and `imu_body_now` (6,) its last reading, in
     body axes.
-    `fixes`, `vision` and `extra` were delivered in this step.
+    `fixes`, `vision` and `extra` were delivered in this step; `messages` are those of cameras,
+    lidar and radar that were published in it and that the controller reads.
     """
 
     step: TruthStep
@@ -43,3 +45,4 @@ class Readings:
     battery: BatteryReport | None = None  # when due
     vision: list[VisionPose] = field(default_factory=list)
     extra: list[ExtraReading] = field(default_factory=list)
+    messages: list[tuple[Topic, bytes]] = field(default_factory=list)

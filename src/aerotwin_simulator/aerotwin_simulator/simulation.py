@@ -32,7 +32,7 @@ from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
 from aerotwin_simulator.robot import LANDED, SINGLE, MakeRobot, SimulatedRobot, Stepped
-from aerotwin_simulator.surroundings import Surroundings
+from aerotwin_simulator.surroundings import AwaitedReadings, Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
@@ -54,13 +54,8 @@ class Simulation:
         Folder of the autopilots' logs.
     sinks : sequence of MessageSink
         Receivers of the messages.
-    wait : callable, optional
-        Called with the stamp [ns] before a reading that nodes answer is published: the place to
-        wait for nodes that must keep pace.
-    wait_at : str
-        Those readings: of "camera" the frames of the first camera (the stereo pair, if there is
-        one), or, if there is none, its due times; of "lidar" or "radar" the turns. They are of the
-        first vehicle with such a sensor.
+    awaited : mapping of str to AwaitedReadings, optional
+        Readings that nodes answer, by the name of the vehicle ("" for a single one).
     events : sequence of Event, optional
         What happens during the flight; those of the file that the parameters name by default.
     spin : callable, optional
@@ -90,15 +85,13 @@ class Simulation:
         folder: Path,
         sinks: Sequence[MessageSink],
         *,
-        wait: Callable[[int], None] | None = None,
-        wait_at: str = topics.CAMERA,
+        awaited: Mapping[str, AwaitedReadings] | None = None,
         events: Sequence[Event] | None = None,
         spin: Callable[[float], None] | None = None,
         kinds: Mapping[str, MakeRobot] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
         self._sinks = SinkGroup(sinks)
-        self._wait, self._wait_at = wait, wait_at
         self._step_ns = parameters.step_ns
         self._free_cpus: set[int] = set()
         self._clock_due = Schedule(CLOCK_RATE_HZ)
@@ -115,6 +108,7 @@ class Simulation:
         self._on_wait: Callable[[float], None] | None = None
         self._stepped: list[Stepped] = []
         self.events: EventEngine | None = None
+        self._awaited = awaited or {}
         self._folder, self._spin = folder, spin or (lambda _: None)
         self._kinds: dict[str, MakeRobot] = {MULTIROTOR: SimulatedVehicle, **(kinds or {})}
         has_downwash = parameters.wind.downwash
@@ -132,19 +126,13 @@ class Simulation:
         plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
         if events is None and self.parameters.events != NO_FILE:
             events = load_events(self.parameters.events, vehicles=[plan.name for plan in plans])
-        with_sensor = (plan for plan in plans if plan.parameters.has(self._wait_at))
-        if (awaited := next(with_sensor, None)) is None and self._wait_at != topics.CAMERA:
-            raise ParameterError(
-                f"wait_at: no vehicle has a {self._wait_at}; mount one by {self._wait_at}.preset, "
-                "or wait at another sensor"
-            )
+        _check_awaited(plans, self._awaited)
         self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         try:
             for plan in plans:
                 self._schedule(plan)
                 if plan.joins_at_s == 0.0:
-                    is_awaited = plan is (awaited or plans[0])
-                    self.vehicles.append(self._make(plan, is_awaited=is_awaited))
+                    self.vehicles.append(self._make(plan))
             self._meet_again()
             if events is not None:
                 self.events = EventEngine(
@@ -168,7 +156,7 @@ class Simulation:
         self._joining = deque(sorted(self._joining, key=lambda each: each[0]))
         self._leaving = deque(sorted(self._leaving))
 
-    def _make(self, plan: VehiclePlan, *, is_awaited: bool = False) -> SimulatedRobot:
+    def _make(self, plan: VehiclePlan) -> SimulatedRobot:
         """Return a robot that begins now."""
         objects_at = self._traffic.seen_by(plan.name, self._obstacles.at)
         surroundings = Surroundings(
@@ -179,8 +167,7 @@ class Simulation:
             plane=self._plane,
             folder=self._folder,
             sinks=self._sinks,
-            wait=self._wait if is_awaited else None,
-            wait_at=self._wait_at,
+            awaited=self._awaited.get(plan.name),
             spin=self._spin,
             with_station=self._with_station,
         )
@@ -209,12 +196,6 @@ class Simulation:
         (vehicle,) = self.vehicles
         assert isinstance(vehicle, SimulatedVehicle)
         return vehicle
-
-    @property
-    def awaited(self) -> SimulatedRobot:
-        """The vehicle at whose readings nodes are waited for."""
-        with_sensor = (v for v in self.vehicles if v.parameters.has(self._wait_at))
-        return next(with_sensor, self.vehicles[0])
 
     @property
     def is_repeatable(self) -> bool:
@@ -328,15 +309,14 @@ class Simulation:
         Raises
         ------
         UserError
-            If there is none of the name, it is the last one, or nodes are waited for at it.
+            If there is none of the name, or it is the last one.
         """
         vehicle = next((v for v in self.vehicles if name == (v.name or SINGLE)), None)
         if vehicle is None:
             known = ", ".join(each.name or SINGLE for each in self.vehicles)
             raise UserError(f"no vehicle '{printable(name)}'; there are: {known}")
-        if len(self.vehicles) == 1 or (self._wait is not None and vehicle is self.awaited):
-            reason = "the last one" if len(self.vehicles) == 1 else "one that nodes are waited for"
-            raise UserError(f"{name}: it is {reason}, which cannot leave")
+        if len(self.vehicles) == 1:
+            raise UserError(f"{name}: it is the last one, which cannot leave")
         self.vehicles.remove(vehicle)
         self.left.append(vehicle)
         vehicle.end("it left the world", is_success=True)
@@ -489,3 +469,17 @@ class Simulation:
 
     def _end(self, outcome: str, *, is_success: bool = True) -> None:
         self.outcome, self.is_success = outcome, is_success
+
+
+def _check_awaited(plans: Sequence[VehiclePlan], awaited: Mapping[str, AwaitedReadings]) -> None:
+    """Refuse readings of a vehicle or a sensor that does not exist."""
+    by_name = {plan.name: plan.parameters for plan in plans}
+    for name, readings in awaited.items():
+        if name not in by_name:
+            raise ValueError(f"awaited must name vehicles ({', '.join(by_name)}), got {name!r}")
+        sensor = readings.sensor
+        if sensor != topics.CAMERA and not by_name[name].has(sensor):
+            raise ParameterError(
+                f"wait_at: {name or 'the vehicle'} has no {sensor}; mount one by {sensor}.preset, "
+                "or wait at another sensor"
+            )

@@ -15,6 +15,7 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
+from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.world_follower import Renderer
@@ -26,14 +27,26 @@ STEPS_WHEN_CLEAR = 4
 """At 20 m/s a vehicle moves 0.3 m in these; a wall is noticed that much later."""
 
 
+@dataclass(frozen=True)
+class AwaitedReadings:
+    """Readings of a vehicle that nodes answer, which keeps them in step.
+
+    `wait` is called with the stamp [ns] before each is published: the place to wait for answers to
+    earlier ones. Of "camera" they are the frames of the first camera (the stereo pair, if there is
+    one), or, if there is none, its due times; of "lidar" or "radar" the turns.
+    """
+
+    wait: Callable[[int], None]
+    sensor: str = topics.CAMERA
+
+
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """Environment of a vehicle, all of it shared with the others but what it sees of them.
 
     `queries` are of the world and its obstacles; `sight` and `renderer`, of the same world, show a
-    vehicle the others, too. `wait` is called with the stamp [ns] before a reading of the sensor
-    `wait_at` is published, as `Simulation` says; None if no node is waited for at this vehicle.
-    `spin` delivers messages of other nodes for at most the requested wall time [s].
+    vehicle the others, too. `awaited` is None if no node is waited for at this vehicle. `spin`
+    delivers messages of other nodes for at most the requested wall time [s].
     """
 
     world: World
@@ -43,8 +56,7 @@ class Surroundings:
     plane: LocalTangentPlane  # the map frame
     folder: Path  # of the logs
     sinks: SinkGroup
-    wait: Callable[[int], None] | None
-    wait_at: str
+    awaited: AwaitedReadings | None
     spin: Callable[[float], None]
     with_station: Container[str] = ()  # names of the vehicles that a scenario's ground station has
 

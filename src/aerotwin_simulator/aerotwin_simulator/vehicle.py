@@ -33,6 +33,8 @@ from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.ardupilot_parameters import OWN_SENSORS
 from aerotwin_simulator.controllers.backend import OFF
+from aerotwin_simulator.controllers.python_class import PythonController
+from aerotwin_simulator.controllers.sensor_topics import SensorTopics
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fixed_frames import fixed_transforms
@@ -246,9 +248,17 @@ class SimulatedVehicle:
                 spin=around.spin,
                 has_commander=lambda: self._has_commander(),
                 has_ground_station=self.name in around.with_station,
+                sensors=SensorTopics(
+                    self.name,
+                    self._payload.cameras,
+                    self._payload.scanners.values(),
+                    self._extra.topics,
+                ),
                 link_faults=self.faults.of(COMPANION),
             )
         )
+        flown_by = self.backend
+        self._reads = flown_by.reads if isinstance(flown_by, PythonController) else frozenset()
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
 
     def ask_for_commander(self, has_commander: Callable[[], bool]) -> None:
@@ -397,7 +407,7 @@ class SimulatedVehicle:
             for stamp_ns in self._bias_due.until(end_ns):
                 topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
                 self._sinks.publish_cdr(topic, stamp_ns, cdr)
-        self._payload.publish(step)
+        self._readings.messages = self._payload.publish(step, self._reads)
         self._sensors.collect(self._readings)
         try:
             self._readings.extra = self._extra.sample(step)

@@ -16,7 +16,13 @@ from aerotwin_core.messages import deserialize
 from aerotwin_core.time import from_seconds
 from aerotwin_meshes import TexturedMesh
 from aerotwin_sensor_models import CameraParameters
-from aerotwin_simulator import CameraSettings, ControllerSettings, Simulation, SimulatorParameters
+from aerotwin_simulator import (
+    AwaitedReadings,
+    CameraSettings,
+    ControllerSettings,
+    Simulation,
+    SimulatorParameters,
+)
 from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras, make_stereo_camera
@@ -142,7 +148,7 @@ def test_a_frame_that_a_reset_falls_into_is_not_delivered(rolling, flat_world, t
         flat_world,
         tmp_path,
         [],
-        wait=waited.append,
+        awaited={"": AwaitedReadings(waited.append)},
     )
     simulation.start()
     for k in range(80):

@@ -18,6 +18,7 @@ from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.messages import deserialize, stamp_ns
 from aerotwin_faults import FaultTiming, activated, load_fault
 from aerotwin_simulator import (
+    AwaitedReadings,
     CameraSettings,
     ControllerSettings,
     LidarSettings,
@@ -211,7 +212,11 @@ def waited(flat_world, tmp_path, controllers):
         )
         found: list[tuple[int, int]] = []
         simulation = Simulation(
-            values, flat_world, tmp_path, [], wait=lambda s: found.append((simulation.stamp_ns, s))
+            values,
+            flat_world,
+            tmp_path,
+            [],
+            awaited={"": AwaitedReadings(lambda s: found.append((simulation.stamp_ns, s)))},
         )
         for kind, own in faults:
             fault = load_fault(kind, own, where="test")
@@ -271,7 +276,13 @@ def test_a_follower_of_faulty_frames_keeps_pace(flat_world, tmp_path, controller
         controller=ControllerSettings(kind=f"python:{controllers}:Hoverer"),
         camera=CameraSettings(**PAIR),
     )
-    simulation = Simulation(values, flat_world, tmp_path, [follower], wait=follower.gate.pass_frame)
+    simulation = Simulation(
+        values,
+        flat_world,
+        tmp_path,
+        [follower],
+        awaited={"": AwaitedReadings(follower.gate.pass_frame)},
+    )
     half_way = FaultTiming(begin_ns=SECOND, ramp_s=0.5, duration_s=1.0)
     for kind, own in [("camera_dropped", {"share": 0.5}), ("camera_delay", {"seconds": 0.3})]:
         fault = load_fault(kind, own | {"camera": camera}, where="test")

@@ -18,6 +18,7 @@ from aerotwin_multirotor_dynamics.truth_messages import rotor_names
 from aerotwin_rendering import Rasteriser, RenderedFrame, no_objects
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import (
+    AwaitedReadings,
     CameraSettings,
     ControllerSettings,
     FleetSettings,
@@ -213,10 +214,10 @@ def test_all_cameras_and_vehicles_share_one_rasteriser(
     assert len(made) == 1
 
 
-def fly_half_a_second(parameters, world, folder, **options):
+def fly_half_a_second(parameters, world, folder, sensor="camera"):
     """Return the stamps that were waited at, and the simulation."""
-    waited: list[int] = []
-    simulation = Simulation(parameters, world, folder, [], wait=waited.append, **options)
+    awaited = {"": AwaitedReadings((waited := []).append, sensor)}
+    simulation = Simulation(parameters, world, folder, [], awaited=awaited)
     simulation.start()
     while simulation.stamp_ns < SECOND_NS // 2:
         simulation.advance()
@@ -254,10 +255,10 @@ def test_nodes_are_waited_for_at_the_turns_of_a_scanner(
         radar=RadarSettings(preset="ideal"),
         controller=climbing(controllers),
     )
-    waited, simulation = fly_half_a_second(parameters, flat_world, tmp_path, wait_at=sensor)
+    waited, simulation = fly_half_a_second(parameters, flat_world, tmp_path, sensor)
     assert waited == [k * SECOND_NS // rate_hz for k in range(rate_hz // 2)]
     read = {"lidar": ["lidar/points"], "radar": ["radar/polar", "radar/points"]}
-    assert [topic.name for topic in simulation.awaited.awaited_topics] == read[sensor]
+    assert [topic.name for topic in simulation.vehicles[0].awaited_topics] == read[sensor]
 
 
 # -- rolling shutter -----------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import Radar, load_preset, polar_scan, targets_message
 from aerotwin_simulator import (
+    AwaitedReadings,
     CameraSettings,
     ControllerSettings,
     FleetSettings,
@@ -121,5 +122,11 @@ def test_a_radar_that_is_not_there_is_reported_before_anything_begins():
 
 
 def test_a_wait_at_a_sensor_that_no_vehicle_has_is_refused(flat_world, tmp_path):
-    with pytest.raises(ParameterError, match="wait_at: no vehicle has a radar; mount one by radar"):
-        Simulation(SimulatorParameters(), flat_world, tmp_path, [], wait=print, wait_at="radar")
+    with pytest.raises(ParameterError, match="wait_at: the vehicle has no radar; mount one by"):
+        Simulation(
+            SimulatorParameters(),
+            flat_world,
+            tmp_path,
+            [],
+            awaited={"": AwaitedReadings(print, "radar")},
+        )

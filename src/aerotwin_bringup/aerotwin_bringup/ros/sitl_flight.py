@@ -10,9 +10,10 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_ground_simulator import FleetGroundRobot
 from aerotwin_point_mass_simulator import PointMasses
-from aerotwin_run_evaluation.report.flight_report import write_flight_report
+from aerotwin_run_evaluation.report.flight_report import JudgedSlam, write_flight_report
 from aerotwin_run_evaluation.report.run_report import say_step
 from aerotwin_simulator import topics
+from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.parameters import GROUND_ROBOT, POINT_MASS
 from aerotwin_simulator.robot import MakeRobot
 from aerotwin_simulator.ros.flight import FlightResult
@@ -30,7 +31,11 @@ SHIPPED, OF_LIDAR = "stereo_odometry", "kiss_icp"
 class SitlFlightParameters(FlightNodeParameters):
     """A flight with a SLAM under test and a report."""
 
-    slam: str = parameter(SHIPPED, text="SLAM under test; none = no SLAM is waited for or judged")
+    slam: str = parameter(
+        SHIPPED,
+        text="SLAM under test; none = no SLAM is waited for or judged; a fleet file may name one "
+        "for each vehicle",
+    )
     slam_name: str = parameter("", text="name of the method in reports and studies; empty = slam")
     slam_process: str = parameter(
         "", text="part of the SLAM's command line, to measure its cost; empty = slam"
@@ -44,18 +49,14 @@ class SitlFlightParameters(FlightNodeParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.slam != "none" and (self.fleet.instances > 1 or self.fleet.file != "none"):
-            raise ParameterError(
-                f"slam: expected none with several vehicles, found '{self.slam}'; a SLAM is judged "
-                "on one vehicle"
-            )
         if self.slam == SHIPPED and self.wait_for == topics.STEP_ACK.name:
             raise ParameterError(
                 f"wait_for: expected {topics.SLAM_ODOM.name} or nothing with slam {SHIPPED}, found "
                 f"{self.wait_for}; it answers on {topics.SLAM_ODOM.name} only"
             )
-
-        if self.slam == OF_LIDAR and not self.lidar.is_mounted:
+        # Of a fleet file each vehicle is checked with what is its own.
+        is_vehicle = self.fleet.file == "none"
+        if is_vehicle and self.slam == OF_LIDAR and not self.lidar.is_mounted:
             raise ParameterError(
                 f"lidar.preset: expected one with slam {OF_LIDAR}, found '{self.lidar.preset}'; "
                 "name spinning_16 for instance"
@@ -90,40 +91,35 @@ class SitlFlightParameters(FlightNodeParameters):
 
 
 class SitlFlight:
-    """Measures the SLAM's processes during the flight and writes the report after it."""
+    """Measures the processes of the SLAMs during the flight and writes the report after it."""
 
     def __init__(self) -> None:
-        self._recorder: ResourceRecorder | None = None
+        self._recorders: dict[str, ResourceRecorder] = {}  # by vehicle
 
     def begin(self, node: SimulatorNode) -> None:
-        """Start to measure the SLAM under test."""
-        parameters = node.parameters
-        assert isinstance(parameters, SitlFlightParameters)
-        if not parameters.is_judged:
-            return
-        self._recorder = ResourceRecorder(
-            pattern=parameters.slam_process or parameters.slam
-        ).start()
-        if node.gate is not None:
-            node.gate.call_on_answer(self._recorder.frame_done)
+        """Start to measure the SLAMs under test."""
+        for vehicle, parameters in judged_vehicles(node.parameters).items():
+            program = parameters.slam_process or parameters.slam
+            recorder = ResourceRecorder(pattern=process_pattern(program, vehicle)).start()
+            self._recorders[vehicle] = recorder
+            if (gate := node.gates.get(vehicle)) is not None:
+                gate.call_on_answer(recorder.frame_done)
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Write the report and print its path."""
-        usage = self._recorder.stop() if self._recorder is not None else None
+        usages = {vehicle: recorder.stop() for vehicle, recorder in self._recorders.items()}
         if parameters.record == "none":
             return exit_code(result)
-        slam = "none"
-        if isinstance(parameters, SitlFlightParameters) and parameters.is_judged:
-            slam = parameters.slam
+        slams = {
+            vehicle: JudgedSlam(
+                name=own.slam_name or own.slam,
+                usage=usages.get(vehicle),
+                is_map_expected=own.slam in (SHIPPED, OF_LIDAR),
+            )
+            for vehicle, own in judged_vehicles(parameters).items()
+        }
         say_step("flight")
-        path = write_flight_report(
-            result,
-            world,
-            title=f"Flight in {world.name}",
-            usage=usage,
-            is_judged=slam != "none",
-            is_map_expected=slam in (SHIPPED, OF_LIDAR),
-        )
+        path = write_flight_report(result, world, title=f"Flight in {world.name}", slams=slams)
         say(f"report: {path}")
         return exit_code(result)
 
@@ -131,6 +127,24 @@ class SitlFlight:
 def robot_kinds() -> dict[str, MakeRobot]:
     """Return what makes the robots of one simulation that are no multirotors."""
     return {POINT_MASS: PointMasses().join, GROUND_ROBOT: FleetGroundRobot}
+
+
+def judged_vehicles(parameters: FlightNodeParameters) -> dict[str, SitlFlightParameters]:
+    """Return the parameters of the vehicles whose SLAM is judged, by name."""
+    own = {plan.name: plan.parameters for plan in plan_vehicles(parameters)}
+    return {
+        name: each
+        for name, each in own.items()
+        if isinstance(each, SitlFlightParameters) and each.is_judged
+    }
+
+
+def process_pattern(program: str, vehicle: str) -> str:
+    """Return a regular expression of the command line of a vehicle's SLAM.
+
+    In a fleet it is that of a node in the vehicle's namespace, as launch files start it.
+    """
+    return rf"(?:{program}).*__ns:=\S*/{vehicle}(?:\s|$)" if vehicle else program
 
 
 def main() -> None:

@@ -16,15 +16,18 @@ BODY = "base_link"
 _LONGEST_CHAIN = 10
 
 
-def true_camera(bag: BagReader, truth: Trajectory) -> tuple[np.ndarray, PinholeCamera] | None:
-    """Return T_map_optical (n, 4, 4) of the left camera along the truth, and the camera.
+def true_camera(
+    bag: BagReader, truth: Trajectory, vehicle: str = ""
+) -> tuple[np.ndarray, PinholeCamera] | None:
+    """Return T_map_optical (n, 4, 4) of a vehicle's left camera along the truth, and the camera.
 
     None when the bag contains no calibration or no mounting.
     """
-    info = next((m for _, _, m in bag.messages([LEFT_INFO])), None)
+    topic, body = (f"/{vehicle}{LEFT_INFO}", f"{vehicle}/{BODY}") if vehicle else (LEFT_INFO, BODY)
+    info = next((m for _, _, m in bag.messages([topic])), None)
     if info is None or info.p[0] <= 0.0:
         return None
-    T_body_optical = mounting(bag, info.header.frame_id)
+    T_body_optical = mounting(bag, info.header.frame_id, body)
     if T_body_optical is None:
         return None
     camera = PinholeCamera(
@@ -48,7 +51,7 @@ def body_frame(bag: BagReader, topic: str | None) -> str:
     return BODY if not frame or mounting(bag, frame) is not None else frame
 
 
-def mounting(bag: BagReader, frame: str) -> np.ndarray | None:
+def mounting(bag: BagReader, frame: str, body: str = BODY) -> np.ndarray | None:
     """Return T_body_frame (4, 4) through /tf_static, None when the chain is broken."""
     parents: dict[str, Any] = {}
     for _, _, message in bag.messages(["/tf_static"]):
@@ -56,7 +59,7 @@ def mounting(bag: BagReader, frame: str) -> np.ndarray | None:
             parents[edge.child_frame_id] = edge
     T = np.eye(4)
     for _ in range(_LONGEST_CHAIN):
-        if frame == BODY:
+        if frame == body:
             return T
         if frame not in parents:
             return None

@@ -96,6 +96,20 @@ class RunTopics:
     # topics of the truth's bag whose messages may be the frames; stamps decide from which of them
     # an estimate was computed
     frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
+    vehicle: str = ""  # of a fleet, whose name precedes topics and frames
+
+
+def topics_of_vehicle(vehicle: str, *, is_map_expected: bool) -> RunTopics:
+    """Return the topics of a vehicle that this workspace flew, "" for the only one."""
+    below = f"/{vehicle}" if vehicle else ""
+    return RunTopics(
+        truth=f"{below}{TRUTH}",
+        estimates=(f"{below}{SLAM_ODOM}",),
+        map=f"{below}{SLAM_MAP}",
+        is_map_expected=is_map_expected,
+        frames=(f"{below}{LEFT_IMAGE}", f"{below}{LIDAR_POINTS}"),
+        vehicle=vehicle,
+    )
 
 
 def flight_parameters(bag: Path) -> dict[str, Any]:

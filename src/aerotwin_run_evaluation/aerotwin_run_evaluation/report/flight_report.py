@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of a simulated flight: the flight, the autopilot's log, its SLAM."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,15 +18,16 @@ from aerotwin_core.section import Section
 from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.px4_files import ulog_path
 from aerotwin_px4_bridge.ulog import read_ulog
-from aerotwin_run_evaluation.bag.roles import RunTopics
+from aerotwin_run_evaluation.bag.roles import topics_of_vehicle
 from aerotwin_run_evaluation.report.ardupilot_log_section import ardupilot_log_section
 from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
+from aerotwin_run_evaluation.report.fleet_slams import fleet_slam_sections, with_warnings
 from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
 from aerotwin_run_evaluation.report.formation_record import PLAN, read_formation
 from aerotwin_run_evaluation.report.formation_section import formation_section
 from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
-from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
+from aerotwin_run_evaluation.report.run_report import say_step, write_maps, write_run_report
 from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_worlds import World
@@ -39,6 +41,15 @@ class FlownVehicle(Protocol):
     outcome: str
     n_missed: int
     commanders: tuple[Commander, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedSlam:
+    """The SLAM of a vehicle: its name, its cost, and whether it is known to publish a map."""
+
+    name: str
+    usage: ResourceUsage | None = None
+    is_map_expected: bool = False
 
 
 class FlownFlight(Protocol):
@@ -59,18 +70,16 @@ def write_flight_report(
     world: World,
     *,
     title: str,
-    usage: ResourceUsage | None = None,
-    is_judged: bool = False,
-    is_map_expected: bool = False,
+    slams: Mapping[str, JudgedSlam] | None = None,
     lead: Sequence[Section] = (),
     warnings: Sequence[str] = (),
 ) -> Path:
     """Evaluate a flight from the bag in its folder; return the path of report.html.
 
-    `usage`: of the SLAM. `is_judged`: whether a SLAM took part. `is_map_expected`: whether it is
-    known to publish a map. `lead`: first sections of the report. `warnings`: in addition to those
-    of the flight.
+    `slams`: those that took part, by vehicle ("" for a single one). `lead`: first sections of the
+    report. `warnings`: in addition to those of the flight.
     """
+    slams = slams or {}
     bag = BagReader(flight.folder / "bag")
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
     configuration = yaml.safe_load(text)
@@ -80,11 +89,10 @@ def write_flight_report(
     failure = not flight.is_success and not flight.is_interrupted
     record = RunRecord(
         truth_bag=bag,
-        slam_bag=bag if is_judged else None,
+        slam_bag=None,
         world=world,
-        usage=usage,
         duration_s=flight.duration_s,
-        topics=RunTopics(is_map_expected=is_map_expected),
+        topics=topics_of_vehicle("", is_map_expected=False),
         warnings=(
             *([f"The flight failed: {flight.outcome}"] if failure else []),
             *flight.warnings,
@@ -94,6 +102,8 @@ def write_flight_report(
         ),
         is_partial=flight.is_interrupted,
     )
+    if "" in slams:
+        record = _with_slam(record, "", slams[""])
     fleet = flight.vehicles if len(flight.vehicles) > 1 else ()
     members = [read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed) for v in fleet]
     errors, evaluation = path_errors(bag), judge_run(record, say_step)
@@ -110,6 +120,14 @@ def write_flight_report(
     ]
     if members:
         chapters += [*formation, fleet_section(members)]
+        judged = {
+            name: judge_run(_with_slam(record, name, slam), say_step)
+            for name, slam in slams.items()
+        }
+        chapters += fleet_slam_sections({name: slams[name].name for name in slams}, judged)
+        evaluation = with_warnings(evaluation, judged)
+        for name, each in judged.items():
+            write_maps(flight.folder / name, each.slam.maps)
     chapters += logs
     return write_run_report(
         flight.folder,
@@ -127,6 +145,16 @@ def _formation(bag: BagReader, flight: FlownFlight) -> tuple[list[Section], list
     except ValueError as error:
         return [], [f"the formation is not shown: {PLAN}: {error}"]
     return ([] if flown is None else [formation_section(flown)]), []
+
+
+def _with_slam(record: RunRecord, vehicle: str, slam: JudgedSlam) -> RunRecord:
+    """Return the record of a flight with the SLAM of a vehicle to judge."""
+    return replace(
+        record,
+        slam_bag=record.truth_bag,
+        usage=slam.usage,
+        topics=topics_of_vehicle(vehicle, is_map_expected=slam.is_map_expected),
+    )
 
 
 def _log_sections(

@@ -53,10 +53,8 @@ def write_run_report(
     `configuration` reproduces the run; `lead` and `end` are the first and last sections.
     """
     record = evaluation.record
-    sections = _slam_sections(record, evaluation.slam)
-    pictures = () if record.is_partial else map(frames_section, evaluation.frames)
-    sections += [section for section in pictures if section is not None][:1]
-    _write_maps(folder, evaluation.slam.maps)
+    sections = run_sections(evaluation)
+    write_maps(folder, evaluation.slam.maps)
     return write_report(
         folder,
         title=title,
@@ -73,6 +71,37 @@ def say_step(name: str) -> None:
     say(f"writing the report: {name}")
 
 
+def run_sections(evaluation: RunEvaluation) -> list[Section]:
+    """Return the sections on trajectory, map, cost and frames; of a fleet, of one vehicle.
+
+    Those of a vehicle of a fleet begin with its name, and show no tiles of their own.
+    """
+    record = evaluation.record
+    sections = _slam_sections(record, evaluation.slam)
+    pictures = () if record.is_partial else map(frames_section, evaluation.frames)
+    sections += [section for section in pictures if section is not None][:1]
+    vehicle = record.topics.vehicle
+    return [_of_vehicle(section, vehicle) for section in sections] if vehicle else sections
+
+
+def _of_vehicle(section: Section, vehicle: str) -> Section:
+    kind = section.name.removesuffix(f"_{vehicle}")
+    return dataclasses.replace(
+        section,
+        title=f"{vehicle}: {section.title}",
+        name=f"{kind}_{vehicle}",
+        kind=section.kind or kind,
+        headline=(),
+        verdict=f"{vehicle}: {section.verdict}" if section.verdict else "",
+    )
+
+
+def _name(record: RunRecord, name: str) -> str:
+    """Return the name of a section with figures, which are told apart by it."""
+    vehicle = record.topics.vehicle
+    return f"{name}_{vehicle}" if vehicle else name
+
+
 def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:
     """Return the sections on trajectory, map and cost."""
     source = record.topics.estimates[0]
@@ -81,12 +110,12 @@ def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:
     # Results of two sources are not drawn together.
     cloud = slam.maps[0] if slam.maps and not record.topics.map_poses else None
     space = space_section(first, cloud, has_paths=any(section.scenes for section in sections))
-    sections[1:1] = _map_sections(slam.maps)
+    sections[1:1] = _map_sections(record, slam.maps)
     if slam.cost is not None:
         sections.append(
             resource_section(
                 slam.cost.usage, n_frames=slam.cost.n_frames, simulated_s=record.duration_s,
-                error=slam.cost.error,
+                error=slam.cost.error, name=_name(record, "resources"),
             )
         )  # fmt: skip
     return sections if space is None else [space, *sections]
@@ -98,20 +127,20 @@ def _trajectory_section(record: RunRecord, found: JudgedEstimate, map_note: str)
     return trajectory_section(
         found.evaluation,
         title="Trajectory" if len(sources) == 1 else f"Trajectory {source}",
-        name="trajectory" if is_first else f"trajectory_{key}",
+        name=_name(record, "trajectory") if is_first else f"trajectory_{key}",
         max_drift_percent=MAX_DRIFT_PERCENT,
         remedies=record.remedies,
         notes=(found.placement, map_note) if is_first and map_note else (found.placement,),
     )
 
 
-def _map_sections(maps: "tuple[MapEvaluation, ...]") -> list[Section]:
+def _map_sections(record: RunRecord, maps: "tuple[MapEvaluation, ...]") -> list[Section]:
     """Return the sections on the map; for finer voxels only the numbers."""
     if not maps:
         return []
     from aerotwin_map_evaluation import section as map_section
 
-    sections = [map_section(maps[0])]
+    sections = [map_section(maps[0], name=_name(record, "map"))]
     for finer in maps[1:]:
         title = f"Map against voxels of {finer.choices.choices.voxel_m:g} m"
         chapter = map_section(finer, title=title, name="map_fine", has_pictures=False)
@@ -119,12 +148,13 @@ def _map_sections(maps: "tuple[MapEvaluation, ...]") -> list[Section]:
     return sections
 
 
-def _write_maps(folder: Path, maps: "tuple[MapEvaluation, ...]") -> None:
-    """Write the map and its reference voxels, beside the report."""
+def write_maps(folder: Path, maps: "tuple[MapEvaluation, ...]") -> None:
+    """Write the map and its reference voxels into a folder, which is made where it is missing."""
     if not maps:
         return
     from aerotwin_registration import write_cloud
 
+    folder.mkdir(exist_ok=True)
     write_cloud(folder / "slam_map.ply", maps[0].points_map)
     for each in maps:
         name = f"voxels_{each.choices.choices.voxel_m:g}m.ply"

@@ -17,6 +17,7 @@ from aerotwin_core.interfaces import ControllerContext, ControllerSample
 from aerotwin_core.parameters import read_yaml
 from aerotwin_multirotor_dynamics import at_altitude, layout
 from aerotwin_px4_bridge import AutopilotLost, Commander
+from aerotwin_sensor_models import SensorReading
 from aerotwin_simulator.controller_settings import PYTHON, ControllerSettings
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
@@ -30,7 +31,11 @@ class PositionSetpoint(NamedTuple):
 
 
 class PythonController:
-    """Calls an object of a user's class, once per step. Raises UserError if it cannot be made."""
+    """Calls an object of a user's class, once per step.
+
+    `reads` are the topics whose messages it gets, by full names. Raises UserError if it cannot be
+    made, or reads what no sensor on board publishes.
+    """
 
     estimate = None
     autopilot_state = None
@@ -63,11 +68,14 @@ class PythonController:
         try:
             self.controller = make(context)
             self.has_end = hasattr(self.controller, "is_finished")
+            reads = getattr(self.controller, "reads", ())
         except Exception as error:
             raise UserError(
                 f"controller.kind: {self._name} cannot be made: {_as_text(error)}; correct the "
                 "class or its controller.options"
             ) from error
+        self._sensors = setup.sensors
+        self.reads = self._sensors.find(reads, self._name)
 
     def start(self) -> None:
         """Do nothing."""
@@ -97,7 +105,14 @@ class PythonController:
             values[FIELD] if readings.has_field else None,
             float(values[PRESSURE]) if readings.has_pressure else None,
             readings.fixes[-1] if readings.fixes else None,
+            self._sensor_readings(readings) if self.reads else (),
         )
+
+    def _sensor_readings(self, readings: Readings) -> list[SensorReading]:
+        """Return the new readings of the topics that the controller reads."""
+        sensors = self._sensors
+        found = [sensors.reading(topic, cdr) for topic, cdr in readings.messages]
+        return found + sensors.extra_readings(readings.extra, self.reads)
 
     def receive_command(self) -> None:
         """Call the controller; an exception or an invalid result ends the flight.

@@ -68,8 +68,8 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         simulation = _make(node, world, folder, bags)
         status.update(0, 0.0, "starting the autopilot", None)
         _start(node, simulation)
-        if not node.wait_for_follower(status):
-            warnings.append(f"no node answered on {node.parameters.wait_for}; flown at real time")
+        if absent := node.wait_for_followers(status):
+            warnings.append(f"no node answered on {', '.join(absent)}; flown at real time")
         following: Simulation | None = simulation
         while following is not None:
             simulation = following
@@ -78,9 +78,10 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
             if simulation.outcome is None and not node.is_stop_requested:
                 factor.restart()
                 following = _change(node, simulation, folder, bags, status, not_ended)
-        if (gate := node.gate) is not None and node.control.state != RunState.NO_WORLD:
+        if node.gates and node.control.state != RunState.NO_WORLD:
             status.update(simulation.stamp_ns, factor.recent, "last answers", 1.0)
-            gate.drain()
+            for gate in node.gates.values():
+                gate.drain()
             until = time.monotonic() + LAST_MESSAGES_S
             while time.monotonic() < until:
                 node.calls.wait(IDLE_S)
@@ -130,15 +131,12 @@ class _Bags:
 
 def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simulation:
     """Return a simulation whose messages are recorded and whose services are offered."""
-    parameters, gate = node.parameters, node.gate
-    pass_on = gate.pass_frame if gate is not None else None
     simulation = Simulation(
-        parameters,
+        node.parameters,
         world,
         folder,
         [*bags.begin(), node.sink],
-        wait=pass_on,
-        wait_at=parameters.awaited_sensor,
+        awaited=node.awaited,
         spin=node.calls.wait,
         kinds=node.make_kinds(),
     )
@@ -229,12 +227,12 @@ def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTi
     The run slows down to real time when a follower fell behind, or when a vehicle is flown by a
     topic without lockstep.
     """
-    is_followed = node.gate is not None and not node.gate.is_open
+    is_behind = any(gate.is_open for gate in node.gates.values())
+    is_followed = bool(node.gates) and not is_behind
     by_topic = [v.backend for v in simulation.vehicles if isinstance(v.backend, TopicCommands)]
     in_step = any(backend.is_lockstep for backend in by_topic)
     is_fast = factor.recent > THINNED_ABOVE
     node.sink.set_thinned(is_fast and not (is_followed or in_step))
-    is_behind = node.gate is not None and node.gate.is_open
     is_driven = any(not backend.is_lockstep for backend in by_topic)
     if (is_behind and not 0.0 < node.pacer.speed <= 1.0) or (is_driven and node.pacer.speed == 0.0):
         node.pacer.set_speed(1.0)
@@ -248,11 +246,11 @@ def _result(
     warnings: list[str],
     not_ended: list[str],
 ) -> FlightResult:
-    gate = node.gate
     is_interrupted = simulation.outcome is None
-    if gate is not None and gate.is_open and not is_interrupted and not warnings:
+    late = [node.answer_topic(name).name for name, gate in node.gates.items() if gate.is_open]
+    if late and not is_interrupted and not warnings:
         warnings.append(
-            f"a frame was not answered on {node.parameters.wait_for} within "
+            f"a frame was not answered on {', '.join(late)} within "
             f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
         )
     flown = [*simulation.vehicles, *simulation.left]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
 from aerotwin_simulator import topics
+from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.parameters import SimulatorParameters
 
 
@@ -55,3 +56,19 @@ class FlightNodeParameters(SimulatorParameters):
     def sees(self) -> bool:
         """Whether there is a camera, a lidar or a radar on board."""
         return any(map(self.has, topics.AWAITED))
+
+
+def followed_vehicles(parameters: FlightNodeParameters) -> dict[str, FlightNodeParameters]:
+    """Return the parameters of the vehicles at whose readings nodes are waited for, by name.
+
+    They are those with a sensor whose readings nodes answer; if none has one, it is the first, at
+    the due times of a camera. Raises ParameterError as `plan_vehicles` does.
+    """
+    own = {plan.name: plan.parameters for plan in plan_vehicles(parameters)}
+    followed = {
+        name: each
+        for name, each in own.items()
+        if isinstance(each, FlightNodeParameters) and each.is_followed
+    }
+    seeing = {name: each for name, each in followed.items() if each.has(each.awaited_sensor)}
+    return seeing or dict([*followed.items()][:1])

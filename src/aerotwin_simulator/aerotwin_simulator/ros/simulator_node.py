@@ -31,7 +31,7 @@ from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.robot import MakeRobot, SimulatedRobot
-from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters, followed_vehicles
 from aerotwin_simulator.ros.simulation_interfaces import (
     InterfaceServer,
     offer_simulation_interfaces,
@@ -45,6 +45,7 @@ from aerotwin_simulator.ros.vehicle_services import (
 )
 from aerotwin_simulator.run_control import ChangeOrder, OrderRefused, RunControl
 from aerotwin_simulator.simulation import Simulation
+from aerotwin_simulator.surroundings import AwaitedReadings
 from aerotwin_simulator.topics import Topic
 
 IDLE_S = 0.02
@@ -103,16 +104,9 @@ class SimulatorNode(ConfiguredNode):
         self._callbacks: CallbackThread | None = None
         self._interfaces: InterfaceServer | None = None
         self.sink = RosSink(self)
-        self.gate: FrameGate | None = None
-        if self.parameters.is_followed:
-            self.gate = FrameGate(
-                frames_in_flight=self.parameters.frames_in_flight,
-                limit_s=self.parameters.wait_frame_s,
-                first_limit_s=self.parameters.wait_start_s,
-                meanwhile=self._wait_for_answer,
-            )
+        self.gates: dict[str, FrameGate] = {}  # by vehicle
+        self._make_gates()
         self.bag: BagSink | None = None
-        self._wait_for, self._awaited_topics = self.parameters.wait_for, (topics.RIGHT_IMAGE,)
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._on_loop(self._pause))
@@ -122,6 +116,34 @@ class SimulatorNode(ConfiguredNode):
     def fly_by(self, parameters: FlightNodeParameters) -> None:
         """Set the parameters of the next flight; services and pace stay as they are."""
         self.parameters = parameters
+        self._make_gates()
+
+    def _make_gates(self) -> None:
+        """Make a gate for each vehicle that nodes follow; those that exist stay."""
+        parameters = self.parameters
+        self._followed = followed_vehicles(parameters)
+        self.gates = {
+            name: self.gates.get(name)
+            or FrameGate(
+                frames_in_flight=parameters.frames_in_flight,
+                limit_s=parameters.wait_frame_s,
+                first_limit_s=parameters.wait_start_s,
+                meanwhile=self._wait_for_answer,
+            )
+            for name in self._followed
+        }
+
+    @property
+    def awaited(self) -> dict[str, AwaitedReadings]:
+        """Readings of the vehicles at which nodes are waited for, as `Simulation` takes them."""
+        return {
+            name: AwaitedReadings(gate.pass_frame, self._followed[name].awaited_sensor)
+            for name, gate in self.gates.items()
+        }
+
+    def answer_topic(self, vehicle: str) -> Topic:
+        """Return the topic that answers the readings of a vehicle."""
+        return topics.below(vehicle)(topics.ANSWERS[self.parameters.wait_for])
 
     def start_recording(self, path: Path) -> BagSink:
         """Write the topics of the flight into a new bag, which the flight closes."""
@@ -138,8 +160,8 @@ class SimulatorNode(ConfiguredNode):
         """Forget the simulation: until the next one there is no vehicle and no time."""
         self.simulation = None
         self.pacer.restart()
-        if self.gate is not None:
-            self.gate.restart()
+        for gate in self.gates.values():
+            gate.restart()
 
     def listen_for(self, simulation: Simulation) -> None:
         """Offer the services of the vehicles, and subscribe to their inputs; run `calls` then.
@@ -153,9 +175,7 @@ class SimulatorNode(ConfiguredNode):
         self._find_inputs(simulation)
         if not is_first:
             return
-        if self._wait_for:
-            answer = topics.below(simulation.awaited.name)(topics.ANSWERS[self._wait_for])
-            self._wait_for, self._awaited_topics = answer.name, simulation.awaited.awaited_topics
+        self._answered = {self.answer_topic(name).name: gate for name, gate in self.gates.items()}
         self.foreign = ForeignTopics(
             self,
             self._inputs.topics,
@@ -168,9 +188,10 @@ class SimulatorNode(ConfiguredNode):
 
     def _find_inputs(self, simulation: Simulation) -> None:
         """Find the topics that the vehicles read, and record them."""
-        parameters = self.parameters
+        own = [(vehicle.name, vehicle.parameters) for vehicle in simulation.vehicles]
+        with_slam = {n for n, p in own if isinstance(p, FlightNodeParameters) and p.has_slam}
         self._inputs = VehicleInputs(
-            self, simulation.vehicles, parameters.wait_for, has_slam=parameters.has_slam
+            self, simulation.vehicles, self.parameters.wait_for, with_slam=with_slam
         )
         if self.bag is not None:
             for topic in self._inputs.topics:
@@ -257,38 +278,48 @@ class SimulatorNode(ConfiguredNode):
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
         if self.simulation is None:
             return
-        if self.gate is not None and topic.name == self._wait_for:
-            self.gate.answer(header_stamp_ns(cdr))
+        if (gate := self._answered.get(topic.name)) is not None:
+            gate.answer(header_stamp_ns(cdr))
         if self._inputs.on_topic_message(topic, cdr) and self.bag is not None:
             self.bag.publish_cdr(topic, self._stamp_ns, cdr)
 
     def _wait_for_answer(self) -> None:
         self.calls.wait(_ANSWER_S)
-        if self.is_stop_requested and self.gate is not None:
-            self.gate.open()
+        if self.is_stop_requested:
+            for gate in self.gates.values():
+                gate.open()
 
     # -- the flight ---------------------------------------------------------------------------
 
-    def wait_for_follower(self, status: StatusLine) -> bool:
-        """Wait until the node behind `wait_for` subscribes; return whether it did (or is not set).
+    def wait_for_followers(self, status: StatusLine) -> list[str]:
+        """Wait until the nodes that answer subscribe; return the topics of those that did not.
 
         The limit is wall time: this node is the source of simulated time.
         """
-        if self.gate is None:
-            return True
         deadline = time.monotonic() + self.parameters.wait_start_s
-        topic = self.resolve_topic_name(self._wait_for)
-        while time.monotonic() < deadline:
+        while absent := [name for name in self.gates if not self._is_followed(name)]:
             if self.is_stop_requested:
-                return True
-            is_read = any(map(self.sink.n_subscribers, self._awaited_topics))
-            if self.count_publishers(topic) and is_read:
-                self.sink.recount()
-                return True
-            status.update(0, 0.0, f"waiting for {self._wait_for}", None)
+                return []
+            missing = [self.answer_topic(name).name for name in absent]
+            if time.monotonic() >= deadline:
+                for name in absent:
+                    self.gates[name].open()
+                return missing
+            status.update(0, 0.0, f"waiting for {', '.join(missing)}", None)
             self.calls.wait(IDLE_S)
-        self.gate.open()
-        return False
+        self.sink.recount()
+        return []
+
+    def _is_followed(self, name: str) -> bool:
+        """Return whether a node reads what a vehicle publishes, and answers it.
+
+        One that joins later is not waited for yet.
+        """
+        if (vehicle := self._vehicle(name)) is None:
+            return True
+        topic = self.resolve_topic_name(self.answer_topic(name).name)
+        is_read = any(map(self.sink.n_subscribers, vehicle.awaited_topics))
+        return bool(self.count_publishers(topic)) and is_read
 
     def advance(self, simulation: Simulation, on_wait: Callable[[float], None]) -> bool:
         """Advance by one step unless paused; return whether time moved. A reset calls `on_wait`."""

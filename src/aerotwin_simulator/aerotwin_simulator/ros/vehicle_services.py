@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interfaces of a vehicle for other nodes: the services of its autopilot, and its input topics."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,8 +81,9 @@ def _command(vehicle: SimulatedRobot | None, send: Send, reply: Any) -> Any:
 class VehicleInputs:
     """Input topics from other nodes, the vehicles that use them, and their handlers.
 
-    `wait_for` is the name of the topic that answers frames, "" for none; with `has_slam` transforms
-    are reserved for a SLAM. `topics` are those to subscribe to, for the vehicles and for the bag.
+    `wait_for` is the name of the topic that answers frames, "" for none; transforms of the vehicles
+    `with_slam` are reserved for it. `topics` are those to subscribe to, for the vehicles and for
+    the bag.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class VehicleInputs:
         vehicles: Sequence[SimulatedRobot],
         wait_for: str = "",
         *,
-        has_slam: bool = False,
+        with_slam: Container[str] = (),
     ) -> None:
         self._node = node
         self._transforms: dict[str, OdometryTransforms] = {}
@@ -104,7 +105,7 @@ class VehicleInputs:
             place = topics.below(vehicle.name)
             required += [place(topic) for topic in topics.FROM_SLAM]
             if vehicle.transforms is not None:
-                if has_slam:
+                if vehicle.name in with_slam:
                     vehicle.transforms.reserve()
                 self._transforms[place(topics.SLAM_ODOM).name] = vehicle.transforms
             if wait_for:
