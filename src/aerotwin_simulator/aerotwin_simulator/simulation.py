@@ -8,6 +8,7 @@ send their readings before any answer is waited for: their autopilots compute in
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,6 +23,7 @@ from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.autopilot_process import make_host
 from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
 from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
@@ -38,6 +40,8 @@ from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
 
 CLOCK_RATE_HZ = 100.0
+_NAMED_PHASES = 4
+"""Vehicles whose phases fit one line by name."""
 
 
 class Simulation:
@@ -130,6 +134,8 @@ class Simulation:
                 "or wait at another sensor"
             )
         self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
+        multirotors = [p.parameters for p in plans if p.parameters.dynamics == MULTIROTOR]
+        self._host = make_host(multirotors, self._folder)
         try:
             for plan in plans:
                 self.vehicles.append(self._make(plan, is_awaited=plan is (awaited or plans[0])))
@@ -162,6 +168,7 @@ class Simulation:
             wait_at=self._wait_at,
             spin=self._spin,
             with_station=self._with_station,
+            host=self._host,
         )
         make = self._kinds.get(plan.parameters.dynamics)
         if make is None:
@@ -207,10 +214,13 @@ class Simulation:
 
     @property
     def phase(self) -> str:
-        """Phases of the vehicles, as text."""
+        """Phases of the vehicles, as text: of each by name, of many how many are in each."""
         if len(self.vehicles) == 1:
             return self.vehicles[0].backend.phase
-        return ", ".join(f"{v.name} {v.backend.phase}" for v in self.vehicles)
+        if len(self.vehicles) <= _NAMED_PHASES:
+            return ", ".join(f"{v.name} {v.backend.phase}" for v in self.vehicles)
+        phases = Counter(v.backend.phase for v in self.vehicles)
+        return ", ".join(f"{n} {phase}" for phase, n in phases.most_common())
 
     @property
     def progress(self) -> float | None:

@@ -247,6 +247,7 @@ class SimulatedVehicle:
                 has_commander=lambda: self._has_commander(),
                 has_ground_station=self.name in around.with_station,
                 link_faults=self.faults.of(COMPANION),
+                host=around.host,
             )
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]

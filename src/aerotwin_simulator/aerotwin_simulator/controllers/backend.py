@@ -15,6 +15,7 @@ from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.setpoint_stream import Target
+from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 
@@ -39,6 +40,7 @@ class BackendSetup:
     has_commander: Callable[[], bool] = lambda: True  # whether a node publishes rotor commands
     has_ground_station: bool = False  # whether that of a scenario commands it, too
     link_faults: Sequence[ActiveFault] = ()  # at place `companion`; the list may change
+    host: EmbeddedHost | None = None  # process of the fleet's embedded autopilots
 
     @property
     def title(self) -> str:
