@@ -81,7 +81,9 @@ class VehicleInputs:
     """Input topics from other nodes, the vehicles that use them, and their handlers.
 
     `wait_for` is the name of the topic that answers frames, "" for none; with `has_slam` transforms
-    are reserved for a SLAM. `topics` are those to subscribe to, for the vehicles and for the bag.
+    are reserved for a SLAM. `topics` are those to subscribe to, for the vehicles and for the bag;
+    those `with_others` are subscribed to once another node publishes them, too: of /tf without a
+    SLAM each message is one of this node, and each wakes the callbacks of all vehicles.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class VehicleInputs:
                 required.append(place(topics.JOY))
                 self._steered[required[-1].name] = vehicle
         self.topics = list(dict.fromkeys(required))
+        self.with_others = [] if has_slam or not self._transforms else [topics.TF]
 
     def on_topic_message(self, topic: Topic, cdr: bytes) -> bool:
         """Pass one message to its vehicle; return False for one that a vehicle itself published."""
