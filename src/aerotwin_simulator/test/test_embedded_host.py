@@ -19,7 +19,7 @@ from aerotwin_simulator.simulation import Simulation
 
 INSTANCE = 150
 N_VEHICLES = 20
-N_STEPS = 250
+N_STEPS = 100
 WALL_TIME = ("status", "diagnostics")
 """In the names of topics with the longest wait for an answer, which is wall time."""
 
