@@ -17,6 +17,7 @@ BENCHMARKS = {
     "help": "help:help_time",
     "vehicle": "dynamics:vehicle_steps",
     "flight": "flight:embedded_flight",
+    "fleet": "fleet_flight:fleet_flight",
     "px4": "flight:px4_flight",
     "ardupilot": "flight:ardupilot_flight",
     "images": "images:stereo_pairs",

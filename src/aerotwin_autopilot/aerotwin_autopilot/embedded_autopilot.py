@@ -2,51 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process: one TCP link to the simulator, three UDP links, one autopilot between them.
 
-Example: embedded_autopilot --instance 0 --parameters iris.yaml
+Or those of several vehicles: each --vehicle has its number, parameter file, and log.
+
+Examples: embedded_autopilot --instance 0 --parameters iris.yaml
+embedded_autopilot --vehicle 0 iris.yaml 0.log --vehicle 1 x500.yaml 1.log
 """
 
 import argparse
 import os
 import signal
-import socket
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 
+from aerotwin_autopilot.hil_connection import connect
+from aerotwin_autopilot.host import HostedVehicle, run_host
 from aerotwin_autopilot.parameters import AutopilotParameters, load_autopilot_parameters
 from aerotwin_autopilot.session import Session
-from aerotwin_autopilot.udp_links import HOST, UdpLinks
+from aerotwin_autopilot.udp_links import UdpLinks
 from aerotwin_core.errors import UserError
-from aerotwin_px4_bridge.messages import pack_heartbeat
 
-HIL_PORT = 4560
-RETRY_S = 0.05
-
-
-def connect(instance: int, timeout_s: float) -> socket.socket:
-    """Connect to the simulator, retrying until it listens.
-
-    Raises UserError if it does not listen in time.
-    """
-    port = HIL_PORT + instance
-    deadline = time.monotonic() + timeout_s
-    while True:
-        link = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            link.connect((HOST, port))
-        except OSError as error:
-            link.close()
-            if time.monotonic() > deadline:
-                raise UserError(
-                    f"embedded autopilot: no simulator listens on TCP port {port} within "
-                    f"{timeout_s:g} s ({error.strerror}); start it, or give --connect-timeout-s"
-                ) from error
-            time.sleep(RETRY_S)
-            continue
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return link
+HIGHEST_INSTANCE = 250
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     _stop_on_signals()
     try:
+        if options.vehicle:
+            run_host(options.vehicle, options.connect_timeout_s)
+            return 0
         parameters = load_autopilot_parameters(options.parameters)
         if options.magnetic_declination_deg is not None:
             estimator = replace(
@@ -72,8 +53,6 @@ def _run(parameters: AutopilotParameters, instance: int, timeout_s: float) -> No
     try:
         session = Session(parameters, instance)
         with connect(instance, timeout_s) as link:
-            link.sendall(pack_heartbeat(mav_type=2, autopilot=12, system_id=instance + 1,
-                                        component_id=1))  # fmt: skip
             session.run(link, udp)
     finally:
         udp.close()
@@ -108,10 +87,36 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--connect-timeout-s", type=float, default=60.0, help="wait for the simulator (60)"
     )
+    parser.add_argument(
+        "--vehicle",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("INSTANCE", "PARAMETERS", "LOG"),
+        help="one of several vehicles that this process flies, instead of --instance",
+    )
     options = parser.parse_args(arguments)
-    if not 0 <= options.instance <= 250:
-        parser.error(f"--instance must be in 0...250, got {options.instance}")
+    if options.vehicle and (options.instance or options.parameters):
+        parser.error("--vehicle has its own instance and parameters; leave out the others")
+    if options.vehicle and options.magnetic_declination_deg is not None:
+        parser.error("--magnetic-declination-deg is for one vehicle, not for those of --vehicle")
+    options.vehicle = [
+        HostedVehicle(instance=_instance(parser, i), parameters=Path(file), log=Path(log))
+        for i, file, log in options.vehicle
+    ]
+    options.instance = _instance(parser, options.instance)
     return options
+
+
+def _instance(parser: argparse.ArgumentParser, text: str | int) -> int:
+    """Return the number of a vehicle; a wrong one ends the program."""
+    try:
+        instance = int(text)
+    except ValueError:
+        instance = -1
+    if not 0 <= instance <= HIGHEST_INSTANCE:
+        parser.error(f"instance must be a number in 0...{HIGHEST_INSTANCE}, got {text}")
+    return instance
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 
+from aerotwin_core.documents import PlainDumper
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter, to_mapping
 
@@ -392,5 +393,5 @@ def parameters_text(airframe: AirframeParameters, base: AutopilotParameters | No
     True
     """
     parameters = replace(base or load_autopilot_parameters(), airframe=airframe)
-    text: str = yaml.safe_dump(to_mapping(parameters), sort_keys=False)
+    text: str = yaml.dump(to_mapping(parameters), Dumper=PlainDumper, sort_keys=False)
     return text

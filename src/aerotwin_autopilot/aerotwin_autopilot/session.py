@@ -4,6 +4,7 @@
 
 import socket
 import sys
+from typing import TextIO
 
 import numpy as np
 
@@ -56,9 +57,14 @@ class Answer:
 
 
 class Session:
-    """One autopilot on one HIL link, from the first sample to the last."""
+    """One autopilot on one HIL link, from the first sample to the last.
 
-    def __init__(self, parameters: AutopilotParameters, instance: int) -> None:
+    External clients that command the vehicle are written to `log`, by default standard output.
+    """
+
+    def __init__(
+        self, parameters: AutopilotParameters, instance: int, log: TextIO | None = None
+    ) -> None:
         self.autopilot = Autopilot(parameters, instance)
         self.server = MavlinkServer(self.autopilot)
         self.n_bad = 0
@@ -66,29 +72,36 @@ class Session:
         self._answer = Answer(self.server.system_id)
         self._n_rotors = parameters.airframe.n_rotors
         self._sequence = 0
+        self._log = sys.stdout if log is None else log
 
     def run(self, link: socket.socket, udp: UdpLinks) -> None:
         """Answer every HIL_SENSOR until the simulator closes the link."""
-        while data := _receive(link):
-            for message_id, payload in self.frames(data):
-                if message_id == HIL_SENSOR:
-                    udp.drain(self.server)
-                    self._write_commanders()
-                    answer = self.answer(payload)
-                    udp.flush(
-                        self.server
-                    )  # before the answer: a client that waits for it has all telemetry
-                    if not _sent(link, answer):
-                        return
-                else:
-                    self.on_message(message_id, payload)
+        while self.serve(link, udp):
+            pass
+
+    def serve(self, link: socket.socket, udp: UdpLinks) -> bool:
+        """Answer what arrives next on the link; False when the simulator has closed it."""
+        data = _receive(link)
+        for message_id, payload in self.frames(data):
+            if message_id == HIL_SENSOR:
+                udp.drain(self.server)
+                self._write_commanders()
+                answer = self.answer(payload)
+                udp.flush(
+                    self.server
+                )  # before the answer: a client that waits for it has all telemetry
+                if not _sent(link, answer):
+                    return False
+            else:
+                self.on_message(message_id, payload)
+        return bool(data)
 
     def _write_commanders(self) -> None:
-        """Print external clients that command the vehicle, at once: the log outlives a crash."""
+        """Log external clients that command the vehicle, at once: the log outlives a crash."""
         unsaid = self.server.senders.unsaid
         while unsaid:
-            sys.stdout.write(f"{unsaid.pop(0).line()}\n")
-            sys.stdout.flush()
+            self._log.write(f"{unsaid.pop(0).line()}\n")
+            self._log.flush()
 
     def frames(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return (message id, full payload) of the frames that are complete now, in order."""

@@ -10,10 +10,11 @@ import sys
 import pytest
 from pymavlink.dialects.v20 import common
 
-from aerotwin_autopilot.embedded_autopilot import HIL_PORT, main
+from aerotwin_autopilot.embedded_autopilot import main
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_autopilot.session import Session
 from aerotwin_autopilot.udp_links import LOCAL_PORTS
+from aerotwin_px4_bridge.link import HIL_PORT
 from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, FrameReader
 from aerotwin_px4_bridge.messages import pack_hil_sensor, parse_hil_actuator_controls
 

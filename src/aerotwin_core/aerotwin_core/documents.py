@@ -28,6 +28,7 @@ _MOST_LETTERS = 300
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STEP_BYTES = 1 << 20
 PlainLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+PlainDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """PyYAML may be built without libyaml."""
 
 

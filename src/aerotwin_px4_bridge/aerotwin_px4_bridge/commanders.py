@@ -16,6 +16,7 @@ from pymavlink.dialects.v20 import common
 
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge.onboard import is_of_scenario
+from aerotwin_px4_bridge.process import embedded_log
 from aerotwin_px4_bridge.ulog import read_ulog
 
 _LINE = re.compile(
@@ -126,7 +127,7 @@ def find_commanders(run_folder: Path, instance: int, controller: str) -> list[Co
     a log cannot be read.
     """
     if controller == "embedded":
-        return commanders_in_log(run_folder / f"autopilot_{instance}.log")
+        return commanders_in_log(embedded_log(run_folder, instance))
     if controller != "px4":
         return []
     logs = sorted((run_folder / f"px4_{instance}" / "log").glob("**/*.ulg"))

@@ -41,10 +41,35 @@ def embedded_process(
         arguments += ["--parameters", str(parameters_path)]
     return AutopilotProcess(
         [*program, *arguments],
-        log_path=Path(run_folder) / f"autopilot_{instance}.log",
+        log_path=embedded_log(run_folder, instance),
         cpu=cpu,
         name="embedded autopilot",
     )
+
+
+def embedded_host_process(
+    parameters_paths: Mapping[int, Path], run_folder: Path, *, command: Sequence[str]
+) -> AutopilotProcess:
+    """Return the one process of several embedded autopilots, not yet started.
+
+    The parameter files are by instance. Each autopilot has its own log, as that of
+    `embedded_process`; the output of the process itself is `autopilots.log`.
+    """
+    vehicles = [
+        text
+        for instance, path in parameters_paths.items()
+        for text in ("--vehicle", str(instance), str(path), str(embedded_log(run_folder, instance)))
+    ]
+    return AutopilotProcess(
+        [*command, *vehicles],
+        log_path=Path(run_folder) / "autopilots.log",
+        name="the process of the embedded autopilots",
+    )
+
+
+def embedded_log(run_folder: Path, instance: int) -> Path:
+    """Return the log of an embedded autopilot."""
+    return Path(run_folder) / f"autopilot_{instance}.log"
 
 
 def px4_process(

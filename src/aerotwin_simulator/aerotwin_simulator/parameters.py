@@ -240,7 +240,10 @@ class FleetSettings:
         0, text="added to that number for ports alone", minimum=0, maximum=MAX_INSTANCE
     )
     instances: int = parameter(
-        1, text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed", minimum=1, maximum=50
+        1,
+        text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed",
+        minimum=1,
+        maximum=MAX_INSTANCE + 1,
     )
 
     def __post_init__(self) -> None:

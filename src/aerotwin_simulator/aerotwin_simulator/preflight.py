@@ -11,7 +11,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_sensor_models import load_preset
-from aerotwin_simulator.controllers import BackendSetup, check_controller
+from aerotwin_simulator.controllers import BackendSetup, check_controller, check_hil_port
 from aerotwin_simulator.events.plan import load_events
 from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import mission_of, plan_vehicles
@@ -31,8 +31,11 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
         load_events(parameters.events)
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
     with TemporaryDirectory(prefix="aerotwin-") as folder:
-        for plan in plan_vehicles(parameters):
+        for k, plan in enumerate(plan_vehicles(parameters)):
             own = plan.parameters
+            if k > 0 and plan.is_alike and own.controller.kind in ("embedded", "px4"):
+                check_hil_port(own)  # all else is as with the first
+                continue
             make_extra_sensors(own)
             check_vehicle_cameras(own.camera)
             if own.lidar.is_mounted:

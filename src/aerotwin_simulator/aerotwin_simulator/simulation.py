@@ -8,7 +8,7 @@ send their readings before any answer is waited for: their autopilots compute in
 """
 
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,6 +24,7 @@ from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.autopilot_process import make_host
 from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
 from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
@@ -40,6 +41,8 @@ from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
 
 CLOCK_RATE_HZ = 100.0
+_NAMED_PHASES = 4
+"""Vehicles whose phases fit one line by name."""
 
 
 class Simulation:
@@ -128,6 +131,8 @@ class Simulation:
             events = load_events(self.parameters.events, vehicles=[plan.name for plan in plans])
         _check_awaited(plans, self._awaited)
         self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
+        multirotors = [p.parameters for p in plans if p.parameters.dynamics == MULTIROTOR]
+        self._host = make_host(multirotors, self._folder)
         try:
             for plan in plans:
                 self._schedule(plan)
@@ -170,6 +175,7 @@ class Simulation:
             awaited=self._awaited.get(plan.name),
             spin=self._spin,
             with_station=self._with_station,
+            host=self._host,
         )
         make = self._kinds.get(plan.parameters.dynamics)
         if make is None:
@@ -209,10 +215,13 @@ class Simulation:
 
     @property
     def phase(self) -> str:
-        """Phases of the vehicles, as text."""
+        """Phases of the vehicles, as text: of each by name, of many how many are in each."""
         if len(self.vehicles) == 1:
             return self.vehicles[0].backend.phase
-        return ", ".join(f"{v.name} {v.backend.phase}" for v in self.vehicles)
+        if len(self.vehicles) <= _NAMED_PHASES:
+            return ", ".join(f"{v.name} {v.backend.phase}" for v in self.vehicles)
+        phases = Counter(v.backend.phase for v in self.vehicles)
+        return ", ".join(f"{n} {phase}" for phase, n in phases.most_common())
 
     @property
     def progress(self) -> float | None:

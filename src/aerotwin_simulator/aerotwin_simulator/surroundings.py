@@ -16,6 +16,7 @@ from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.world_follower import Renderer
@@ -59,6 +60,7 @@ class Surroundings:
     awaited: AwaitedReadings | None
     spin: Callable[[float], None]
     with_station: Container[str] = ()  # names of the vehicles that a scenario's ground station has
+    host: EmbeddedHost | None = None  # process of the fleet's embedded autopilots
 
 
 class GroundTracker:

@@ -255,6 +255,7 @@ class SimulatedVehicle:
                     self._extra.topics,
                 ),
                 link_faults=self.faults.of(COMPANION),
+                host=around.host,
             )
         )
         flown_by = self.backend

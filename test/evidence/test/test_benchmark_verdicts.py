@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aerotwin_sensor_models import detect
-from evidence.benchmarks import radar, registration
+from evidence.benchmarks import fleet_flight, radar, registration
 from evidence.benchmarks.result import Benchmark
 
 
@@ -21,6 +21,21 @@ def test_the_verdict_is_the_same_on_a_slower_machine(slowness):
     assert _row(0.4 * slowness, 1.0 * slowness).is_met is True
     assert _row(0.8 * slowness, 1.0 * slowness).is_met is False
     assert _row(0.4 * slowness, 1.0 * slowness).ratio == pytest.approx(2.5)
+
+
+def test_thresholds_of_fleets_scale_with_what_one_vehicle_makes(monkeypatch):
+    """On a machine of half the speed, half the factors count; the cost per vehicle may grow."""
+    factors = {1: 15.0, 10: 2.1, 100: 0.4}
+    monkeypatch.delenv("PX4_DIR", raising=False)
+    monkeypatch.setattr(fleet_flight, "_launched", lambda a: (factors[a["instances"]], 50.0))
+    rows = {row.name: row for row in fleet_flight.fleet_flight()}
+    ten, hundred, growth, start, px4 = rows.values()
+    assert ten.ratio == pytest.approx(2.1 / 2.0)
+    assert hundred.ratio == pytest.approx(0.4 / 0.5)
+    assert growth.value == pytest.approx(15.0 / 40.0)
+    assert [row.is_met for row in (ten, hundred, growth, start, px4)] == [
+        True, False, True, True, None
+    ]  # fmt: skip
 
 
 def test_what_was_not_measured_is_never_met():

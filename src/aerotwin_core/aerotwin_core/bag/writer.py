@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from aerotwin_core.bag.mcap_writer import McapWriter
+from aerotwin_core.documents import PlainDumper
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE
 
@@ -191,7 +192,8 @@ class BagWriter:
             "custom_data": None,
             "ros_distro": "jazzy",
         }
-        text = yaml.safe_dump({"rosbag2_bagfile_information": information}, sort_keys=False)
+        content = {"rosbag2_bagfile_information": information}
+        text = yaml.dump(content, Dumper=PlainDumper, sort_keys=False)
         temporary = self.path / "metadata.yaml.tmp"
         try:
             temporary.write_text(text, encoding="utf-8")

@@ -8,6 +8,14 @@ step, motor commands received for the next.
 """
 
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup, Commanded, Motors
-from aerotwin_simulator.controllers.choice import check_controller, make_backend
+from aerotwin_simulator.controllers.choice import check_controller, check_hil_port, make_backend
 
-__all__ = ["Backend", "BackendSetup", "Commanded", "Motors", "check_controller", "make_backend"]
+__all__ = [
+    "Backend",
+    "BackendSetup",
+    "Commanded",
+    "Motors",
+    "check_controller",
+    "check_hil_port",
+    "make_backend",
+]

@@ -3,6 +3,8 @@
 """The autopilot process of a vehicle, and the processor it shares with the loop."""
 
 import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
 
 from aerotwin_autopilot import (
     AirframeParameters,
@@ -25,6 +27,7 @@ from aerotwin_px4_bridge.process import (
 from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
+from aerotwin_simulator.controllers.embedded_host import EmbeddedHost, HostedAutopilot
 from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import NO_FILE, NO_GNSS, NO_PRESET, SimulatorParameters
 
@@ -51,12 +54,13 @@ def hil_endpoint(parameters: SimulatorParameters) -> int | str:
     return controller.kind if controller.is_serial else hil_port(parameters.fleet.link_number)
 
 
-def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
+def make_process(setup: BackendSetup) -> AutopilotProcess | HostedAutopilot | NoProcess:
     """Return the process of PX4 or the embedded autopilot, not yet started, logging to the folder.
 
-    Both get the vehicle's mass properties or hover thrust, the geometry of the rotors, and the
-    delay of the GNSS receiver. Raises UserError if PX4 is requested and its folder holds no built
-    SITL, or the run folder is not writable.
+    Embedded autopilots of a fleet share one, that of `host`. Both get the vehicle's mass properties
+    or hover thrust, the geometry of the rotors, and the delay of the GNSS receiver. Raises
+    UserError if PX4 is requested and its folder holds no built SITL, or the run folder is not
+    writable.
     """
     if setup.parameters.controller.is_serial:
         return NoProcess()
@@ -67,14 +71,29 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     believed = believed_airframe(at_altitude(setup.airframe, setup.home.altitude_m))
     text = parameters_text(believed, _autopilot_parameters(setup.parameters))
     write_text_atomically(path, text)
-    command = python_command("-m", "aerotwin_autopilot.embedded_autopilot")
+    if setup.host is not None:
+        return setup.host.add(instance, path)
     return embedded_process(
         instance,
         setup.folder,
         parameters_path=path,
         cpu=loop_cpu(setup.parameters),
-        command=command,
+        command=_embedded_command(),
     )
+
+
+def make_host(plans: Sequence[SimulatorParameters], folder: Path) -> EmbeddedHost | None:
+    """Return the process of the embedded autopilots of several vehicles; None for fewer than two.
+
+    One alone shares its processor with the loop, which is faster than any second one.
+    """
+    if sum(plan.controller.kind == "embedded" for plan in plans) < 2:
+        return None
+    return EmbeddedHost(folder, _embedded_command(), loop_cpu(plans[0]))
+
+
+def _embedded_command() -> list[str]:
+    return python_command("-m", "aerotwin_autopilot.embedded_autopilot")
 
 
 def _autopilot_parameters(parameters: SimulatorParameters) -> AutopilotParameters:

@@ -15,6 +15,7 @@ from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.setpoint_stream import Target
+from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
 from aerotwin_simulator.controllers.sensor_topics import SensorTopics
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
@@ -41,6 +42,7 @@ class BackendSetup:
     has_ground_station: bool = False  # whether that of a scenario commands it, too
     sensors: SensorTopics = field(default_factory=SensorTopics)
     link_faults: Sequence[ActiveFault] = ()  # at place `companion`; the list may change
+    host: EmbeddedHost | None = None  # process of the fleet's embedded autopilots
 
     @property
     def title(self) -> str:

@@ -13,6 +13,7 @@ from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.loop_cpu import loop_cpu
+from aerotwin_simulator.parameters import SimulatorParameters
 
 MAX_ROTORS = 16
 """Length of `controls` in MAVLink's HIL_ACTUATOR_CONTROLS."""
@@ -44,10 +45,15 @@ def check_controller(setup: BackendSetup) -> None:
         ArduPilot(setup).close()
     elif parameters.controller.is_autopilot:
         make_process(setup)
-        HilLink(hil_endpoint(parameters)).close()
+        check_hil_port(parameters)
     elif parameters.controller.kind.startswith(PYTHON):
         load_class(parameters.controller.kind.removeprefix(PYTHON))
         load_options(parameters.controller)
+
+
+def check_hil_port(parameters: SimulatorParameters) -> None:
+    """Raise UserError if the port that PX4 or the embedded autopilot connects to is in use."""
+    HilLink(hil_endpoint(parameters)).close()
 
 
 def _check_airframe(airframe: Airframe, controller: str) -> None:

@@ -24,6 +24,7 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.frame_gate import FrameGate
+from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
@@ -52,6 +53,8 @@ IDLE_S = 0.02
 """Longest wait for a call while time stands still, so that the status line and Ctrl-C go on."""
 _ANSWER_S = 0.005
 _JOIN_S = 5.0
+_OTHERS_PERIOD_S = 1.0
+"""Wall time between two looks for other publishers of a topic of this node."""
 
 
 class CallbackThread:
@@ -176,15 +179,29 @@ class SimulatorNode(ConfiguredNode):
         if not is_first:
             return
         self._answered = {self.answer_topic(name).name: gate for name, gate in self.gates.items()}
+        later = self._inputs.with_others
         self.foreign = ForeignTopics(
             self,
-            self._inputs.topics,
+            [topic for topic in self._inputs.topics if topic not in later],
             lambda topic, cdr: self.calls.schedule(partial(self._receive_foreign, topic, cdr)),
         )
+        for topic in later:
+            self._listen_once_others_publish(topic, self.foreign)
         for vehicle in simulation.vehicles:
             self._offer(vehicle)
         self._callbacks = CallbackThread(self, self.calls)
         self._interfaces = offer_simulation_interfaces(self)
+
+    def _listen_once_others_publish(self, topic: Topic, foreign: ForeignTopics) -> None:
+        """Subscribe to a topic of this node as soon as another one publishes it."""
+
+        def look() -> None:
+            if self.count_publishers(topic.name) > self.sink.has_publisher(topic):
+                timer.cancel()
+                foreign.add(topic)
+
+        timer = create_wall_timer(self, _OTHERS_PERIOD_S, look)
+        look()
 
     def _find_inputs(self, simulation: Simulation) -> None:
         """Find the topics that the vehicles read, and record them."""
@@ -204,7 +221,9 @@ class SimulatorNode(ConfiguredNode):
         """
         assert self.simulation is not None and self.foreign is not None
         self._find_inputs(self.simulation)
-        self.foreign.add(self._inputs.topics)
+        for topic in self._inputs.topics:
+            if topic not in self._inputs.with_others:
+                self.foreign.add(topic)
         self._offer(vehicle)
         self.sink.recount()
 

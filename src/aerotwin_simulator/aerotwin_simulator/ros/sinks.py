@@ -18,7 +18,9 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, 
 from aerotwin_core.ros.sources import pose_sources
 from aerotwin_simulator.topics import Topic
 
-_COUNT_PERIOD_S = 0.2
+_COUNT_PERIOD_S, _COUNT_SHARE = 0.2, 0.05
+"""Wall time between two counts of subscribers, and the most of it that a count may take: a hundred
+vehicles have 1,400 publishers."""
 _NO_EVENTS = PublisherEventCallbacks(use_default_callbacks=False)
 """A subscriber with another QoS is warned by its own node; each event of each publisher would have
 a part in every wait of the executor."""
@@ -65,6 +67,10 @@ class RosSink:
         publisher = self._publishers.get(topic.name)
         return 0 if publisher is None else int(publisher.get_subscription_count())
 
+    def has_publisher(self, topic: Topic) -> bool:
+        """Return whether the topic is published here."""
+        return topic.name in self._publishers
+
     def recount(self) -> None:
         """Count subscribers at the next message, not within 0.2 s: a new one is known to exist."""
         self._next_count = 0.0
@@ -73,9 +79,7 @@ class RosSink:
         """Publish one message, unless there is no subscriber or it is too soon."""
         now = time.monotonic()
         if now > self._next_count:
-            self._next_count = now + _COUNT_PERIOD_S
-            for name, publisher in self._publishers.items():
-                self._has_subscribers[name] = publisher.get_subscription_count() > 0
+            self._count_subscribers(now)
         if not topic.is_latched:
             if not self._has_subscribers[topic.name]:
                 return
@@ -85,6 +89,12 @@ class RosSink:
                     return
                 self._last_sent[sent] = now
         self._publishers[topic.name].publish(cdr)
+
+    def _count_subscribers(self, begin_s: float) -> None:
+        for name, publisher in self._publishers.items():
+            self._has_subscribers[name] = publisher.get_subscription_count() > 0
+        took_s = time.monotonic() - begin_s
+        self._next_count = begin_s + max(_COUNT_PERIOD_S, took_s / _COUNT_SHARE)
 
 
 class ForeignTopics:
@@ -99,24 +109,23 @@ class ForeignTopics:
         self.n_lost: dict[str, int] = {}
         self._node, self._receive = node, receive
         self._names: set[str] = set()
-        self.add(topics)
-
-    def add(self, topics: Iterable[Topic]) -> None:
-        """Receive further topics; those that are received already are left as they are."""
-        receive = self._receive
         for topic in topics:
-            if topic.name in self._names:
-                continue
-            self._names.add(topic.name)
-            self._node.intakes.add(
-                _sources(topic),
-                lambda cdr, topic=topic: receive(topic, cdr),
-                depth=1 if topic.is_latched else IMU_DEPTH,
-                is_latched=topic.is_latched,
-                is_optional=True,
-                is_raw=True,
-                on_lost=lambda n_lost, topic=topic: self._lose(topic, n_lost),
-            )
+            self.add(topic)
+
+    def add(self, topic: Topic) -> None:
+        """Receive another topic; one that is received already is left as it is."""
+        if topic.name in self._names:
+            return
+        self._names.add(topic.name)
+        self._node.intakes.add(
+            _sources(topic),
+            lambda cdr: self._receive(topic, cdr),
+            depth=1 if topic.is_latched else IMU_DEPTH,
+            is_latched=topic.is_latched,
+            is_optional=True,
+            is_raw=True,
+            on_lost=lambda n_lost: self._lose(topic, n_lost),
+        )
 
     def _lose(self, topic: Topic, n_lost: int) -> None:
         self.n_lost[topic.name] = n_lost

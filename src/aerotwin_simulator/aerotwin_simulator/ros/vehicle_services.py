@@ -83,7 +83,8 @@ class VehicleInputs:
 
     `wait_for` is the name of the topic that answers frames, "" for none; transforms of the vehicles
     `with_slam` are reserved for it. `topics` are those to subscribe to, for the vehicles and for
-    the bag.
+    the bag; those `with_others` are subscribed to once another node publishes them, too: of /tf
+    without a SLAM each message is one of this node, and each wakes the callbacks of all vehicles.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class VehicleInputs:
         if len(self._targeted) > 1:
             required.append(topics.FORMATION_PLAN)
         self.topics = list(dict.fromkeys(required))
+        self.with_others = [] if with_slam or not self._transforms else [topics.TF]
 
     def on_topic_message(self, topic: Topic, cdr: bytes) -> bool:
         """Pass one message to its vehicle; return False for one that a vehicle itself published."""

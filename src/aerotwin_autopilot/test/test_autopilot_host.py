@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Several autopilots in one process answer as each would alone, on their own ports."""
+
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from aerotwin_autopilot.embedded_autopilot import main
+from aerotwin_autopilot.parameters import load_autopilot_parameters, parameters_text
+from aerotwin_px4_bridge import HilLink, hil_port
+from aerotwin_px4_bridge.process import embedded_host_process, embedded_process
+
+INSTANCES = (63, 64, 65)
+COMMAND = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
+N_STEPS = 200
+STARTS_S = 60.0
+
+
+def exchanged(links, vehicles) -> list[list[tuple]]:
+    """Return the answers of each link: all are sent to before the first is waited for."""
+    answers: list[list[tuple]] = [[] for _ in links]
+    for _ in range(N_STEPS):
+        for link, vehicle in zip(links, vehicles, strict=True):
+            vehicle.step((0.0,) * 4, is_armed=False)
+            link.send(vehicle.time_us, vehicle.frames())
+        for link, got in zip(links, answers, strict=True):
+            answer = link.answer()
+            got.append((answer.time_us, *answer.controls))
+    assert not any(link.n_missed for link in links)
+    return answers
+
+
+def test_each_answers_as_it_would_alone(tmp_path, simulated_vehicle):
+    """Links close one after the other, and the process ends with the last."""
+    paths = {instance: tmp_path / f"{instance}.yaml" for instance in INSTANCES}
+    for path in paths.values():
+        path.write_text(parameters_text(load_autopilot_parameters().airframe))
+    with ExitStack() as stack:
+        links = [stack.enter_context(HilLink(hil_port(i), free_run=False)) for i in INSTANCES]
+        host = embedded_host_process(paths, tmp_path, command=COMMAND)
+        with host:
+            for link in links:
+                link.accept(STARTS_S, lambda _: host.check())
+            vehicles = [simulated_vehicle(seed=i) for i in INSTANCES]
+            together = exchanged(links, vehicles)
+            links[0].close()
+            vehicles[1].step((0.0,) * 4, is_armed=False)
+            assert links[1].exchange(vehicles[1].time_us, vehicles[1].frames()) is not None
+    assert {path.name for path in tmp_path.glob("*.log")} == {
+        "autopilots.log", *(f"autopilot_{i}.log" for i in INSTANCES)
+    }  # fmt: skip
+    with HilLink(hil_port(INSTANCES[1]), free_run=False) as link:
+        alone = embedded_process(INSTANCES[1], tmp_path, command=COMMAND)
+        with alone:
+            link.accept(STARTS_S, lambda _: alone.check())
+            assert exchanged([link], [simulated_vehicle(seed=INSTANCES[1])]) == [together[1]]
+
+
+def test_it_ends_when_the_last_link_closes(tmp_path):
+    paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
+    for path in paths.values():
+        path.write_text(parameters_text(load_autopilot_parameters().airframe))
+    links = [HilLink(hil_port(i), free_run=False) for i in paths]
+    command = embedded_host_process(paths, tmp_path, command=COMMAND).command
+    with subprocess.Popen(command) as process:
+        for link in links:
+            link.accept(STARTS_S)
+        for link in links:
+            link.close()
+        assert process.wait(STARTS_S) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--vehicle", "300", "a.yaml", "a.log"], "instance must be a number in 0...250, got 300"),
+        (["--vehicle", "x", "a.yaml", "a.log"], "got x"),
+        (["--vehicle", "1", "a.yaml", "a.log", "--instance", "2"], "leave out the others"),
+        (
+            ["--vehicle", "1", "a.yaml", "a.log", "--magnetic-declination-deg", "2"],
+            "--magnetic-declination-deg is for one vehicle",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert message in capsys.readouterr().err

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The embedded autopilots of a fleet share one process."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import replaced
+from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
+from aerotwin_simulator.parameters import MAX_INSTANCE, FleetSettings, SimulatorParameters
+from aerotwin_simulator.recording import BagSink
+from aerotwin_simulator.simulation import Simulation
+
+INSTANCE = 150
+N_VEHICLES = 20
+N_STEPS = 100
+WALL_TIME = ("status", "diagnostics")
+"""In the names of topics with the longest wait for an answer, which is wall time."""
+
+
+def parameters(n: int) -> SimulatorParameters:
+    """Return those of vehicles at rest that nobody commands."""
+    return replaced(
+        SimulatorParameters(),
+        {
+            "controller.kind": "embedded",
+            "fleet.instance": INSTANCE,
+            "fleet.instances": n,
+            "mission.file": "none",
+            "camera.is_rendered": False,
+        },
+    )
+
+
+def recorded(folder: Path, world, n: int) -> tuple[dict[str, str], str]:
+    """Return the digest of each topic of a flight, and the phases of its vehicles."""
+    folder.mkdir()
+    bag = BagSink(folder / "bag", record="inertial")
+    simulation = Simulation(parameters(n), world, folder, [bag])
+    try:
+        simulation.start()
+        assert len({v.backend.process.pid for v in simulation.vehicles}) == 1
+        for _ in range(N_STEPS):
+            simulation.advance()
+        assert simulation.is_repeatable
+        phase = simulation.phase
+        process = psutil.Process(simulation.vehicles[0].backend.process.pid)
+    finally:
+        simulation.close()
+        bag.close()
+    assert not process.is_running()
+    digests: dict[str, Any] = {}
+    for name, stamp_ns, cdr in BagReader(folder / "bag").raw():
+        if not any(part in name for part in WALL_TIME):
+            digest = digests.setdefault(name, hashlib.sha256())
+            digest.update(stamp_ns.to_bytes(8, "little") + bytes(cdr))
+    return {name: digest.hexdigest() for name, digest in digests.items()}, phase
+
+
+def test_two_runs_of_twenty_give_the_same_bytes(tmp_path, flat_world):
+    (first, phase), (second, _) = (
+        recorded(tmp_path / name, flat_world, N_VEHICLES) for name in ("first", "second")
+    )
+    assert len(first) > 10 * N_VEHICLES
+    assert first == second
+    assert phase == f"{N_VEHICLES} waiting until it can arm"
+
+
+def test_the_last_to_start_starts_the_process_and_the_last_to_stop_ends_it(tmp_path):
+    host = EmbeddedHost(tmp_path, ["/bin/sh", "-c", "exec sleep 60"], None)
+    host.add(0, tmp_path / "0.yaml").stop()  # never started
+    first, second = (host.add(i, tmp_path / f"{i}.yaml") for i in (1, 2))
+    first.start()
+    assert first.pid is None
+    second.start()
+    process = psutil.Process(first.pid)
+    first.stop()
+    later = host.add(1, tmp_path / "1.yaml")  # as at a reset: while others still run
+    second.check()
+    assert process.is_running()
+    second.stop()
+    assert not process.is_running()
+    later.start()
+    assert later.pid not in (None, process.pid)
+    later.stop()
+
+
+def test_more_vehicles_than_ports_are_refused():
+    assert FleetSettings(instances=MAX_INSTANCE + 1).instances == MAX_INSTANCE + 1
+    with pytest.raises(ParameterError, match=f"above {MAX_INSTANCE}"):
+        FleetSettings(instance=1, instances=MAX_INSTANCE + 1)
