@@ -48,6 +48,7 @@ ALLOWED = {
     "aerotwin_ground_dynamics": "core",
     "aerotwin_simulator": "ardupilot_bridge core faults formation temporal_logic "
     "multirotor_dynamics sensor_models meshes rendering worlds px4_bridge autopilot",
+    "aerotwin_simulation_interfaces": "core multirotor_dynamics simulator worlds",
     "aerotwin_point_mass_simulator": "core formation multirotor_dynamics px4_bridge "
     "sensor_models simulator",
     "aerotwin_ground_simulator": "core ground_dynamics meshes multirotor_dynamics px4_bridge "
@@ -107,6 +108,7 @@ ONE_PLACE = {
     "np.floor(points / voxel_m)": {"voxels.py"},
     "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "evaluation.py"},
 }
+PLUG_IN = re.compile(r"^aerotwin\.(simulator_services|robot_kinds) =$", re.MULTILINE)
 NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}
 LARGEST_PACKAGE_LINES, LARGEST_BRINGUP_LINES = 12_000, 1_500
 LONGEST_FILE_LINES = 400
@@ -185,10 +187,15 @@ def declared(package: str, tag: str) -> set[str]:
 
 
 def is_named_in(package: str, dependency: str) -> bool:
-    """Tell whether a package starts another one's programs: names it in code or launch files."""
+    """Tell whether a package starts another one's programs: names it in code or launch files.
+
+    What the simulator finds by entry points is brought by the package on top.
+    """
     files = modules(package)
     if package == "aerotwin_bringup":
         files = files + sorted((ROOT / "launch").rglob("*.yaml"))
+        if PLUG_IN.search((SOURCE / dependency / "setup.cfg").read_text("utf-8")):
+            return True
     return any(re.search(rf"\b{dependency}\b", path.read_text("utf-8")) for path in files)
 
 

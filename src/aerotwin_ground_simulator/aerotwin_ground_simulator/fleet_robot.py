@@ -23,7 +23,7 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_simulator import topics
 from aerotwin_simulator.fixed_frames import sensor_transforms
 from aerotwin_simulator.fleet import VehiclePlan
-from aerotwin_simulator.robot import RobotShape, Stepped
+from aerotwin_simulator.robot import MakeRobot, RobotShape, Stepped
 from aerotwin_simulator.robot_description import ground_robot_description
 from aerotwin_simulator.simple_robot import SimpleRobot
 from aerotwin_simulator.surroundings import Surroundings
@@ -206,3 +206,8 @@ class FleetGroundRobot(SimpleRobot):
         state[layout.N_CONTACTS], state[layout.IS_CRASHED] = N_WHEELS, self.is_crashed
         self._inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3] = T[:3, 3]
         return state
+
+
+def make_ground_robots() -> MakeRobot:
+    """Return what makes the ground robots of one simulation."""
+    return FleetGroundRobot

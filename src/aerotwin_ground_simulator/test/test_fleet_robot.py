@@ -10,7 +10,7 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.messages import deserialize
 from aerotwin_core.parameters import replaced
 from aerotwin_ground_dynamics import UnicycleParameters, VelocityCommand
-from aerotwin_ground_simulator import FleetGroundRobot, stand_vehicle, start_pose
+from aerotwin_ground_simulator import stand_vehicle, start_pose
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.setpoint_stream import PoseTarget, VelocityTarget
 from aerotwin_rendering import WorldQueries
@@ -48,8 +48,7 @@ def make(tmp_path, slope):
         }
         sink = Collected()
         parameters = replaced(SimulatorParameters(), values | changes)
-        kinds = {"ground_robot": FleetGroundRobot}
-        simulation = Simulation(parameters, slope, tmp_path, [sink], kinds=kinds)
+        simulation = Simulation(parameters, slope, tmp_path, [sink])
         made.append(simulation)
         simulation.start()
         return simulation, sink

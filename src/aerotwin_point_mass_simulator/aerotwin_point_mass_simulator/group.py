@@ -14,6 +14,7 @@ from aerotwin_point_mass_simulator.pilots import Flying, PointMassPilots
 from aerotwin_point_mass_simulator.robot import PointMassRobot
 from aerotwin_sensor_models.imu import GRAVITY
 from aerotwin_simulator.fleet import VehiclePlan
+from aerotwin_simulator.robot import MakeRobot
 from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Surroundings
 
 
@@ -228,3 +229,8 @@ def _stacked(parts: list[PointMassState]) -> PointMassState:
     return PointMassState(
         **{name: np.vstack([vars(part)[name] for part in parts]) for name in vars(parts[0])}
     )
+
+
+def make_point_masses() -> MakeRobot:
+    """Return what makes the point masses of one simulation."""
+    return PointMasses().join

@@ -13,7 +13,6 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.messages import deserialize
 from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import layout, load_airframe, standing_pose
-from aerotwin_point_mass_simulator import PointMasses
 from aerotwin_point_mass_simulator.pilots import LANDING_M_S, RETURN_HEIGHT_M
 from aerotwin_px4_bridge.setpoint_stream import SILENCE_NS, PoseTarget, VelocityTarget
 from aerotwin_simulator import Simulation, SimulatorParameters
@@ -54,8 +53,7 @@ def make(tmp_path, flat_world):
         }
         sink = Collected()
         parameters = replaced(SimulatorParameters(), values | changes)
-        kinds = {"point_mass": PointMasses().join}
-        simulation = Simulation(parameters, flat_world, tmp_path, [sink], kinds=kinds)
+        simulation = Simulation(parameters, flat_world, tmp_path, [sink])
         made.append(simulation)
         simulation.start()
         return simulation, sink

@@ -19,8 +19,8 @@ from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import MovingObject, PlacedObject, WorldQueries
 from aerotwin_simulator import topics
-from aerotwin_simulator.obstacle_way import GroundWay
 from aerotwin_simulator.topics import SinkGroup, Topic
+from aerotwin_worlds.ground_way import GroundWay
 from aerotwin_worlds.shapes import TRACK_M, WHEELBASE_M, load_shape
 
 MOST_WAYPOINTS, MOST_OBSTACLES = 1000, 1000

@@ -8,8 +8,6 @@ from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import group, parameter
 from aerotwin_core.time import from_seconds
-from aerotwin_formation.fleet_noise import EstimateErrorParameters
-from aerotwin_formation.point_mass import PointMassParameters
 from aerotwin_simulator import topics
 from aerotwin_simulator.controller_settings import (
     ARDUPILOT,
@@ -18,11 +16,17 @@ from aerotwin_simulator.controller_settings import (
     ControllerSettings,
     Px4Settings,
 )
+from aerotwin_simulator.dynamics_settings import (
+    GROUND_ROBOT,
+    MULTIROTOR,
+    POINT_MASS,
+    GroundRobotSettings,
+    PointMassSettings,
+)
 
 LOCKSTEP_S = 0.004
 """The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
 STEPS_S = (0.001, 0.002, LOCKSTEP_S, 0.01, 0.02)
-MULTIROTOR, POINT_MASS, GROUND_ROBOT = "multirotor", "point_mass", "ground_robot"
 NO_GNSS = "none"
 NO_PRESET = "none"
 NO_FILE = "none"
@@ -198,31 +202,6 @@ class WindSettings:
     )
     downwash: bool = parameter(
         False, text="whether the rotors of a vehicle blow down on others below it"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PointMassSettings(PointMassParameters):
-    """A vehicle of dynamics point_mass."""
-
-    rate_hz: float = parameter(
-        20.0, text="rate of truth/odom and autopilot/odom", unit="Hz", minimum=0.1, maximum=250.0
-    )
-    estimate: EstimateErrorParameters = group(EstimateErrorParameters)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroundRobotSettings:
-    """A vehicle of dynamics ground_robot."""
-
-    vehicle: str = parameter(
-        "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
-    )
-    latency_s: float = parameter(
-        0.1, text="from a command to its effect", unit="s", minimum=0.0, maximum=2.0
-    )
-    command_timeout_s: float = parameter(
-        0.5, text="time without cmd_vel to a stop", unit="s", minimum=0.05, maximum=60.0
     )
 
 

@@ -7,8 +7,7 @@ step and decides about pace, pauses and the end. All vehicles move before any of
 send their readings before any answer is waited for: their autopilots compute in parallel.
 """
 
-import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,10 +17,9 @@ import numpy as np
 from aerotwin_core import messages
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.fixed_layout import FixedLayout
-from aerotwin_core.foreign_text import printable
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
-from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.autopilot_process import make_host
@@ -29,10 +27,11 @@ from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
 from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
-from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
-from aerotwin_simulator.robot import LANDED, SINGLE, MakeRobot, SimulatedRobot, Stepped
+from aerotwin_simulator.present_vehicles import PresentVehicles
+from aerotwin_simulator.robot import LANDED, SimulatedRobot
+from aerotwin_simulator.robot_kinds import RobotKinds
 from aerotwin_simulator.surroundings import AwaitedReadings, Surroundings
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
@@ -64,15 +63,11 @@ class Simulation:
     spin : callable, optional
         Delivers messages of other nodes for at most the requested wall time [s]; called while a
         vehicle waits for commands from a topic.
-    kinds : mapping, optional
-        What makes the robots of each `dynamics`, multirotors always.
 
     Attributes
     ----------
     vehicles, left : lists of SimulatedRobot
         Those that are in the world now, in the order of the fleet, and those that left it.
-    on_joined : callable
-        Called with each vehicle that joins the running simulation.
     stamp_ns : int
         Simulated time.
     events : EventEngine or None
@@ -91,31 +86,24 @@ class Simulation:
         awaited: Mapping[str, AwaitedReadings] | None = None,
         events: Sequence[Event] | None = None,
         spin: Callable[[float], None] | None = None,
-        kinds: Mapping[str, MakeRobot] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
         self._sinks = SinkGroup(sinks)
         self._step_ns = parameters.step_ns
-        self._free_cpus: set[int] = set()
         self._clock_due = Schedule(CLOCK_RATE_HZ)
         self._status_due = Schedule(STATUS_RATE_HZ)
         self._clock = FixedLayout(lambda stamp_ns, _: messages.clock_message(stamp_ns), 0)
         self.stamp_ns = 0
         self.outcome: str | None = None
         self.is_success = False
-        self.vehicles: list[SimulatedRobot] = []
-        self.left: list[SimulatedRobot] = []
-        self.on_joined: Callable[[SimulatedRobot], None] = lambda _: None
-        self._joining: deque[tuple[int, VehiclePlan]] = deque()
-        self._leaving: deque[tuple[int, str]] = deque()
-        self._on_wait: Callable[[float], None] | None = None
-        self._stepped: list[Stepped] = []
         self.events: EventEngine | None = None
         self._awaited = awaited or {}
         self._folder, self._spin = folder, spin or (lambda _: None)
-        self._kinds: dict[str, MakeRobot] = {MULTIROTOR: SimulatedVehicle, **(kinds or {})}
+        self._kinds = RobotKinds()
         has_downwash = parameters.wind.downwash
         self._traffic = VehicleTraffic(parameters.step_s, has_downwash=has_downwash)
+        self._present = PresentVehicles(parameters, self._make, self._traffic, self._sinks)
+        self.vehicles, self.left = self._present.vehicles, self._present.left
         self._make_vehicles(events)
         self._declare_topics()
 
@@ -134,11 +122,7 @@ class Simulation:
         multirotors = [p.parameters for p in plans if p.parameters.dynamics == MULTIROTOR]
         self._host = make_host(multirotors, self._folder)
         try:
-            for plan in plans:
-                self._schedule(plan)
-                if plan.joins_at_s == 0.0:
-                    self.vehicles.append(self._make(plan))
-            self._meet_again()
+            self._present.begin(plans)
             if events is not None:
                 self.events = EventEngine(
                     events,
@@ -152,17 +136,8 @@ class Simulation:
             self.close()
             raise
 
-    def _schedule(self, plan: VehiclePlan) -> None:
-        """Note when a vehicle of the fleet joins and leaves."""
-        if plan.joins_at_s > 0.0:
-            self._joining.append((from_seconds(plan.joins_at_s), plan))
-        if plan.leaves_at_s is not None:
-            self._leaving.append((from_seconds(plan.leaves_at_s), plan.name))
-        self._joining = deque(sorted(self._joining, key=lambda each: each[0]))
-        self._leaving = deque(sorted(self._leaving))
-
-    def _make(self, plan: VehiclePlan) -> SimulatedRobot:
-        """Return a robot that begins now."""
+    def _make(self, plan: VehiclePlan, stamp_ns: int) -> SimulatedRobot:
+        """Return a robot that begins at an instant [ns]."""
         objects_at = self._traffic.seen_by(plan.name, self._obstacles.at)
         surroundings = Surroundings(
             world=self.world,
@@ -177,19 +152,7 @@ class Simulation:
             with_station=self._with_station,
             host=self._host,
         )
-        make = self._kinds.get(plan.parameters.dynamics)
-        if make is None:
-            raise ParameterError(
-                f"dynamics: expected {', '.join(self._kinds)} here, found "
-                f"{plan.parameters.dynamics}; start launch/sitl_flight.launch.yaml for it"
-            )
-        return make(plan, surroundings, self.stamp_ns)
-
-    def _meet_again(self) -> None:
-        """Step the present robots, and let them see and hit each other."""
-        self._stepped = [*dict.fromkeys(vehicle.stepped for vehicle in self.vehicles)]
-        if len(self.vehicles) > 1 or self.left:
-            self._traffic.restart(self.vehicles, self.stamp_ns)
+        return self._kinds.make(plan, surroundings, stamp_ns)
 
     def _declare_topics(self) -> None:
         self._sinks.add(topics.OF_THE_WORLD)
@@ -241,36 +204,11 @@ class Simulation:
         UserError
             If an autopilot cannot be started.
         """
-        self._on_wait = on_wait
-        for vehicle in self.vehicles:
-            vehicle.warm_up()
-        for vehicle in self.vehicles:
-            vehicle.backend.start()
-        for vehicle in self.vehicles:
-            vehicle.backend.wait(on_wait)
-        self._pin()
-        if self.stamp_ns == 0:
-            self._publish_fixed()
-            for vehicle in self.vehicles:
-                vehicle.publish_description()
+        self._present.start(self.stamp_ns, on_wait)
 
-    def _publish_fixed(self) -> None:
-        """Publish the frames fixed to all vehicles."""
-        fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
-        cdr = serialize(messages.transform_message(fixed))
-        self._sinks.publish_cdr(topics.TF_STATIC, self.stamp_ns, cdr)
-
-    def _pin(self) -> None:
-        """Share one processor with the autopilots."""
-        cpu = loop_cpu(self.parameters)
-        if cpu is not None and any(v.parameters.controller.is_autopilot for v in self.vehicles):
-            self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
-            os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
-
-    def _unpin(self) -> None:
-        if self._free_cpus:
-            os.sched_setaffinity(0, self._free_cpus)
-            self._free_cpus = set()
+    def call_on_joined(self, on_joined: Callable[[SimulatedRobot], None]) -> None:
+        """Call a function with each vehicle that joins from now on."""
+        self._present.call_on_joined(on_joined)
 
     def join(self, plan: VehiclePlan) -> SimulatedRobot:
         """Let a vehicle join between two steps; time stands still while its autopilot starts.
@@ -282,35 +220,7 @@ class Simulation:
         UserError
             If there is one of its name or number, it would start in something, or cannot be made.
         """
-        for other in self.vehicles:
-            if plan.name == (other.name or SINGLE):
-                raise UserError(
-                    f"{plan.name}: there is a vehicle '{plan.name}'; give it another name"
-                )
-            if other.parameters.fleet.link_number == plan.parameters.fleet.link_number:
-                raise UserError(
-                    f"{plan.name}: instance: {other.name or SINGLE} has "
-                    f"{plan.parameters.fleet.instance}; give it another"
-                )
-        vehicle = self._make(plan)
-        self.vehicles.append(vehicle)
-        try:
-            self._meet_again()
-            self._unpin()
-            vehicle.warm_up()
-            self._sinks.add(vehicle.published)
-            vehicle.backend.start()
-            vehicle.backend.wait(self._on_wait)
-            self._pin()
-        except BaseException:
-            self.vehicles.remove(vehicle)
-            vehicle.leave()
-            self._meet_again()
-            raise
-        self._publish_fixed()
-        vehicle.publish_description()
-        self.on_joined(vehicle)
-        return vehicle
+        return self._present.join(plan, self.stamp_ns)
 
     def leave(self, name: str) -> None:
         """Take a vehicle out of the world between two steps, and end its autopilot.
@@ -320,26 +230,12 @@ class Simulation:
         UserError
             If there is none of the name, or it is the last one.
         """
-        vehicle = next((v for v in self.vehicles if name == (v.name or SINGLE)), None)
-        if vehicle is None:
-            known = ", ".join(each.name or SINGLE for each in self.vehicles)
-            raise UserError(f"no vehicle '{printable(name)}'; there are: {known}")
-        if len(self.vehicles) == 1:
-            raise UserError(f"{name}: it is the last one, which cannot leave")
-        self.vehicles.remove(vehicle)
-        self.left.append(vehicle)
-        vehicle.end("it left the world", is_success=True)
-        vehicle.leave()
-        self._meet_again()
-        self._publish_fixed()
+        self._present.leave(name, self.stamp_ns)
 
-    def _join_and_leave(self, now_ns: int) -> None:
+    def _follow_schedule(self, now_ns: int) -> None:
         """Let those join and leave whose time has come; a failure ends the run."""
         try:
-            while self._leaving and self._leaving[0][0] <= now_ns:
-                self.leave(self._leaving.popleft()[1])
-            while self._joining and self._joining[0][0] <= now_ns:
-                self.join(self._joining.popleft()[1])
+            self._present.follow_schedule(now_ns)
         except UserError as error:
             self._end(str(error), is_success=False)
 
@@ -383,12 +279,12 @@ class Simulation:
 
         All obstacles are removed.
         """
-        self._unpin()
+        self._present.unpin()
         self._obstacles.clear(self.stamp_ns)
         self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
             vehicle.reset(self.stamp_ns)
-        self._meet_again()
+        self._present.meet_again(self.stamp_ns)
         if self.events is not None:
             self.events.restart(self.stamp_ns)
         self.outcome, self.is_success = None, False
@@ -400,7 +296,7 @@ class Simulation:
         All are ended even if one fails to; its error is raised afterwards.
         """
         with ExitStack() as stack:
-            stack.callback(self._unpin)
+            stack.callback(self._present.unpin)
             if self.events is not None:
                 stack.callback(self.events.close)
             for vehicle in reversed(self.vehicles):
@@ -419,10 +315,8 @@ class Simulation:
         if not self._sinks.is_empty:
             for stamp_ns in self._clock_due.until(end_ns):
                 self._sinks.publish_cdr(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
-        if self._joining or self._leaving:
-            self.stamp_ns = begin_ns
-            self._join_and_leave(begin_ns)
-            self.stamp_ns = end_ns
+        if self._present.has_schedule:
+            self._follow_schedule(begin_ns)
         if self.events is not None:
             self.events.advance(begin_ns)
         if self._follower.is_due(begin_ns):
@@ -432,13 +326,13 @@ class Simulation:
         is_traffic = len(self.vehicles) > 1
         if is_traffic:
             self._traffic.blow()
-        moved = [stepped for stepped in self._stepped if stepped.move(begin_ns, end_ns)]
+        moved = [stepped for stepped in self._present.stepped if stepped.move(begin_ns, end_ns)]
         if is_traffic:
             self._queries.stamp_ns = end_ns
             self._traffic.meet(begin_ns, end_ns)
         for stepped in moved:
             stepped.measure()
-        for stepped in self._stepped:
+        for stepped in self._present.stepped:
             stepped.receive_command(end_ns)
         if not self._sinks.is_empty:
             self._publish_status(end_ns)
@@ -467,7 +361,7 @@ class Simulation:
                 name = f"{vehicle.name}: " if vehicle.name else ""
                 self._end(f"{name}{vehicle.outcome}", is_success=False)
                 return
-        is_done = with_end and not self._joining
+        is_done = with_end and self._present.are_complete
         if is_done and all(vehicle.is_success for vehicle in with_end):
             outcomes = {str(vehicle.outcome) for vehicle in with_end}
             plural = len(with_end) > 1

@@ -68,7 +68,7 @@ B = {"name": "b", "start_east_m": 3.0, "joins_at_s": 0.5, "leaves_at_s": 1.5}
 def test_one_joins_and_leaves_at_its_times_and_is_there_between(make):
     simulation, sink = make(A, B)
     joined = []
-    simulation.on_joined = joined.append
+    simulation.call_on_joined(joined.append)
     assert [vehicle.name for vehicle in simulation.vehicles] == ["a"]
     fly(simulation)
     assert [vehicle.name for vehicle in simulation.vehicles] == ["a"]

@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter
-from aerotwin_ground_simulator import FleetGroundRobot
-from aerotwin_point_mass_simulator import PointMasses
 from aerotwin_run_evaluation.report.flight_report import JudgedSlam, write_flight_report
 from aerotwin_run_evaluation.report.run_report import say_step
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
-from aerotwin_simulator.parameters import GROUND_ROBOT, POINT_MASS
-from aerotwin_simulator.robot import MakeRobot
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
@@ -124,11 +120,6 @@ class SitlFlight:
         return exit_code(result)
 
 
-def robot_kinds() -> dict[str, MakeRobot]:
-    """Return what makes the robots of one simulation that are no multirotors."""
-    return {POINT_MASS: PointMasses().join, GROUND_ROBOT: FleetGroundRobot}
-
-
 def judged_vehicles(parameters: FlightNodeParameters) -> dict[str, SitlFlightParameters]:
     """Return the parameters of the vehicles whose SLAM is judged, by name."""
     own = {plan.name: plan.parameters for plan in plan_vehicles(parameters)}
@@ -150,7 +141,7 @@ def process_pattern(program: str, vehicle: str) -> str:
 def main() -> None:
     """Entry point of the executable `sitl_flight`."""
     try:
-        code = run_simulator(SitlFlight(), SitlFlightParameters, make_kinds=robot_kinds)
+        code = run_simulator(SitlFlight(), SitlFlightParameters)
     except UserError as error:
         say_fatal(error)
         code = EXIT_FAILURE

@@ -61,11 +61,11 @@ class PilotedVehicle:
 
     def _publish(self, action: PilotAction, odometry: Odometry) -> None:
         if action.velocity is not None:
-            command = TwistStamped()
-            command.header.stamp, command.header.frame_id = odometry.header.stamp, "map"
-            linear = command.twist.linear
+            message = TwistStamped()
+            message.header.stamp, message.header.frame_id = odometry.header.stamp, "map"
+            linear = message.twist.linear
             linear.x, linear.y, linear.z = action.velocity.tolist()
-            self._velocity.publish(command)
+            self._velocity.publish(message)
         if action.report is not None:
             self._report.publish(String(data=report_to_text(action.report)))
 

@@ -40,7 +40,7 @@ class EmbeddedHost:
             os.sched_setaffinity(process.pid, others)
         users = {*self._added}
         for each in self._added:
-            each.process, each.users = process, users
+            each.run_in(process, users)
         self._added, self._ready = [], set()
 
     def withdraw(self, member: "HostedAutopilot") -> None:
@@ -64,6 +64,10 @@ class HostedAutopilot:
     def pid(self) -> int | None:
         """Process id, None before the start."""
         return None if self.process is None else self.process.pid
+
+    def run_in(self, process: AutopilotProcess, users: "set[HostedAutopilot]") -> None:
+        """Be one of the users of a process that runs."""
+        self.process, self.users = process, users
 
     def start(self) -> None:
         """Start it; the process starts with the last."""

@@ -138,7 +138,6 @@ def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simul
         [*bags.begin(), node.sink],
         awaited=node.awaited,
         spin=node.calls.wait,
-        kinds=node.make_kinds(),
     )
     setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
     add_sensors(folder, setups)

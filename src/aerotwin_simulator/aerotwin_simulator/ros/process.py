@@ -3,7 +3,7 @@
 """The simulator as a process: signals, run folder, one flight, and the scenario around it."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +17,6 @@ from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import write_configuration
-from aerotwin_simulator.robot import MakeRobot
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
@@ -50,13 +49,11 @@ def run_simulator(
     *,
     check: Callable[[FlightNodeParameters], None] | None = None,
     prepare: Prepare | None = None,
-    make_kinds: Callable[[], Mapping[str, MakeRobot]] = dict,
 ) -> int:
     """Make the node, fly, and let the scenario report; return the exit code.
 
     `check` gets the parameters before the world is loaded, to refuse what it would not change;
-    `prepare` gets parameters, world and run folder before the flight and returns both as flown;
-    `make_kinds` is that of `SimulatorNode`.
+    `prepare` gets parameters, world and run folder before the flight and returns both as flown.
     SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made,
     however long that takes. A second Ctrl-C aborts that.
     """
@@ -69,7 +66,7 @@ def run_simulator(
     stop = StopRequest(end_flight, ends_at_once=True)
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = SimulatorNode(parameters_type, make_kinds)
+        node = SimulatorNode(parameters_type)
         parameters = node.parameters
         check_before_flight(parameters)
         if check is not None:

@@ -10,12 +10,13 @@ requests pays nothing for its services.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -31,12 +32,8 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink
-from aerotwin_simulator.robot import MakeRobot, SimulatedRobot
+from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters, followed_vehicles
-from aerotwin_simulator.ros.simulation_interfaces import (
-    InterfaceServer,
-    offer_simulation_interfaces,
-)
 from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
 from aerotwin_simulator.ros.vehicle_services import (
     VehicleInputs,
@@ -49,6 +46,8 @@ from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.surroundings import AwaitedReadings
 from aerotwin_simulator.topics import Topic
 
+SERVICES = "aerotwin.simulator_services"
+"""Entry points of functions that offer services of other packages for this node."""
 IDLE_S = 0.02
 """Longest wait for a call while time stands still, so that the status line and Ctrl-C go on."""
 _ANSWER_S = 0.005
@@ -83,19 +82,18 @@ class CallbackThread:
         self._thread.join(_JOIN_S)
 
 
+class Closeable(Protocol):
+    """Services of another package."""
+
+    def close(self) -> None:
+        """End them; pending requests are answered or dropped."""
+
+
 class SimulatorNode(ConfiguredNode):
-    """Connects one `Simulation` to ROS; `fly` drives it.
+    """Connects one `Simulation` to ROS; `fly` drives it."""
 
-    `make_kinds` returns what makes the robots of one simulation besides multirotors.
-    """
-
-    def __init__(
-        self,
-        parameters_type: type[FlightNodeParameters] = FlightNodeParameters,
-        make_kinds: Callable[[], Mapping[str, MakeRobot]] = dict,
-    ) -> None:
+    def __init__(self, parameters_type: type[FlightNodeParameters] = FlightNodeParameters) -> None:
         super().__init__("simulator")
-        self.make_kinds = make_kinds
         self.parameters = declare_parameters(self, parameters_type)
         self.is_stop_requested = False
         self.control = RunControl(is_paused=self.parameters.start_paused)
@@ -105,7 +103,7 @@ class SimulatorNode(ConfiguredNode):
         self.pacer = Pacer(self.parameters.speed, sleep=self.calls.wait)
         self._offered: set[str] = set()
         self._callbacks: CallbackThread | None = None
-        self._interfaces: InterfaceServer | None = None
+        self._further: list[Closeable] = []
         self.sink = RosSink(self)
         self.gates: dict[str, FrameGate] = {}  # by vehicle
         self._make_gates()
@@ -174,7 +172,7 @@ class SimulatorNode(ConfiguredNode):
         """
         is_first, self.simulation = self._callbacks is None, simulation
         self._stamp_ns = simulation.stamp_ns
-        simulation.on_joined = self._listen_for_joined
+        simulation.call_on_joined(self._listen_for_joined)
         self._find_inputs(simulation)
         if not is_first:
             return
@@ -190,7 +188,9 @@ class SimulatorNode(ConfiguredNode):
         for vehicle in simulation.vehicles:
             self._offer(vehicle)
         self._callbacks = CallbackThread(self, self.calls)
-        self._interfaces = offer_simulation_interfaces(self)
+        for entry in entry_points(group=SERVICES):
+            if (further := entry.load()(self)) is not None:
+                self._further.append(further)
 
     def _listen_once_others_publish(self, topic: Topic, foreign: ForeignTopics) -> None:
         """Subscribe to a topic of this node as soon as another one publishes it."""
@@ -247,8 +247,8 @@ class SimulatorNode(ConfiguredNode):
         self.control.close("the simulator ends")
         if self._callbacks is not None:
             self._callbacks.close()
-        if self._interfaces is not None:
-            self._interfaces.close()
+        for further in self._further:
+            further.close()
         super().destroy_node()
 
     def request_stop(self) -> None:

@@ -19,12 +19,12 @@ from rclpy.node import Node
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps
 
-from aerotwin_simulator.ros.simulation_interfaces.answers import Handler, answering
-from aerotwin_simulator.ros.simulation_interfaces.entity_services import EntityServices
-from aerotwin_simulator.ros.simulation_interfaces.fleet_services import FleetServices
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
-from aerotwin_simulator.ros.simulation_interfaces.run_services import RunServices
-from aerotwin_simulator.ros.simulation_interfaces.world_services import WorldServices
+from aerotwin_simulation_interfaces.ros.answers import Handler, answering
+from aerotwin_simulation_interfaces.ros.entity_services import EntityServices
+from aerotwin_simulation_interfaces.ros.fleet_services import FleetServices
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.run_services import RunServices
+from aerotwin_simulation_interfaces.ros.world_services import WorldServices
 
 N_THREADS = 6
 """More than requests that can wait for long: steps, a change, a world, and their refusals."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from simulation_interfaces.msg import Result
 
 from aerotwin_core.errors import UserError
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator.run_control import OrderRefused, RunState
 
 UNSUPPORTED = Result.RESULT_FEATURE_UNSUPPORTED

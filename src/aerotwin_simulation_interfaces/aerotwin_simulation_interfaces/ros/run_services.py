@@ -11,7 +11,7 @@ from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import SimulatorFeatures
 from simulation_interfaces.srv import ResetSimulation, SetSimulationState
 
-from aerotwin_simulator.ros.simulation_interfaces.answers import (
+from aerotwin_simulation_interfaces.ros.answers import (
     FAILED,
     OK,
     UNSUPPORTED,
@@ -20,7 +20,7 @@ from aerotwin_simulator.ros.simulation_interfaces.answers import (
     outcome,
     require_world,
 )
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator.run_control import ChangeOrder, RunState, StepOrder
 
 MAX_STEPS = 10_000_000

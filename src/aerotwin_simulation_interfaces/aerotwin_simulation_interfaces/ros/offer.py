@@ -5,7 +5,7 @@
 import importlib.util
 from typing import Protocol
 
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 
 
 class InterfaceServer(Protocol):
@@ -20,7 +20,7 @@ def offer_simulation_interfaces(node: SimulatorHost) -> InterfaceServer | None:
     if importlib.util.find_spec("simulation_interfaces") is None:
         _say_missing(node)
         return None
-    from aerotwin_simulator.ros.simulation_interfaces.server import SimulationInterfaces
+    from aerotwin_simulation_interfaces.ros.server import SimulationInterfaces
 
     return SimulationInterfaces(node)
 

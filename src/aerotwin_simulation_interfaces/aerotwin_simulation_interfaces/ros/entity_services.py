@@ -13,8 +13,7 @@ from simulation_interfaces.srv import SetEntityState
 
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
 from aerotwin_multirotor_dynamics import layout
-from aerotwin_simulator.robot import SINGLE, SimulatedRobot
-from aerotwin_simulator.ros.simulation_interfaces.answers import (
+from aerotwin_simulation_interfaces.ros.answers import (
     FAILED,
     INCORRECT_STATE,
     NOT_FOUND,
@@ -24,12 +23,13 @@ from aerotwin_simulator.ros.simulation_interfaces.answers import (
     require_world,
     shown,
 )
-from aerotwin_simulator.ros.simulation_interfaces.entity_filters import (
+from aerotwin_simulation_interfaces.ros.entity_filters import (
     CATEGORIES,
     EntityFilter,
     tags_filter,
 )
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
+from aerotwin_simulator.robot import SINGLE, SimulatedRobot
 from aerotwin_simulator.run_control import RunState
 from aerotwin_simulator.simulation import Simulation
 

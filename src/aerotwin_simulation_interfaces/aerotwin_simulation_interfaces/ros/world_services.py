@@ -11,7 +11,7 @@ from simulation_interfaces.msg import Resource, WorldResource
 from simulation_interfaces.srv import GetAvailableWorlds, GetCurrentWorld, LoadWorld, UnloadWorld
 
 from aerotwin_core.errors import UserError
-from aerotwin_simulator.ros.simulation_interfaces.answers import (
+from aerotwin_simulation_interfaces.ros.answers import (
     FAILED,
     INCORRECT_STATE,
     NOT_FOUND,
@@ -20,8 +20,8 @@ from aerotwin_simulator.ros.simulation_interfaces.answers import (
     on_loop,
     shown,
 )
-from aerotwin_simulator.ros.simulation_interfaces.entity_filters import tags_filter
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.entity_filters import tags_filter
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator.run_control import ChangeOrder, RunState
 from aerotwin_worlds import find_world, known_worlds, load_world
 from aerotwin_worlds.description import SOURCES

@@ -14,10 +14,7 @@ from aerotwin_core.documents import DocumentError, parse_yaml
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.parameters import load_parameters
-from aerotwin_simulator.controller_settings import AUTOPILOTS
-from aerotwin_simulator.fleet import FleetVehicle, plan_joining
-from aerotwin_simulator.robot import SINGLE
-from aerotwin_simulator.ros.simulation_interfaces.answers import (
+from aerotwin_simulation_interfaces.ros.answers import (
     FAILED,
     INCORRECT_STATE,
     NOT_FOUND,
@@ -27,11 +24,14 @@ from aerotwin_simulator.ros.simulation_interfaces.answers import (
     require_world,
     shown,
 )
-from aerotwin_simulator.ros.simulation_interfaces.entity_services import (
+from aerotwin_simulation_interfaces.ros.entity_services import (
     WORLD_FRAMES,
     EntityServices,
 )
-from aerotwin_simulator.ros.simulation_interfaces.host import SimulatorHost
+from aerotwin_simulation_interfaces.ros.host import SimulatorHost
+from aerotwin_simulator.controller_settings import AUTOPILOTS
+from aerotwin_simulator.fleet import FleetVehicle, plan_joining
+from aerotwin_simulator.robot import SINGLE
 from aerotwin_simulator.simulation import Simulation
 
 REFUSED_KEYS = frozenset(

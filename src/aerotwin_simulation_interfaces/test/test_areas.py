@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from aerotwin_simulator.areas import overlaps_box, overlaps_hull, overlaps_sphere
+from aerotwin_simulation_interfaces.areas import overlaps_box, overlaps_hull, overlaps_sphere
 
 BOX = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
 SLIVER = 1e-6

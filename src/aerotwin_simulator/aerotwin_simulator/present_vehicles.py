@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The vehicles that are in the world: they start together, and may join and leave later."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
+from aerotwin_core.messages import serialize, transform_message
+from aerotwin_core.time import from_seconds
+from aerotwin_simulator import topics
+from aerotwin_simulator.fleet import VehiclePlan
+from aerotwin_simulator.loop_cpu import loop_cpu
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.robot import SINGLE, SimulatedRobot, Stepped
+from aerotwin_simulator.topics import SinkGroup
+from aerotwin_simulator.traffic import VehicleTraffic
+
+OnWait = Callable[[float], None]
+"""Gets the seconds that an autopilot was waited for; may raise."""
+
+
+class PresentVehicles:
+    """The vehicles of one simulation, and those that left it.
+
+    `make` returns the robot of a plan at an instant [ns].
+
+    Attributes
+    ----------
+    vehicles, left : lists of SimulatedRobot
+        Those in the world now, in the order of the fleet, and those that left it.
+    stepped : list of Stepped
+        What steps them.
+    """
+
+    def __init__(
+        self,
+        parameters: SimulatorParameters,
+        make: Callable[[VehiclePlan, int], SimulatedRobot],
+        traffic: VehicleTraffic,
+        sinks: SinkGroup,
+    ) -> None:
+        self._parameters, self._make = parameters, make
+        self._traffic, self._sinks = traffic, sinks
+        self.vehicles: list[SimulatedRobot] = []
+        self.left: list[SimulatedRobot] = []
+        self.stepped: list[Stepped] = []
+        self._on_joined: Callable[[SimulatedRobot], None] = lambda _: None
+        self._on_wait: OnWait | None = None
+        self._joining: deque[tuple[int, VehiclePlan]] = deque()
+        self._leaving: deque[tuple[int, str]] = deque()
+        self._free_cpus: set[int] = set()
+
+    def call_on_joined(self, on_joined: Callable[[SimulatedRobot], None]) -> None:
+        """Call a function with each vehicle that joins from now on."""
+        self._on_joined = on_joined
+
+    def begin(self, plans: Sequence[VehiclePlan]) -> None:
+        """Make those that are there from the start, and note when others come and go."""
+        late = [(from_seconds(p.joins_at_s), p) for p in plans if p.joins_at_s > 0.0]
+        self._joining = deque(sorted(late, key=lambda each: each[0]))
+        self._leaving = deque(
+            sorted(
+                (from_seconds(p.leaves_at_s), p.name) for p in plans if p.leaves_at_s is not None
+            )
+        )
+        for plan in plans:
+            if plan.joins_at_s == 0.0:
+                self.vehicles.append(self._make(plan, 0))
+        self.meet_again(0)
+
+    def meet_again(self, stamp_ns: int) -> None:
+        """Step the present vehicles from now on, and let them see and hit each other."""
+        self.stepped = [*dict.fromkeys(vehicle.stepped for vehicle in self.vehicles)]
+        if len(self.vehicles) > 1 or self.left:
+            self._traffic.restart(self.vehicles, stamp_ns)
+
+    def start(self, stamp_ns: int, on_wait: OnWait | None) -> None:
+        """Start the autopilots, wait for them, and publish the frames; see `Simulation.start`."""
+        self._on_wait = on_wait
+        for vehicle in self.vehicles:
+            vehicle.warm_up()
+        for vehicle in self.vehicles:
+            vehicle.backend.start()
+        for vehicle in self.vehicles:
+            vehicle.backend.wait(on_wait)
+        self._pin()
+        if stamp_ns == 0:
+            self._publish_fixed(stamp_ns)
+            for vehicle in self.vehicles:
+                vehicle.publish_description()
+
+    # -- later --------------------------------------------------------------------------------
+
+    @property
+    def has_schedule(self) -> bool:
+        """Whether any will join or leave at a known time."""
+        return bool(self._joining or self._leaving)
+
+    @property
+    def are_complete(self) -> bool:
+        """Whether none is known to join later."""
+        return not self._joining
+
+    def follow_schedule(self, now_ns: int) -> None:
+        """Let those join and leave whose time has come; errors as `join`."""
+        while self._leaving and self._leaving[0][0] <= now_ns:
+            self.leave(self._leaving.popleft()[1], now_ns)
+        while self._joining and self._joining[0][0] <= now_ns:
+            self.join(self._joining.popleft()[1], now_ns)
+
+    def join(self, plan: VehiclePlan, stamp_ns: int) -> SimulatedRobot:
+        """Let a vehicle join between two steps; see `Simulation.join`."""
+        self._refuse_twin(plan)
+        vehicle = self._make(plan, stamp_ns)
+        self.vehicles.append(vehicle)
+        try:
+            self.meet_again(stamp_ns)
+            self.unpin()
+            vehicle.warm_up()
+            self._sinks.add(vehicle.published)
+            vehicle.backend.start()
+            vehicle.backend.wait(self._on_wait)
+            self._pin()
+        except BaseException:
+            self.vehicles.remove(vehicle)
+            vehicle.leave()
+            self.meet_again(stamp_ns)
+            raise
+        self._publish_fixed(stamp_ns)
+        vehicle.publish_description()
+        self._on_joined(vehicle)
+        return vehicle
+
+    def _refuse_twin(self, plan: VehiclePlan) -> None:
+        for other in self.vehicles:
+            name = other.name or SINGLE
+            if plan.name == name:
+                raise UserError(f"{name}: there is a vehicle '{name}'; give it another name")
+            if other.parameters.fleet.link_number == plan.parameters.fleet.link_number:
+                number = plan.parameters.fleet.instance
+                raise UserError(f"{plan.name}: instance: {name} has {number}; give it another")
+
+    def leave(self, name: str, stamp_ns: int) -> None:
+        """Take a vehicle out of the world between two steps; see `Simulation.leave`."""
+        vehicle = next((v for v in self.vehicles if name == (v.name or SINGLE)), None)
+        if vehicle is None:
+            known = ", ".join(each.name or SINGLE for each in self.vehicles)
+            raise UserError(f"no vehicle '{printable(name)}'; there are: {known}")
+        if len(self.vehicles) == 1:
+            raise UserError(f"{name}: it is the last one, which cannot leave")
+        self.vehicles.remove(vehicle)
+        self.left.append(vehicle)
+        vehicle.end("it left the world", is_success=True)
+        vehicle.leave()
+        self.meet_again(stamp_ns)
+        self._publish_fixed(stamp_ns)
+
+    def _publish_fixed(self, stamp_ns: int) -> None:
+        """Publish the frames fixed to all vehicles."""
+        fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
+        self._sinks.publish_cdr(topics.TF_STATIC, stamp_ns, serialize(transform_message(fixed)))
+
+    def _pin(self) -> None:
+        """Share one processor with the autopilots."""
+        cpu = loop_cpu(self._parameters)
+        if cpu is not None and any(v.parameters.controller.is_autopilot for v in self.vehicles):
+            self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
+            os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
+
+    def unpin(self) -> None:
+        """Use all processors again."""
+        if self._free_cpus:
+            os.sched_setaffinity(0, self._free_cpus)
+            self._free_cpus = set()
