@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who drives a ground robot of a fleet: velocities from outside, until they cease."""
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_ground_dynamics import VelocityCommand
-from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.setpoint_stream import Target, VelocityTarget, checked_target
 from aerotwin_simulator.controllers.backend import Motors
-from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.simple_robot import SimpleController
 
 
-class FleetDriver:
+class FleetDriver(SimpleController):
     """The controller of one ground robot; attributes are those of `Backend`.
 
     It takes velocities ahead and yaw rates: `cmd_vel`, or `command/velocity` in body axes.
@@ -22,13 +19,11 @@ class FleetDriver:
 
     def __init__(self) -> None:
         self.motors = Motors(np.zeros(0))
-        self.commanders: Sequence[Commander] = ()
         self.command = VelocityCommand()
         self._is_new = False
-        self.n_missed = 0
         self.n_commands = 0
         self.progress = self.waypoint = self.failure = None
-        self.estimate = self.autopilot_state = self.setpoint = None
+        self.estimate = self.setpoint = None
         self.is_finished = self.has_end = False
 
     @property
@@ -49,27 +44,7 @@ class FleetDriver:
         """Return values for diagnostics."""
         return {"n_commands": str(self.n_commands)}
 
-    def start(self) -> None:
-        """Do nothing: it is ready."""
-
-    def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """Do nothing: it is ready."""
-
-    def send_readings(self, readings: Readings) -> None:
-        """Do nothing: it reads none."""
-
-    def receive_command(self) -> None:
-        """Do nothing: commands come from outside."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
     # -- orders from outside -------------------------------------------------------------------
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether it can be commanded, always."""
-        return True
 
     @property
     def takes_setpoints(self) -> bool:

@@ -15,23 +15,11 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.setpoint_stream import PoseTarget, VelocityTarget
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.recording import MemorySink
 
 STEP_S = 0.01
 HALF_LENGTH_M = 0.9  # at most, from base_link to its bumper
 ROUNDING = 1e-12
-
-
-class Collected:
-    """A sink that keeps all messages."""
-
-    def __init__(self):
-        self.messages = []
-
-    def add(self, topic):
-        pass
-
-    def publish_cdr(self, topic, stamp_ns, cdr):
-        self.messages.append((topic.name, stamp_ns, cdr))
 
 
 @pytest.fixture
@@ -46,7 +34,7 @@ def make(tmp_path, slope):
             "step_s": STEP_S,
             "fleet.file": str(tmp_path / "fleet.yaml"),
         }
-        sink = Collected()
+        sink = MemorySink()
         parameters = replaced(SimulatorParameters(), values | changes)
         simulation = Simulation(parameters, slope, tmp_path, [sink])
         made.append(simulation)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who flies one point mass: orders of a mission or from outside, in place of an autopilot."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from math import cos, sin
 
 import numpy as np
@@ -11,11 +11,11 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import to_seconds
 from aerotwin_point_mass_simulator.pilots import RETURN_HEIGHT_M, Flying, PointMassPilots
-from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
+from aerotwin_px4_bridge import AutopilotEstimate, MissionPlan
 from aerotwin_px4_bridge.path import PathSetpoint, SampledPath
 from aerotwin_px4_bridge.setpoint_stream import Target, checked_target
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, Motors
-from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.simple_robot import SimpleController
 
 _PHASES = {
     Flying.STANDING: "ready for orders",
@@ -29,7 +29,7 @@ _PHASES = {
 }
 
 
-class PointMassPilot:
+class PointMassPilot(SimpleController):
     """The controller of one point mass; attributes are those of `Backend`.
 
     `pilots` fly it as their `row`; `estimated` returns its estimated position (3,) [m], velocity
@@ -49,12 +49,9 @@ class PointMassPilot:
         self.row = row
         self._pilots, self._mission, self._estimated = pilots, mission, estimated
         self.motors = Motors(np.zeros(0))
-        self.commanders: Sequence[Commander] = ()
-        self.n_missed = 0
         self.failure: str | None = None
         self.is_finished = False
         self.has_end = mission is not None or ends_landed
-        self.autopilot_state = None
         self.setpoint: PathSetpoint | None = None
         self._path: SampledPath | None = None
         self._flown_s = 0.0
@@ -106,27 +103,7 @@ class PointMassPilot:
         ignored = str(self._pilots.n_ignored[self.row])
         return {"armed": str(is_armed).lower(), "setpoints_ignored": ignored}
 
-    def start(self) -> None:
-        """Do nothing: it is ready."""
-
-    def wait(self, on_wait: Callable[[float], None] | None) -> None:
-        """Do nothing: it is ready."""
-
-    def send_readings(self, readings: Readings) -> None:
-        """Do nothing: it flies by its estimate."""
-
-    def receive_command(self) -> None:
-        """Do nothing: all are commanded together."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
     # -- orders from outside -------------------------------------------------------------------
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether it can be commanded, always."""
-        return True
 
     @property
     def takes_setpoints(self) -> bool:

@@ -16,24 +16,12 @@ from aerotwin_multirotor_dynamics import layout, load_airframe, standing_pose
 from aerotwin_point_mass_simulator.pilots import LANDING_M_S, RETURN_HEIGHT_M
 from aerotwin_px4_bridge.setpoint_stream import SILENCE_NS, PoseTarget, VelocityTarget
 from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.recording import MemorySink
 
 STEP_S = 0.02
 STANDING_M = standing_pose(load_airframe("iris"), ground_point=np.zeros(3))[0][2]
 SETTLED_M = 0.05  # a first-order approach of 1 s, 5 s later, from within 5 m
 STEP_ERROR_M = 2.0 * STEP_S  # a command changes at the next step, at up to 2 m/s
-
-
-class Collected:
-    """A sink that keeps all messages."""
-
-    def __init__(self):
-        self.messages = []
-
-    def add(self, topic):
-        pass
-
-    def publish_cdr(self, topic, stamp_ns, cdr):
-        self.messages.append((topic.name, stamp_ns, cdr))
 
 
 @pytest.fixture
@@ -51,7 +39,7 @@ def make(tmp_path, flat_world):
             "step_s": STEP_S,
             "fleet.instances": n,
         }
-        sink = Collected()
+        sink = MemorySink()
         parameters = replaced(SimulatorParameters(), values | changes)
         simulation = Simulation(parameters, flat_world, tmp_path, [sink])
         made.append(simulation)

@@ -57,6 +57,28 @@ class BagSink:
         self.writer.close()
 
 
+class MemorySink:
+    """Keeps the messages of the loop in memory, as (name of the topic, stamp [ns], bytes)."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, int, bytes]] = []
+        self.names: set[str] = set()
+
+    def add(self, topic: Topic) -> None:
+        """Declare a topic."""
+        self.names.add(topic.name)
+
+    def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+        """Keep one message of a declared topic."""
+        if topic.name not in self.names:
+            raise ValueError(f"topic must be declared before its messages, got {topic.name}")
+        self.messages.append((topic.name, stamp_ns, cdr))
+
+    def of(self, name: str) -> list[tuple[int, bytes]]:
+        """Return the messages of a topic, (stamp [ns], bytes) each."""
+        return [(stamp_ns, cdr) for topic, stamp_ns, cdr in self.messages if topic == name]
+
+
 def run_configuration(parameters: dict[str, Any], world: World) -> str:
     """Return the YAML text that repeats a run: parameters, world, files named, versions."""
     files = {group: parameters.get(group, {}).get("file", "none") for group in ("mission", "fleet")}

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What robots without rotors have in common: a start, a payload, an end of the run."""
 
-from math import isfinite, radians
+from collections.abc import Callable, Sequence
+from math import radians
 
 import numpy as np
 
-from aerotwin_core.errors import ParameterError
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_faults.fault import AIR, LIDAR, RADAR
 from aerotwin_multirotor_dynamics import Airframe, layout
@@ -17,14 +17,43 @@ from aerotwin_simulator.collision import Collision
 from aerotwin_simulator.controllers import Backend
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.payload import Payload
+from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.robot import FLOWN, LANDED, Status
 from aerotwin_simulator.sensor_setup import Setup
-from aerotwin_simulator.surroundings import Air, Surroundings
+from aerotwin_simulator.surroundings import Air, Surroundings, start_on_ground
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
 from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 _OK, _ERROR = 0, 2
+
+
+class SimpleController:
+    """The part of a `Backend` that runs no process, reads no sensors and waits for no answer."""
+
+    commanders: Sequence[Commander] = ()
+    autopilot_state = None
+    n_missed = 0
+
+    def start(self) -> None:
+        """Do nothing: it is ready."""
+
+    def wait(self, on_wait: Callable[[float], None] | None) -> None:
+        """Do nothing: it is ready."""
+
+    def send_readings(self, readings: Readings) -> None:
+        """Do nothing: it reads none."""
+
+    def receive_command(self) -> None:
+        """Do nothing: it has decided."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it can be commanded, always."""
+        return True
 
 
 class SimpleRobot:
@@ -62,19 +91,9 @@ class SimpleRobot:
         self._collision: Collision | None = None
         yaw = plan.start_yaw_deg
         self.yaw_start = surroundings.world.start_yaw if yaw is None else radians(yaw)
-        self._ground_start = self._start_on_ground(plan)
-
-    def _start_on_ground(self, plan: VehiclePlan) -> np.ndarray:
-        """Return the point of the ground (3,) where it starts."""
-        around = self._around
-        x, y = around.world.start_p_map[:2] + np.array([plan.start_east_m, plan.start_north_m])
-        height = float(around.queries.height(x, y))
-        if not isfinite(height):
-            raise ParameterError(
-                f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map lies beside the world "
-                f"{around.world.name}; choose another start_east_m and start_north_m"
-            )
-        return np.array([x, y, height])
+        self._ground_start = start_on_ground(
+            surroundings, plan.start_east_m, plan.start_north_m, self.title
+        )
 
     @property
     def title(self) -> str:

@@ -4,10 +4,12 @@
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_faults import ActiveFault
 from aerotwin_faults.together import added_wind
@@ -61,6 +63,21 @@ class Surroundings:
     spin: Callable[[float], None]
     with_station: Container[str] = ()  # names of the vehicles that a scenario's ground station has
     host: EmbeddedHost | None = None  # process of the fleet's embedded autopilots
+
+
+def start_on_ground(around: Surroundings, east_m: float, north_m: float, title: str) -> np.ndarray:
+    """Return the point of the ground (3,) at a start, east and north of the world's [m].
+
+    Raises ParameterError if it lies beside the world; `title` is of who starts there.
+    """
+    x, y = around.world.start_p_map[:2] + np.array([east_m, north_m])
+    height = float(around.queries.height(x, y))
+    if not isfinite(height):
+        raise ParameterError(
+            f"{title}: its start ({x:.1f}, {y:.1f}) m in map lies beside the world "
+            f"{around.world.name}; choose another start_east_m and start_north_m"
+        )
+    return np.array([x, y, height])
 
 
 class GroundTracker:

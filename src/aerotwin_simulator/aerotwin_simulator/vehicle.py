@@ -46,7 +46,7 @@ from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.robot import FLOWN, LANDED, RobotShape, Status, Stepped
 from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
-from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
+from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings, start_on_ground
 from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
 from aerotwin_simulator.vehicle_faults import BodyDamage, VehicleFaults
 
@@ -179,13 +179,8 @@ class SimulatedVehicle:
     def _reset_to_start(self, stamp_ns: int) -> None:
         """Reset it to rest on the ground of its start, with fresh sensors and controller."""
         plan, around, parameters = self._plan, self._surroundings, self.parameters
-        x, y = around.world.start_p_map[:2] + np.array([plan.start_east_m, plan.start_north_m])
-        height = float(around.queries.height(x, y))
-        if not isfinite(height):
-            raise ParameterError(
-                f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map lies beside the world "
-                f"{around.world.name}; choose another start_east_m and start_north_m"
-            )
+        start = start_on_ground(around, plan.start_east_m, plan.start_north_m, self.title)
+        x, y, height = start.tolist()
         point, normal = around.queries.ground_plane(np.array([x, y, height + 1.0]))
         yaw = plan.start_yaw_deg
         yaw_rad = around.world.start_yaw if yaw is None else radians(yaw)

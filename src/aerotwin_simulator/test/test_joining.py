@@ -10,25 +10,9 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import replaced
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.fleet import FleetVehicle, plan_joining, plan_vehicles
+from aerotwin_simulator.recording import MemorySink
 
 SECOND = 1_000_000_000
-
-
-class Collected:
-    """A sink that keeps all messages."""
-
-    def __init__(self):
-        self.messages, self.topics = [], set()
-
-    def add(self, topic):
-        self.topics.add(topic.name)
-
-    def publish_cdr(self, topic, stamp_ns, cdr):
-        assert topic.name in self.topics
-        self.messages.append((topic.name, stamp_ns, cdr))
-
-    def of(self, name):
-        return [(stamp_ns, cdr) for topic, stamp_ns, cdr in self.messages if topic == name]
 
 
 @pytest.fixture
@@ -44,7 +28,7 @@ def make(tmp_path, flat_world):
             "fleet.file": str(tmp_path / "fleet.yaml"),
             "duration_s": 2.0,
         }
-        sink = Collected()
+        sink = MemorySink()
         parameters = replaced(SimulatorParameters(), values | changes)
         simulation = Simulation(parameters, flat_world, tmp_path, [sink])
         made.append(simulation)

@@ -15,6 +15,7 @@ from aerotwin_sensor_models.lidar import POINT
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.airframe_mesh import airframe_mesh
 from aerotwin_simulator.mounting import T_body_optical
+from aerotwin_simulator.recording import MemorySink
 from aerotwin_simulator.scanners import mounting_of
 from aerotwin_simulator.truth import transform
 from aerotwin_simulator.vehicle_tracks import FIRST_NUMBER
@@ -29,22 +30,6 @@ EYE = {"name": "eye", "outputs": ["mono", "depth", "ids"], "rate_hz": 30.0, "pre
 CAMERA = {"width": WIDTH, "height": HEIGHT, "fx": FOCAL_PX, "fy": FOCAL_PX, "cx": 159.5,
           "cy": 119.5}  # fmt: skip
 VEHICLES = ("a", "b")
-
-
-class Collected:
-    """A sink that keeps all messages."""
-
-    def __init__(self):
-        self.messages = []
-
-    def add(self, topic):
-        pass
-
-    def publish_cdr(self, topic, stamp_ns, cdr):
-        self.messages.append((topic.name, stamp_ns, cdr))
-
-    def of(self, name):
-        return [(stamp_ns, cdr) for topic, stamp_ns, cdr in self.messages if topic == name]
 
 
 @pytest.fixture
@@ -63,7 +48,7 @@ def make(tmp_path, flat_world):
             "controller.kind": "ros2",
             "fleet.file": str(tmp_path / "fleet.yaml"),
         }
-        sink = Collected()
+        sink = MemorySink()
         parameters = replaced(SimulatorParameters(), values | changes)
         simulation = Simulation(parameters, flat_world, tmp_path, [sink])
         made.append(simulation)
