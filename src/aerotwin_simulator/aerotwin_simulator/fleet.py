@@ -3,6 +3,7 @@
 """The vehicles of a flight: one, several identical ones, or those of a fleet file."""
 
 import dataclasses
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -17,7 +18,7 @@ from aerotwin_simulator.controller_settings import CHOSEN_CPU, ControllerSetting
 from aerotwin_simulator.loop_cpu import cpu_of_instance
 from aerotwin_simulator.parameters import (
     GROUND_ROBOT,
-    MAX_INSTANCE,
+    MOST_VEHICLES,
     MULTIROTOR,
     FleetSettings,
     SimulatorParameters,
@@ -37,7 +38,10 @@ class FleetVehicle:
 
     name: str = parameter(text="namespace and frame prefix")
     instance: int | None = parameter(
-        None, text="vehicle number; null counts up from that of the flight", minimum=0, maximum=200
+        None,
+        text="vehicle number; null counts up from that of the flight",
+        minimum=0,
+        maximum=MOST_VEHICLES - 1,
     )
     start_east_m: float = parameter(0.0, text="start, east of the world's", unit="m")
     start_north_m: float = parameter(0.0, text="start, north of the world's", unit="m")
@@ -161,13 +165,11 @@ def plan_joining(
 ) -> VehiclePlan:
     """Return a vehicle that joins a running fleet, with the first number that is not taken.
 
-    Raises ParameterError as `plan_of`, or if no number is left.
+    Raises ParameterError as `plan_of`.
     """
     first = parameters.fleet.instance
-    free = (number for number in range(first, MAX_INSTANCE + 1) if number not in taken)
-    instance = next(free, None) if entry.instance is None else entry.instance
-    if instance is None:
-        raise ParameterError(f"{entry.name}: instance: all up to {MAX_INSTANCE} are taken")
+    free = next(number for number in itertools.count(first) if number not in taken)
+    instance = free if entry.instance is None else entry.instance
     if parameters.autopilot.pin_cpu == CHOSEN_CPU:
         cpu = cpu_of_instance(parameters.fleet.link_number)
         parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
@@ -242,7 +244,8 @@ def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
 def plan_of(parameters: SimulatorParameters, entry: FleetVehicle, instance: int) -> VehiclePlan:
     """Return one vehicle as the parameters of the flight and its entry in a fleet file say.
 
-    `instance` is its number if the entry names none. Raises ParameterError if they contradict.
+    `instance` is its number if the entry names none. Raises ParameterError if they contradict, or
+    there is no port for it.
     """
     instance = instance if entry.instance is None else entry.instance
     changes = {

@@ -31,7 +31,8 @@ NO_GNSS = "none"
 NO_PRESET = "none"
 NO_FILE = "none"
 MAX_INSTANCE = 200
-"""The last vehicle number: every one has MAVLink ports of its own."""
+"""The last number of a vehicle with an autopilot: every one has MAVLink ports of its own."""
+MOST_VEHICLES = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +214,10 @@ class FleetSettings:
         "none", text="path of a fleet file: vehicles by name, each with what differs"
     )
     instance: int = parameter(
-        0, text="vehicle number; of its noise and every port", minimum=0, maximum=MAX_INSTANCE
+        0,
+        text="vehicle number; of its noise and every port",
+        minimum=0,
+        maximum=MOST_VEHICLES - 1,
     )
     port_shift: int = parameter(
         0, text="added to that number for ports alone", minimum=0, maximum=MAX_INSTANCE
@@ -222,10 +226,11 @@ class FleetSettings:
         1,
         text="vehicles side by side, uav0, uav1, ...; 1 = one unnamed",
         minimum=1,
-        maximum=MAX_INSTANCE + 1,
+        maximum=MOST_VEHICLES,
     )
 
-    def __post_init__(self) -> None:
+    def check_ports(self) -> None:
+        """Raise ParameterError if there are not as many ports as vehicles with autopilots."""
         if self.link_number + self.instances - 1 > MAX_INSTANCE:
             shift = f" and a shift of {self.port_shift}" if self.port_shift else ""
             most = MAX_INSTANCE - self.instances + 1 - self.port_shift
@@ -339,6 +344,7 @@ class SimulatorParameters:
             return
         if self.fleet.file != NO_FILE:
             return  # each vehicle of the file is checked by itself
+        self.fleet.check_ports()
         if self.step_s > LOCKSTEP_S:
             raise ParameterError(
                 f"step_s: expected at most {LOCKSTEP_S} with a multirotor, found {self.step_s}"

@@ -92,6 +92,9 @@ def test_the_last_to_start_starts_the_process_and_the_last_to_stop_ends_it(tmp_p
 
 
 def test_more_vehicles_than_ports_are_refused():
-    assert FleetSettings(instances=MAX_INSTANCE + 1).instances == MAX_INSTANCE + 1
+    most = FleetSettings(instances=MAX_INSTANCE + 1)
+    assert SimulatorParameters(fleet=most).fleet.instances == MAX_INSTANCE + 1
+    too_many = FleetSettings(instance=1, instances=MAX_INSTANCE + 1)
     with pytest.raises(ParameterError, match=f"above {MAX_INSTANCE}"):
-        FleetSettings(instance=1, instances=MAX_INSTANCE + 1)
+        SimulatorParameters(fleet=too_many)
+    assert SimulatorParameters(fleet=too_many, dynamics="point_mass").fleet == too_many

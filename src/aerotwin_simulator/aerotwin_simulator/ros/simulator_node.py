@@ -208,7 +208,11 @@ class SimulatorNode(ConfiguredNode):
         own = [(vehicle.name, vehicle.parameters) for vehicle in simulation.vehicles]
         with_slam = {n for n, p in own if isinstance(p, FlightNodeParameters) and p.has_slam}
         self._inputs = VehicleInputs(
-            self, simulation.vehicles, self.parameters.wait_for, with_slam=with_slam
+            self,
+            simulation.vehicles,
+            self.parameters.wait_for,
+            with_slam=with_slam,
+            answered=self.gates,
         )
         if self.bag is not None:
             for topic in self._inputs.topics:

@@ -81,10 +81,11 @@ def _command(vehicle: SimulatedRobot | None, send: Send, reply: Any) -> Any:
 class VehicleInputs:
     """Input topics from other nodes, the vehicles that use them, and their handlers.
 
-    `wait_for` is the name of the topic that answers frames, "" for none; transforms of the vehicles
-    `with_slam` are reserved for it. `topics` are those to subscribe to, for the vehicles and for
-    the bag; those `with_others` are subscribed to once another node publishes them, too: of /tf
-    without a SLAM each message is one of this node, and each wakes the callbacks of all vehicles.
+    `wait_for` is the name of the topic that answers frames of the vehicles `answered`, "" for none;
+    transforms of the vehicles `with_slam` are reserved for a SLAM. `topics` are those to subscribe
+    to, for the vehicles and for the bag; those `with_others` are subscribed to once another node
+    publishes them, too: of /tf without a SLAM each message is one of this node, and each wakes the
+    callbacks of all vehicles.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class VehicleInputs:
         wait_for: str = "",
         *,
         with_slam: Container[str] = (),
+        answered: Container[str] = ("",),
     ) -> None:
         self._node = node
         self._transforms: dict[str, OdometryTransforms] = {}
@@ -104,14 +106,11 @@ class VehicleInputs:
         required: list[Topic] = []
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
-            required += [place(topic) for topic in topics.FROM_SLAM]
-            if vehicle.transforms is not None:
-                if vehicle.name in with_slam:
-                    vehicle.transforms.reserve()
-                self._transforms[place(topics.SLAM_ODOM).name] = vehicle.transforms
-            if wait_for:
-                required.append(place(topics.ANSWERS[wait_for]))
             is_multirotor = isinstance(vehicle, SimulatedVehicle)
+            if is_multirotor or any(map(vehicle.parameters.has, topics.AWAITED)):
+                self._hear_slam(vehicle, required, has_slam=vehicle.name in with_slam)
+            if wait_for and vehicle.name in answered:
+                required.append(place(topics.ANSWERS[wait_for]))
             if is_multirotor and isinstance(vehicle.backend, TopicCommands):
                 required.append(place(topics.ROTOR_COMMAND))
                 name = required[-1].name
@@ -131,6 +130,15 @@ class VehicleInputs:
             required.append(topics.FORMATION_PLAN)
         self.topics = list(dict.fromkeys(required))
         self.with_others = [] if with_slam or not self._transforms else [topics.TF]
+
+    def _hear_slam(self, vehicle: SimulatedRobot, required: list[Topic], *, has_slam: bool) -> None:
+        """Listen to what a SLAM says of a vehicle, which may be started by anybody."""
+        place = topics.below(vehicle.name)
+        required += [place(topic) for topic in topics.FROM_SLAM]
+        if vehicle.transforms is not None:
+            if has_slam:
+                vehicle.transforms.reserve()
+            self._transforms[place(topics.SLAM_ODOM).name] = vehicle.transforms
 
     def on_topic_message(self, topic: Topic, cdr: bytes) -> bool:
         """Pass one message to its vehicle; return False for one that a vehicle itself published."""
