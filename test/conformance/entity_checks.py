@@ -225,6 +225,8 @@ def one_is_spawned_as_described(sim: SimulatorClient) -> None:
     for text in (
         "{controller: 'python:os:system'}",
         "{controller_options: /etc/passwd}",
+        "{mission: /etc/passwd}",
+        "{imu: ../../etc/passwd}",
         "{airframe: 3}",
         "[",
         "{no_such_key: 1}",

@@ -39,6 +39,8 @@ PUBLISHED = (
     topics.ROBOT_DESCRIPTION,
 )
 N_WHEELS = 4
+SEED_STRIDE = 1_000_003
+"""Between the seeds of the slip of robots of one run: the first has that of a robot alone."""
 
 
 class FleetGroundRobot(SimpleRobot):
@@ -71,7 +73,7 @@ class FleetGroundRobot(SimpleRobot):
         self._vehicle: GroundVehicle = stand_vehicle(
             self._around.queries,
             self._wheels,
-            seed=own.seed + own.fleet.instance,
+            seed=own.seed + SEED_STRIDE * own.fleet.instance,
             T_map_base=transform_from_pose(self._ground_start, quaternion_from_yaw(self.yaw_start)),
         )
         self._delay = CommandDelay(self._latency_ns)
@@ -133,7 +135,7 @@ class FleetGroundRobot(SimpleRobot):
             vehicle = stand_vehicle(
                 self._around.queries,
                 self._wheels,
-                seed=self.parameters.seed,
+                seed=0,  # of a vehicle that only finds the ground
                 T_map_base=transform_from_pose(p_map, q_map_body),
             )
         except NoGroundError as error:

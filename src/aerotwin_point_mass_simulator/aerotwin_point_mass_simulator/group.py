@@ -97,7 +97,7 @@ class PointMasses:
             robot.begin_step(begin_ns, end_ns, start, end)
             robot.air.blow(start, begin_ns)
         for robot in self._with_end:
-            robot.pilot.poll()
+            robot.poll()
         self._errors.advance(self._dt)
         p, motion = self._settings, self._motion
         estimate = motion.position + self._error
@@ -169,7 +169,7 @@ class PointMasses:
     def _show_armed(self) -> None:
         is_armed = self.pilots.is_armed
         for row in np.flatnonzero(is_armed != self._was_armed).tolist():
-            self.robots[row].pilot.show_armed(bool(is_armed[row]))
+            self.robots[row].show_armed(bool(is_armed[row]))
         self._was_armed = is_armed.copy()
 
     def _measure_ground(self, p_map: FloatArray) -> None:

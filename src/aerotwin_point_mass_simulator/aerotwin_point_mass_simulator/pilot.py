@@ -58,6 +58,16 @@ class PointMassPilot(SimpleController):
         self._is_held = False
         self._script = self._until_landed() if mission is None else self._fly(mission)
 
+    def take_row(self, row: int) -> None:
+        """Be this row of the pilots from now on."""
+        self.row = row
+
+    def detach(self) -> None:
+        """Go on with modes and estimate of one's own, which nothing steps any more."""
+        last = self._estimated(self.row)
+        self._pilots, self.row = self._pilots.only(self.row), 0
+        self._estimated = lambda _: last
+
     # -- what is asked of a controller ---------------------------------------------------------
 
     @property
@@ -125,9 +135,12 @@ class PointMassPilot(SimpleController):
         self._go(Flying.TAKING_OFF, np.array([0.0, 0.0, height_m]))
 
     def hold(self) -> None:
-        """Hover here; a mission waits. Raises UserError if it does not fly."""
+        """Hover here; a mission waits. Raises UserError if it does not fly, or along its path."""
         self._require_flying("hold")
-        self._is_held = self._path is not None
+        mode = self._pilots.mode[self.row]
+        if self._mission is not None and mode not in (Flying.FOLLOWING_PATH, Flying.HOLDING):
+            raise UserError(f"hold: the mission is {self.phase}; hold it while it is flying")
+        self._is_held = self._mission is not None
         self._go(Flying.HOLDING)
 
     def resume(self) -> None:

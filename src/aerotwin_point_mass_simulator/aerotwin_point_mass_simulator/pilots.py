@@ -80,6 +80,15 @@ class PointMassPilots:
             if isinstance(value, np.ndarray):
                 setattr(self, name, np.delete(value, row, axis=0))
 
+    def only(self, row: int) -> "PointMassPilots":
+        """Return a copy of one alone."""
+        alone = PointMassPilots()
+        for name, value in vars(self).items():
+            setattr(
+                alone, name, value[row : row + 1].copy() if isinstance(value, np.ndarray) else value
+            )
+        return alone
+
     # -- orders to one -------------------------------------------------------------------------
 
     def is_flying(self, row: int) -> bool:

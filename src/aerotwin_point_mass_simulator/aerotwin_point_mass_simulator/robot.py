@@ -66,6 +66,7 @@ class PointMassRobot(SimpleRobot):
     """
 
     row: int
+    pilot: PointMassPilot | None = None
 
     def __init__(
         self, group: PointMassRows, plan: VehiclePlan, surroundings: Surroundings, stamp_ns: int
@@ -89,6 +90,8 @@ class PointMassRobot(SimpleRobot):
     def take_row(self, row: int) -> None:
         """Be this row of the group's arrays from now on."""
         self.row = row
+        if self.pilot is not None:
+            self.pilot.take_row(row)
 
     def reset_controller(self) -> None:
         """Give it a fresh controller at its start."""
@@ -158,7 +161,10 @@ class PointMassRobot(SimpleRobot):
 
     def leave(self) -> None:
         """Leave the group, with the last state as one of its own."""
+        super().leave()
         self._left = self.truth.copy()
+        assert self.pilot is not None
+        self.pilot.detach()
         self.step = TruthStep(self.step.start_ns, self.step.end_ns, self._left, self._left)
         self._group.leave(self)
 
@@ -220,6 +226,16 @@ class PointMassRobot(SimpleRobot):
     def _set_ground_at(self, p_map: np.ndarray) -> None:
         height = float(self._around.queries.height_above_ground(p_map[None])[0])
         self.set_ground(p_map, height)
+
+    def poll(self) -> None:
+        """Advance its task to the present instant."""
+        assert self.pilot is not None
+        self.pilot.poll()
+
+    def show_armed(self, is_armed: bool) -> None:
+        """Show whether it is armed."""
+        assert self.pilot is not None
+        self.pilot.show_armed(is_armed)
 
     def look_again(self) -> None:
         """Check for collisions at the next step, because an obstacle came into the world."""

@@ -285,3 +285,45 @@ def test_many_fly_the_same_bytes_twice_and_a_reset_puts_all_back(make):
         assert vehicle.p_map_body == pytest.approx(start, abs=1e-12)
     airborne(simulation, 2.0)
     assert simulation.vehicles[7].p_map_body[2] == pytest.approx(STANDING_M + 2.0, abs=1.0)
+
+
+def test_when_one_leaves_orders_still_reach_the_others(make):
+    rows = [{"name": name, "start_east_m": 5.0 * k} for k, name in enumerate("abc")]
+    rows[0]["leaves_at_s"] = 13.0
+    simulation, _ = make(rows=rows)
+    airborne(simulation)
+    a, b, c = simulation.vehicles
+    fly(simulation, 2.0)
+    assert simulation.vehicles == [b, c] and simulation.left == [a]
+    b.backend.set_target(PoseTarget(p_map=[5.0, 3.0, 6.0]))
+    simulation.leave("b")
+    before = c.p_map_body.copy()
+    b.backend.set_target(PoseTarget(p_map=[0.0, 0.0, 9.0]))  # reaches nobody any more
+    c.backend.set_target(PoseTarget(p_map=np.add(before, [0.0, 2.0, 0.0])))
+    fly(simulation, 8.0)
+    assert c.p_map_body == pytest.approx(np.add(before, [0.0, 2.0, 0.0]), abs=SETTLED_M)
+    assert a.backend.phase == "hovering" and a.p_map_body[2] == pytest.approx(5.0, abs=0.3)
+    assert simulation.outcome is None
+
+
+def test_a_hold_during_the_take_off_of_a_mission_is_refused(make, tmp_path):
+    (tmp_path / "mission.yaml").write_text(MISSION)
+    simulation, _ = make(**{"mission.file": str(tmp_path / "mission.yaml")})
+    fly(simulation, 1.0)
+    with pytest.raises(UserError, match="hold: the mission is taking off"):
+        simulation.vehicles[0].backend.hold()
+
+
+def test_a_landing_by_request_ends_the_run_where_the_parameters_say(make, tmp_path):
+    (tmp_path / "mission.yaml").write_text(MISSION)
+    heights = []
+    for ends in (True, False):
+        changes = {"mission.file": str(tmp_path / "mission.yaml")}
+        simulation, _ = make(**changes, **{"mission.failure_ends_flight": ends})
+        fly(simulation, 6.0)
+        simulation.vehicles[0].backend.land()
+        while simulation.outcome is None:
+            simulation.advance()
+        heights.append(simulation.vehicles[0].p_map_body[2])
+        assert "the mission failed: it was ended by request" in simulation.outcome
+    assert heights[0] > 2.0 and heights[1] == pytest.approx(STANDING_M, abs=0.02)

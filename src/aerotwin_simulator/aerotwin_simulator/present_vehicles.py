@@ -3,8 +3,8 @@
 """The vehicles that are in the world: they start together, and may join and leave later."""
 
 import os
-from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
@@ -48,24 +48,27 @@ class PresentVehicles:
         self.left: list[SimulatedRobot] = []
         self.stepped: list[Stepped] = []
         self._on_joined: Callable[[SimulatedRobot], None] = lambda _: None
+        self._on_left: Callable[[SimulatedRobot], None] = lambda _: None
         self._on_wait: OnWait | None = None
-        self._joining: deque[tuple[int, VehiclePlan]] = deque()
-        self._leaving: deque[tuple[int, str]] = deque()
+        self._schedule: list[tuple[int, bool, VehiclePlan]] = []
+        self._was_traffic = False
         self._free_cpus: set[int] = set()
 
-    def call_on_joined(self, on_joined: Callable[[SimulatedRobot], None]) -> None:
-        """Call a function with each vehicle that joins from now on."""
-        self._on_joined = on_joined
+    def call_on_change(
+        self,
+        on_joined: Callable[[SimulatedRobot], None],
+        on_left: Callable[[SimulatedRobot], None],
+    ) -> None:
+        """Call functions with each vehicle that joins or leaves from now on."""
+        self._on_joined, self._on_left = on_joined, on_left
 
     def begin(self, plans: Sequence[VehiclePlan]) -> None:
         """Make those that are there from the start, and note when others come and go."""
-        late = [(from_seconds(p.joins_at_s), p) for p in plans if p.joins_at_s > 0.0]
-        self._joining = deque(sorted(late, key=lambda each: each[0]))
-        self._leaving = deque(
-            sorted(
-                (from_seconds(p.leaves_at_s), p.name) for p in plans if p.leaves_at_s is not None
-            )
-        )
+        joins = [(from_seconds(p.joins_at_s), False, p) for p in plans if p.joins_at_s > 0.0]
+        leaves = [
+            (from_seconds(p.leaves_at_s), True, p) for p in plans if p.leaves_at_s is not None
+        ]
+        self._schedule = sorted([*joins, *leaves], key=lambda each: each[:2])
         for plan in plans:
             if plan.joins_at_s == 0.0:
                 self.vehicles.append(self._make(plan, 0))
@@ -74,7 +77,8 @@ class PresentVehicles:
     def meet_again(self, stamp_ns: int) -> None:
         """Step the present vehicles from now on, and let them see and hit each other."""
         self.stepped = [*dict.fromkeys(vehicle.stepped for vehicle in self.vehicles)]
-        if len(self.vehicles) > 1 or self.left:
+        if len(self.vehicles) > 1 or self._was_traffic:
+            self._was_traffic = True
             self._traffic.restart(self.vehicles, stamp_ns)
 
     def start(self, stamp_ns: int, on_wait: OnWait | None) -> None:
@@ -97,19 +101,27 @@ class PresentVehicles:
     @property
     def has_schedule(self) -> bool:
         """Whether any will join or leave at a known time."""
-        return bool(self._joining or self._leaving)
+        return bool(self._schedule)
 
     @property
     def are_complete(self) -> bool:
         """Whether none is known to join later."""
-        return not self._joining
+        return all(leaves for _, leaves, _ in self._schedule)
+
+    @property
+    def instances(self) -> set[int]:
+        """Numbers of the vehicles that are here, or known to join."""
+        later = {plan.parameters.fleet.instance for _, leaves, plan in self._schedule if not leaves}
+        return later | {vehicle.parameters.fleet.instance for vehicle in self.vehicles}
 
     def follow_schedule(self, now_ns: int) -> None:
-        """Let those join and leave whose time has come; errors as `join`."""
-        while self._leaving and self._leaving[0][0] <= now_ns:
-            self.leave(self._leaving.popleft()[1], now_ns)
-        while self._joining and self._joining[0][0] <= now_ns:
-            self.join(self._joining.popleft()[1], now_ns)
+        """Let those join and leave whose time has come, who joins first; errors as `join`."""
+        while self._schedule and self._schedule[0][0] <= now_ns:
+            _, leaves, plan = self._schedule.pop(0)
+            if leaves:
+                self.leave(plan.name, now_ns)
+            else:
+                self.join(plan, now_ns)
 
     def join(self, plan: VehiclePlan, stamp_ns: int) -> SimulatedRobot:
         """Let a vehicle join between two steps; see `Simulation.join`."""
@@ -123,12 +135,14 @@ class PresentVehicles:
             self._sinks.add(vehicle.published)
             vehicle.backend.start()
             vehicle.backend.wait(self._on_wait)
-            self._pin()
         except BaseException:
             self.vehicles.remove(vehicle)
-            vehicle.leave()
-            self.meet_again(stamp_ns)
+            with ExitStack() as stack:
+                stack.callback(self.meet_again, stamp_ns)
+                stack.callback(vehicle.leave)
             raise
+        finally:
+            self._pin()
         self._publish_fixed(stamp_ns)
         vehicle.publish_description()
         self._on_joined(vehicle)
@@ -153,10 +167,14 @@ class PresentVehicles:
             raise UserError(f"{name}: it is the last one, which cannot leave")
         self.vehicles.remove(vehicle)
         self.left.append(vehicle)
-        vehicle.end("it left the world", is_success=True)
-        vehicle.leave()
-        self.meet_again(stamp_ns)
-        self._publish_fixed(stamp_ns)
+        self._schedule = [each for each in self._schedule if not each[1] or each[2].name != name]
+        if vehicle.outcome is None:
+            vehicle.end("it left the world", is_success=True)
+        with ExitStack() as stack:
+            stack.callback(self._on_left, vehicle)
+            stack.callback(self._publish_fixed, stamp_ns)
+            stack.callback(self.meet_again, stamp_ns)
+            stack.callback(vehicle.leave)
 
     def _publish_fixed(self, stamp_ns: int) -> None:
         """Publish the frames fixed to all vehicles."""

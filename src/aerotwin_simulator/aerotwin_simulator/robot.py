@@ -55,8 +55,8 @@ class SimulatedRobot(Protocol):
     """A multirotor, a point mass or a ground robot in a simulation.
 
     `name` is "" for a single one; `outcome` is how its run ended, None while it lasts, `is_success`
-    whether its task is done. `step` is its motion over the last step, `faults` act on it,
-    `transforms` its estimate on /tf, None for none.
+    whether its task is done; `has_left` says that it was taken out of the world. `step` is its
+    motion over the last step, `faults` act on it, `transforms` its estimate on /tf, None for none.
     """
 
     name: str
@@ -65,6 +65,7 @@ class SimulatedRobot(Protocol):
     faults: VehicleFaults
     outcome: str | None
     is_success: bool
+    has_left: bool
     step: TruthStep
     transforms: OdometryTransforms | None
     commanders: tuple[Commander, ...]

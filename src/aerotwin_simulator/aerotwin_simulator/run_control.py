@@ -5,13 +5,18 @@
 Everything here runs on the thread of the loop; other threads wait for `Order.ended` only.
 """
 
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
 from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_worlds import World
+
+MOST_FLEET_ORDERS = 64
 
 
 class RunState(IntEnum):
@@ -55,6 +60,13 @@ class StepOrder(Order):
 
 
 @dataclass
+class FleetOrder(Order):
+    """A vehicle joins or leaves between two steps; what `carry_out` raises is why it does not."""
+
+    carry_out: Callable[[], None] = lambda: None
+
+
+@dataclass
 class ChangeOrder(Order):
     """A reset or another world.
 
@@ -76,6 +88,7 @@ class RunControl:
         self._n_single_steps = 0
         self._steps: StepOrder | None = None
         self._change: ChangeOrder | None = None
+        self._fleet: deque[FleetOrder] = deque()
 
     @property
     def is_standing(self) -> bool:
@@ -135,6 +148,25 @@ class RunControl:
         self._change = change
         return change
 
+    def order_fleet(self, order: FleetOrder) -> FleetOrder:
+        """Order a vehicle to join or leave. Raises OrderRefused while too many others wait."""
+        self._require_world()
+        if len(self._fleet) >= MOST_FLEET_ORDERS:
+            raise OrderRefused(f"{len(self._fleet)} vehicles are to join or leave; wait for them")
+        self._fleet.append(order)
+        return order
+
+    def carry_out_fleet_orders(self) -> None:
+        """Let vehicles join and leave; call it between two steps."""
+        while self._fleet:
+            order = self._fleet.popleft()
+            try:
+                order.carry_out()
+            except (UserError, AutopilotLost) as error:
+                order.end(str(error))
+            else:
+                order.end()
+
     def count_step(self) -> None:
         """Count a step that was made."""
         self._n_single_steps = max(0, self._n_single_steps - 1)
@@ -167,6 +199,8 @@ class RunControl:
 
     def close(self, reason: str) -> None:
         """Give up every order."""
+        while self._fleet:
+            self._fleet.popleft().end(reason)
         self._give_up_steps(reason)
         self.end_change(reason)
 

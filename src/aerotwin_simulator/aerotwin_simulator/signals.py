@@ -290,7 +290,8 @@ class FleetSignals:
         return signals.values((signal,))[signal]
 
     def _separation_m(self) -> float:
-        pairs = combinations([vehicle.p_map_body for vehicle in self._vehicles], 2)
+        present = [vehicle.p_map_body for vehicle in self._vehicles if not vehicle.has_left]
+        pairs = combinations(present, 2)
         return min((float(np.linalg.norm(a - b)) for a, b in pairs), default=nan)
 
 

@@ -76,7 +76,7 @@ class SimpleRobot:
         self.name, self.parameters = plan.name, plan.parameters
         self._around, self._place = surroundings, topics.below(plan.name)
         self.outcome: str | None = None
-        self.is_success = False
+        self.is_success = self.has_left = False
         self.n_missed = 0
         self.commanders: tuple[Commander, ...] = ()
         self.transforms: OdometryTransforms | None = None
@@ -152,7 +152,8 @@ class SimpleRobot:
         """Do nothing."""
 
     def leave(self) -> None:
-        """Do nothing: it is stepped no more."""
+        """Be stepped no more."""
+        self.has_left = True
 
     def forget_run(self, stamp_ns: int) -> None:
         """Forget what happened to it, and begin its sensors anew."""
@@ -169,10 +170,15 @@ class SimpleRobot:
         """Check whether its run is over."""
         if self._collision is not None:
             self.end(f"the vehicle crashed: {self._collision}", is_success=False)
-        elif self.backend.failure is not None:
+        elif self.backend.failure is not None and self._ends_by_failure:
             self.end(self.backend.failure, is_success=False)
         elif self.backend.is_finished:
             self.end(FLOWN if self.has_mission else LANDED, is_success=True)
+
+    @property
+    def _ends_by_failure(self) -> bool:
+        """Whether a mission that failed ends the run now: else once it has landed."""
+        return self.parameters.mission.failure_ends_flight or not self.backend.motors.kind
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Set the outcome of its run; the first one stays."""

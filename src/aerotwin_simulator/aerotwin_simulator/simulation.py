@@ -174,7 +174,7 @@ class Simulation:
     @property
     def n_missed(self) -> int:
         """Steps of all vehicles for which no command came in time, over all resets."""
-        return sum(vehicle.n_missed for vehicle in self.vehicles)
+        return sum(vehicle.n_missed for vehicle in (*self.vehicles, *self.left))
 
     @property
     def phase(self) -> str:
@@ -206,9 +206,18 @@ class Simulation:
         """
         self._present.start(self.stamp_ns, on_wait)
 
-    def call_on_joined(self, on_joined: Callable[[SimulatedRobot], None]) -> None:
-        """Call a function with each vehicle that joins from now on."""
-        self._present.call_on_joined(on_joined)
+    def call_on_change(
+        self,
+        on_joined: Callable[[SimulatedRobot], None],
+        on_left: Callable[[SimulatedRobot], None],
+    ) -> None:
+        """Call functions with each vehicle that joins or leaves from now on."""
+        self._present.call_on_change(on_joined, on_left)
+
+    @property
+    def instances(self) -> set[int]:
+        """Numbers of the vehicles that are here, or known to join."""
+        return self._present.instances
 
     def join(self, plan: VehiclePlan) -> SimulatedRobot:
         """Let a vehicle join between two steps; time stands still while its autopilot starts.
@@ -371,7 +380,8 @@ class Simulation:
             self._end(f"{limit_s:g} s are over")
 
     def _end(self, outcome: str, *, is_success: bool = True) -> None:
-        self.outcome, self.is_success = outcome, is_success
+        if self.outcome is None:
+            self.outcome, self.is_success = outcome, is_success
 
 
 def _check_awaited(plans: Sequence[VehiclePlan], awaited: Mapping[str, AwaitedReadings]) -> None:

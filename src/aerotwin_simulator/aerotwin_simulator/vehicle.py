@@ -92,6 +92,7 @@ class SimulatedVehicle:
         if parameters.publish_tf and parameters.controller.is_autopilot:
             self.transforms = OdometryTransforms(topics.frame(plan.name, ""))
         self._n_missed_before = 0
+        self.has_left = False
         self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
         self._has_commander: Callable[[], bool] = lambda: True
         self._reset_to_start(stamp_ns)
@@ -371,6 +372,7 @@ class SimulatedVehicle:
 
     def leave(self) -> None:
         """End its controller, and be stepped no more."""
+        self.has_left = True
         self.close()
 
     # -- one step -----------------------------------------------------------------------------

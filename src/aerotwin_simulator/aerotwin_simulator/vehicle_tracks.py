@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from aerotwin_core.time import from_seconds
+from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import MovingObject, ObjectsAt, PlacedObject
 from aerotwin_simulator.obstacles import MOST_OBSTACLES
 from aerotwin_simulator.robot import RobotShape
@@ -31,7 +32,7 @@ class VehicleTracks:
 
     def __init__(self, step_s: float) -> None:
         self._step_s = step_s
-        self._known: dict[str, MovingObject] = {}
+        self._known: dict[tuple[str, int], tuple[TexturedMesh, MovingObject]] = {}
         self._objects: tuple[MovingObject, ...] = ()
         self._steps: deque[_Step] = deque(maxlen=2)
         self._placed: dict[int, tuple[PlacedObject, ...]] = {}
@@ -39,13 +40,16 @@ class VehicleTracks:
     def set_vehicles(self, shapes: Mapping[str, RobotShape], look_back_s: float) -> None:
         """Set the vehicles by name from now on; steps of this time are remembered.
 
-        A name keeps its number.
+        A name of the same shape keeps its number.
         """
         for name, shape in shapes.items():
-            if name not in self._known:
+            if (name, id(shape.mesh)) not in self._known:
                 number = FIRST_NUMBER + len(self._known)
-                self._known[name] = MovingObject(name, [shape.mesh], number=number)
-        self._objects = tuple(self._known[name] for name in shapes)
+                known = shape.mesh, MovingObject(name, [shape.mesh], number=number)
+                self._known[name, id(shape.mesh)] = known
+        self._objects = tuple(
+            self._known[name, id(shape.mesh)][1] for name, shape in shapes.items()
+        )
         self._placed.clear()
         n = from_seconds(look_back_s) // from_seconds(self._step_s) + 3
         self._steps = deque(self._steps, maxlen=n)

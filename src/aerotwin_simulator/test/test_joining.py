@@ -52,11 +52,13 @@ B = {"name": "b", "start_east_m": 3.0, "joins_at_s": 0.5, "leaves_at_s": 1.5}
 def test_one_joins_and_leaves_at_its_times_and_is_there_between(make):
     simulation, sink = make(A, B)
     joined = []
-    simulation.call_on_joined(joined.append)
+    left = []
+    simulation.call_on_change(joined.append, left.append)
     assert [vehicle.name for vehicle in simulation.vehicles] == ["a"]
     fly(simulation)
     assert [vehicle.name for vehicle in simulation.vehicles] == ["a"]
-    assert [vehicle.name for vehicle in simulation.left] == [v.name for v in joined] == ["b"]
+    for those in (simulation.left, joined, left):
+        assert [vehicle.name for vehicle in those] == ["b"]
     for name, rate_hz in (("truth/odom", 100), ("imu/data_raw", 250), ("imu/mag", 100)):
         stamps = np.array([stamp for stamp, _ in sink.of(f"b/{name}")])
         assert 0.5 * SECOND < stamps[0] <= (0.5 + 1.0 / rate_hz) * SECOND
@@ -151,3 +153,63 @@ def test_times_that_contradict_are_refused(make, tmp_path):
     late = replaced(SimulatorParameters(), {"fleet.file": str(tmp_path / "late.yaml")})
     with pytest.raises(ParameterError, match="expected one vehicle from the start"):
         plan_vehicles(late)
+
+
+def fly_until(simulation, seconds):
+    while simulation.stamp_ns < seconds * SECOND:
+        simulation.advance()
+
+
+def test_a_join_that_fails_is_how_the_run_ends(make):
+    simulation, _ = make(A, B | {"start_east_m": 99.0}, duration_s=0.504)
+    fly(simulation)  # the time is over in the step in which it cannot join
+    assert not simulation.is_success
+    assert simulation.outcome.startswith("b: its start (99.0, 0.0) m in map lies beside")
+
+
+def test_one_that_is_taken_out_by_hand_is_not_missed_at_its_time(make):
+    simulation, _ = make(A, B)
+    while len(simulation.vehicles) < 2:
+        simulation.advance()
+    simulation.leave("b")
+    fly(simulation)
+    assert simulation.outcome == "2 s are over"
+
+
+def test_numbers_of_those_who_come_later_are_taken(make):
+    simulation, _ = make(A, B)
+    assert simulation.instances == {0, 1}
+    guest = FleetVehicle(name="c", start_east_m=6.0)
+    simulation.join(plan_joining(simulation.parameters, guest, simulation.instances))
+    fly(simulation)
+    assert simulation.outcome == "2 s are over"
+
+
+def test_one_may_come_when_the_only_other_one_goes(make):
+    simulation, _ = make(A | {"leaves_at_s": 1.0}, B | {"joins_at_s": 1.0, "leaves_at_s": None})
+    fly(simulation)
+    assert [vehicle.name for vehicle in simulation.vehicles] == ["b"]
+    assert simulation.outcome == "2 s are over"
+
+
+def test_a_failed_guest_is_seen_by_nobody(make):
+    simulation, _ = make(A, **{"lidar.preset": "ideal"})
+    plan = plan_joining(simulation.parameters, FleetVehicle(name="c", start_east_m=0.1), {0})
+    with pytest.raises(UserError, match="touches vehicle|touches a"):
+        simulation.join(plan)
+    simulation.advance()
+    assert not simulation.vehicles[0]._surroundings.sight.objects
+
+
+def test_one_of_the_same_name_looks_like_itself(make):
+    simulation, _ = make(A, B)
+    fly_until(simulation, 1.6)
+    guest = FleetVehicle(name="b", start_east_m=3.0, airframe="x500")
+    simulation.join(plan_joining(simulation.parameters, guest, simulation.instances))
+    simulation.advance()
+    (seen,) = simulation.vehicles[0]._surroundings.sight.objects
+    expected = np.linalg.norm(simulation.vehicles[1].shape.mesh.vertices_map, axis=1).max()
+    (gone,) = simulation.left
+    before = np.linalg.norm(gone.shape.mesh.vertices_map, axis=1).max()
+    assert abs(seen.object.radius_m - expected) < abs(seen.object.radius_m - before)
+    assert gone.has_left and not simulation.vehicles[1].has_left

@@ -284,16 +284,16 @@ class Intakes:
         begin_s = time.monotonic()
         if begin_s < self._next_look_s:
             return
-        for intake in self._all:
+        for intake in [*self._all]:  # others may be added meanwhile
             intake.look()
         self._next_look_s = begin_s + (time.monotonic() - begin_s) / LOOK_SHARE
         log = self._node.get_logger()
-        for intake in [each for each, n in self._unreported.items() if each.n_messages > n]:
+        for intake in [each for each, n in [*self._unreported.items()] if each.n_messages > n]:
             del self._unreported[intake]
             log.info(intake.summary())
         if not self._has_warned and time.monotonic() - self._start_s > WARNING_S:
             self._has_warned = True
-            for intake in self._unreported:
+            for intake in [*self._unreported]:
                 if intake.is_missed():
                     log.warning(f"after {WARNING_S:g} s, {intake.summary()}")
         if not self._unreported and self._timer is not None:

@@ -104,7 +104,7 @@ def write_flight_report(
     )
     if "" in slams:
         record = _with_slam(record, "", slams[""])
-    fleet = flight.vehicles if len(flight.vehicles) > 1 else ()
+    fleet = [vehicle for vehicle in flight.vehicles if vehicle.name]
     members = [read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed) for v in fleet]
     errors, evaluation = path_errors(bag), judge_run(record, say_step)
     say_step("report")

@@ -3,6 +3,8 @@
 """Entities that come and go: vehicles that join a running simulation, and leave it."""
 
 import dataclasses
+import re
+from collections.abc import Callable
 from math import degrees, isfinite
 from typing import Any
 
@@ -11,7 +13,7 @@ from simulation_interfaces.msg import Resource, Spawnable
 from simulation_interfaces.srv import SpawnEntity
 
 from aerotwin_core.documents import DocumentError, parse_yaml
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.parameters import load_parameters
 from aerotwin_simulation_interfaces.ros.answers import (
@@ -32,23 +34,19 @@ from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator.controller_settings import AUTOPILOTS
 from aerotwin_simulator.fleet import FleetVehicle, plan_joining
 from aerotwin_simulator.robot import SINGLE
+from aerotwin_simulator.run_control import FleetOrder
 from aerotwin_simulator.simulation import Simulation
 
-REFUSED_KEYS = frozenset(
+KEYS = frozenset(
     {
-        "name",
-        "start_east_m",
-        "start_north_m",
-        "start_yaw_deg",
-        "joins_at_s",
-        "controller_options",
-        "px4_dir",
-        "ardupilot",
-        "extra_sensors",
+        *("dynamics", "ground_vehicle", "airframe", "controller", "instance"),
+        *("imu", "barometer", "magnetometer", "gnss", "range_finder", "optical_flow", "airspeed"),
+        *("external_vision", "camera", "camera_preset", "lidar", "radar"),
     }
 )
-"""Keys of a fleet file's vehicle that a request does not set: they are said otherwise, or would let
-whoever reaches a topic start programs of its choice."""
+"""Keys of a fleet file's vehicle that a request may set, by names: paths and programs are of the
+launch, or whoever reaches a topic could read and start what he likes."""
+_NAME = re.compile(r"[A-Za-z0-9_]{1,64}")
 CONTROLLERS = (*AUTOPILOTS, "ros2")
 MAX_TEXT = 65_536
 Response = SpawnEntity.Response
@@ -63,8 +61,8 @@ class FleetServices:
     def get_spawnables(self, request: Any, response: Any) -> None:
         """List what can join: a vehicle, described as in a fleet file."""
         text = (
-            "a vehicle: resource_string is YAML with the keys of a vehicle in a fleet file but "
-            f"{', '.join(sorted(REFUSED_KEYS))}; empty for one as the flight's parameters say"
+            "a vehicle: resource_string is YAML with keys of a vehicle in a fleet file, "
+            f"{', '.join(sorted(KEYS))}; empty for one as the flight's parameters say"
         )
         response.spawnables = [
             Spawnable(entity_resource=Resource(resource_string="{}"), description=text)
@@ -72,16 +70,35 @@ class FleetServices:
 
     def spawn_entity(self, request: Any, response: Any) -> None:
         """Let a vehicle join at a pose, at rest on the ground; its autopilot starts first."""
-        entry = self._entry(request)
-        response.entity_name = on_loop(self._node, self._join, request, entry)
+        entry, names = self._entry(request), []
+        self._between_steps(lambda: names.append(self._join(request, entry)))
+        (response.entity_name,) = names
 
     def delete_entity(self, request: Any, _: Any) -> None:
         """Take a vehicle out of the world."""
-        on_loop(self._node, self._leave, request.entity)
+        self._between_steps(lambda: self._leave(request.entity))
 
     def refuse_many(self, _: Any, __: Any) -> None:
         """Entities join one by one."""
         raise RequestRefused(UNSUPPORTED, "entities are spawned one by one: spawn_entity")
+
+    def _between_steps(self, act: Callable[[], None]) -> None:
+        """Act between two steps, and wait for it; raises RequestRefused if that fails."""
+        refused: list[RequestRefused] = []
+
+        def carry_out() -> None:
+            try:
+                act()
+            except RequestRefused as error:
+                refused.append(error)
+
+        control = self._node.control
+        order = on_loop(self._node, control.order_fleet, FleetOrder(carry_out=carry_out))
+        reason = order.ended.result()
+        if refused:
+            raise refused[0]
+        if reason:
+            raise RequestRefused(FAILED, reason)
 
     def _entry(self, request: Any) -> FleetVehicle:
         """Return what joins. Raises RequestRefused for what is not an entry of a fleet file."""
@@ -102,10 +119,16 @@ class FleetServices:
             content = parse_yaml(resource.resource_string or "{}")
             if not isinstance(content, dict):
                 raise ParameterError("resource_string: expected keys with values")
-            if refused := sorted(REFUSED_KEYS & {*map(str, content)}):
+            if refused := sorted({*map(str, content)} - KEYS):
                 raise ParameterError(
-                    f"resource_string: {', '.join(refused)} cannot be set by a request; use name "
-                    "and initial_pose, or a fleet file"
+                    f"resource_string: expected keys of {', '.join(sorted(KEYS))}, found "
+                    f"{shown(', '.join(refused))}; others are set in a fleet file at the launch"
+                )
+            paths = [v for v in content.values() if isinstance(v, str) and not _NAME.fullmatch(v)]
+            if paths:
+                raise ParameterError(
+                    f"resource_string: expected names of presets, found '{shown(paths[0])}'; "
+                    "files are named in a fleet file at the launch"
                 )
             entry = load_parameters(
                 FleetVehicle, {"name": "vehicle", **content}, where="resource_string"
@@ -127,11 +150,7 @@ class FleetServices:
             )
         except ParameterError as error:
             raise RequestRefused(Response.NAME_INVALID, str(error)) from None
-        taken = {each.parameters.fleet.instance for each in simulation.vehicles}
-        try:
-            simulation.join(plan_joining(self._node.parameters, entry, taken))
-        except UserError as error:
-            raise RequestRefused(FAILED, str(error)) from None
+        simulation.join(plan_joining(self._node.parameters, entry, simulation.instances))
         return name
 
     @staticmethod

@@ -57,8 +57,8 @@ FEATURES = (
     _F.AVAILABLE_WORLDS,
 )
 CUSTOM_INFO = (
-    "aerotwin. Entities are the vehicles of the launch. Reset scopes: SCOPE_STATE (time goes on) "
-    "and SCOPE_ALL (time begins at zero, a new bag). A loaded world keeps the vehicles and their "
+    "aerotwin. Entities are the vehicles of the launch and those spawned. Reset scopes: "
+    "SCOPE_STATE (time goes on) and SCOPE_ALL (time begins at zero, a new bag). A loaded world keeps the vehicles and their "
     "missions."
 )
 _TIME_AND_STATE = ResetSimulation.Request.SCOPE_TIME | ResetSimulation.Request.SCOPE_STATE
@@ -131,7 +131,7 @@ class RunServices:
             raise RequestRefused(
                 UNSUPPORTED,
                 f"scope must be SCOPE_STATE (2) or SCOPE_ALL (255 or 0), got {scope}: time is "
-                "reset together with the state only, and nothing can be spawned",
+                "reset together with the state only, and spawned vehicles stay",
             )
         state = on_loop(self._node, self._state_with_world)
         self._carry_out(ChangeOrder(kind="all" if is_all else "vehicles", state=state))

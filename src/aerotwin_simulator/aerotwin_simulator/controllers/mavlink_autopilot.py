@@ -55,17 +55,17 @@ class MavlinkAutopilot(CommandedAutopilot):
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         is_px4 = parameters.controller.kind == "px4"
         self.simulator_link = SimulatorLink(setup.plane, self.sticks) if is_px4 else None
-        self.process = make_process(setup)
-        self.link = HilLink(
-            hil_endpoint(parameters),
-            free_run=parameters.controller.kind != "embedded",
-            timeouts=HilTimeouts(answer_s=parameters.autopilot.answer_s),
-        )
-        try:
+        with ExitStack() as made:
+            self.process = make_process(setup)
+            made.callback(self.process.stop)
+            self.link = HilLink(
+                hil_endpoint(parameters),
+                free_run=parameters.controller.kind != "embedded",
+                timeouts=HilTimeouts(answer_s=parameters.autopilot.answer_s),
+            )
+            made.callback(self.link.close)
             self.open_client()
-        except BaseException:
-            self.link.close()
-            raise
+            made.pop_all()
 
     def start(self) -> None:
         """Start the process."""

@@ -48,7 +48,8 @@ class EventEngine:
     events : sequence of Event
         As read by `plan`.
     vehicles : sequence of SimulatedRobot
-        Of the simulation.
+        Of the simulation; conditions are of those that are there from the start, weather without a
+        name acts on those that are there then.
     obstacles : ObstacleHost
         The simulation itself.
     sinks : SinkGroup
@@ -76,6 +77,7 @@ class EventEngine:
         sinks: SinkGroup,
     ) -> None:
         self._events, self._vehicles = tuple(events), tuple(vehicles)
+        self._present = vehicles
         self._queries, self._plane = queries, plane
         self._obstacles, self._sinks = obstacles, sinks
         sinks.add([topics.EVENTS])
@@ -137,7 +139,7 @@ class EventEngine:
         """Return the vehicles on which an event acts: weather without a name on all."""
         is_weather = isinstance(event.action, Fault) and event.action.place == AIR
         if is_weather and not event.vehicle:
-            return self._vehicles
+            return self._present
         return (self._vehicles[self._index(event.vehicle)],)
 
     def _prepare_station(self, event: Event) -> None:

@@ -102,6 +102,7 @@ class SimulatorNode(ConfiguredNode):
         self.calls = LoopCalls()
         self.pacer = Pacer(self.parameters.speed, sleep=self.calls.wait)
         self._offered: set[str] = set()
+        self._steered: set[str] = set()
         self._callbacks: CallbackThread | None = None
         self._further: list[Closeable] = []
         self.sink = RosSink(self)
@@ -172,7 +173,7 @@ class SimulatorNode(ConfiguredNode):
         """
         is_first, self.simulation = self._callbacks is None, simulation
         self._stamp_ns = simulation.stamp_ns
-        simulation.call_on_joined(self._listen_for_joined)
+        simulation.call_on_change(self._listen_for_joined, self._forget_left)
         self._find_inputs(simulation)
         if not is_first:
             return
@@ -231,14 +232,19 @@ class SimulatorNode(ConfiguredNode):
         self._offer(vehicle)
         self.sink.recount()
 
+    def _forget_left(self, _: SimulatedRobot) -> None:
+        """Pass nothing more to a vehicle that left."""
+        assert self.simulation is not None
+        self._find_inputs(self.simulation)
+
     def _offer(self, vehicle: SimulatedRobot) -> None:
         """Offer the services of a vehicle, unless one of its name had them."""
-        if vehicle.name in self._offered:
-            return
-        self._offered.add(vehicle.name)
         find = partial(self._vehicle, vehicle.name)
-        offer_services(self, vehicle.name, find, self._on_loop)
-        if takes_setpoints(vehicle):
+        if vehicle.name not in self._offered:
+            self._offered.add(vehicle.name)
+            offer_services(self, vehicle.name, find, self._on_loop)
+        if takes_setpoints(vehicle) and vehicle.name not in self._steered:
+            self._steered.add(vehicle.name)
             listen_for_cmd_vel(self, vehicle.name, find, self.calls.schedule)
 
     def _vehicle(self, name: str) -> SimulatedRobot | None:
@@ -352,6 +358,7 @@ class SimulatorNode(ConfiguredNode):
             self.sink.recount()
             self.pacer.restart()
             self.control.end_change()
+        self.control.carry_out_fleet_orders()
         if self.control.is_standing:
             self.calls.wait(IDLE_S)
             return False

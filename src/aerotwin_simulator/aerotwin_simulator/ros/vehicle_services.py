@@ -3,7 +3,6 @@
 """Interfaces of a vehicle for other nodes: the services of its autopilot, and its input topics."""
 
 from collections.abc import Callable, Container, Sequence
-from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
@@ -221,7 +220,7 @@ def listen_for_cmd_vel(
     topic = f"{name}/{topics.CMD_VEL}" if name else topics.CMD_VEL
 
     def receive(target: Target) -> None:
-        schedule(partial(set_target, find(), target))
+        schedule(lambda: set_target(find(), target))
 
     node.intakes.add(
         [
