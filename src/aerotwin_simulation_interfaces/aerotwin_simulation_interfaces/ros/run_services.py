@@ -58,8 +58,8 @@ FEATURES = (
 )
 CUSTOM_INFO = (
     "aerotwin. Entities are the vehicles of the launch and those spawned. Reset scopes: "
-    "SCOPE_STATE (time goes on) and SCOPE_ALL (time begins at zero, a new bag). A loaded world keeps the vehicles and their "
-    "missions."
+    "SCOPE_STATE (time goes on) and SCOPE_ALL (time begins at zero, a new bag). A loaded world "
+    "keeps the vehicles and their missions."
 )
 _TIME_AND_STATE = ResetSimulation.Request.SCOPE_TIME | ResetSimulation.Request.SCOPE_STATE
 _KNOWN_SCOPES = _TIME_AND_STATE | ResetSimulation.Request.SCOPE_SPAWNED
