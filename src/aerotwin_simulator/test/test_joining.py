@@ -195,7 +195,7 @@ def test_one_may_come_when_the_only_other_one_goes(make):
 def test_a_failed_guest_is_seen_by_nobody(make):
     simulation, _ = make(A, **{"lidar.preset": "ideal"})
     plan = plan_joining(simulation.parameters, FleetVehicle(name="c", start_east_m=0.1), {0})
-    with pytest.raises(UserError, match="touches vehicle|touches a"):
+    with pytest.raises(UserError, match=r"touches vehicle|touches a"):
         simulation.join(plan)
     simulation.advance()
     assert not simulation.vehicles[0]._surroundings.sight.objects
