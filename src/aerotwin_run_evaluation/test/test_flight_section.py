@@ -5,7 +5,7 @@ import pytest
 
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
-from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
+from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors, read_tracks
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 ZERO = (0.0, 0.0, 0.0)
@@ -41,7 +41,7 @@ def test_cross_track_control_and_estimation_errors_are_distinguished(tmp_path):
         truth_offset=np.array([0.3, 0.4, 0.0]),  # 0.3 ahead along the path does not count
         estimate_offset=np.array([0.0, 0.0, 0.2]),
     )
-    errors = path_errors(bag)
+    errors = path_errors(read_tracks(bag, [""]))
     assert errors is not None
     metrics = errors.metrics()
     inside = errors.cross_track[5:-5]  # beyond the end the nearest point is the end
@@ -55,7 +55,7 @@ def test_cross_track_control_and_estimation_errors_are_distinguished(tmp_path):
 def test_a_bag_without_a_path_gives_a_chapter_without_errors(tmp_path):
     with BagWriter(tmp_path / "bag") as bag:
         bag.add_topic("/truth/odom", "nav_msgs/msg/Odometry")
-    assert path_errors(BagReader(tmp_path / "bag")) is None
+    assert path_errors(read_tracks(BagReader(tmp_path / "bag"), [""])) is None
     chapter = flight_section(None, **ENDED, parameters={})
     assert chapter.metrics["outcome"] == "stopped"
     assert not chapter.figures
@@ -77,7 +77,7 @@ def test_a_bag_without_a_path_gives_a_chapter_without_errors(tmp_path):
 )
 def test_the_chapter_names_what_the_flight_had_on_board(tmp_path, parameters, leaves):
     bag = _bag(tmp_path / "bag", truth_offset=np.zeros(3), estimate_offset=np.zeros(3))
-    chapter = flight_section(path_errors(bag), **ENDED, parameters=parameters)
+    chapter = flight_section(path_errors(read_tracks(bag, [""])), **ENDED, parameters=parameters)
     meanings = [row[3] for row in chapter.tables[0].rows]
     assert sum(leaves in text for text in meanings) == 1
     says_gnss = "GNSS" in repr((chapter.text, meanings, chapter.figures[0].caption))

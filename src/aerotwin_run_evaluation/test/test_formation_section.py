@@ -9,6 +9,7 @@ from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.messages import odometry_message, serialize, string_message
 from aerotwin_formation import FormationPlan, plan_to_text
 from aerotwin_report.schema_check import faults
+from aerotwin_run_evaluation.report.flight_section import read_tracks
 from aerotwin_run_evaluation.report.formation_record import PLAN, read_formation
 from aerotwin_run_evaluation.report.formation_section import formation_section
 
@@ -52,6 +53,10 @@ def written(path, *plans):
     return BagReader(path)
 
 
+def read(bag):
+    return read_formation(bag, read_tracks(bag, NAMES), NAMES)
+
+
 def write(bag, topic, stamp_ns, p):
     message = odometry_message(stamp_ns, "map", "base_link", p, (0, 0, 0, 1), (2, 0, 0), (0, 0, 0))
     bag.write(topic, stamp_ns, serialize(message))
@@ -60,7 +65,7 @@ def write(bag, topic, stamp_ns, p):
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):
     path = tmp_path_factory.mktemp("formation") / "bag"
-    return read_formation(written(path, plan_to_text(FIRST), plan_to_text(LAST)), NAMES)
+    return read(written(path, plan_to_text(FIRST), plan_to_text(LAST)))
 
 
 def test_errors_are_those_of_the_places(flown):
@@ -95,10 +100,10 @@ def test_the_chapter_has_a_picture_of_each_pattern_and_obeys_its_schema(flown):
 
 
 def test_a_fleet_that_flew_no_formation_has_no_chapter(tmp_path):
-    assert read_formation(written(tmp_path / "bag"), NAMES) is None
+    assert read(written(tmp_path / "bag")) is None
 
 
 def test_what_is_no_plan_is_said(tmp_path):
     bag = written(tmp_path / "bag", "{}")
     with pytest.raises(ValueError, match="pattern: expected a name"):
-        read_formation(bag, NAMES)
+        read(bag)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The poses that topics of a bag carry, with their frames and covariances."""
 
-from collections.abc import Sequence
+from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,24 +69,46 @@ def rows_of_message(message: Any) -> list[PoseRow]:
     return [PoseRow(stamp_ns(message), values, covariance, frame, child_frame)]
 
 
-def collect_poses(rows: Sequence[PoseRow], recorded_ns: Sequence[int], topic: str) -> PoseTopic:
-    """Return the poses of rows with their recording stamps [ns].
+class PoseRows:
+    """The poses of a topic as they are read, packed: a fleet's flight has millions."""
+
+    def __init__(self, *, has_covariances: bool = True) -> None:
+        self.stamps_ns, self.recorded_ns = array("q"), array("q")
+        self.poses = array("d")
+        self._has_covariances = has_covariances
+        self.covariances: list[np.ndarray | None] = []
+        self.frames: tuple[str, str] = ("", "")  # of the first message
+
+    def add(self, row: PoseRow, recorded_ns: int) -> None:
+        """Add a pose and its recording stamp."""
+        if not self.stamps_ns:
+            self.frames = (row.frame.lstrip("/"), row.child_frame.lstrip("/"))
+        self.stamps_ns.append(row.stamp_ns)
+        self.recorded_ns.append(recorded_ns)
+        self.poses.extend(row.pose)
+        if self._has_covariances:
+            self.covariances.append(row.covariance)
+
+
+def collect_poses(rows: PoseRows, topic: str) -> PoseTopic:
+    """Return the poses that were read of a topic.
 
     Poses that are not finite, or whose quaternion is zero, are left out and counted; of poses with
     the same stamp only the first is retained. If no message has a stamp, recording stamps are used.
     """
     problems: list[str] = []
-    stamps = np.array([row.stamp_ns for row in rows], dtype=np.int64)
-    if len(rows) > 1 and not stamps.any():
+    stamps = np.array(rows.stamps_ns, dtype=np.int64)
+    if len(stamps) > 1 and not stamps.any():
         problems.append(f"topic {topic}: no stamps in the headers; the times of recording are used")
-        stamps = np.array(recorded_ns, dtype=np.int64)
-    table = np.array([row.pose for row in rows], dtype=np.float64).reshape(-1, 7)
+        stamps = np.array(rows.recorded_ns, dtype=np.int64)
+    table = np.array(rows.poses, dtype=np.float64).reshape(-1, 7)
     retained, n_repeated = _usable(stamps, table, topic, problems)
+    covariances = [rows.covariances[k] for k in retained] if rows.covariances else []
     return PoseTopic(
         trajectory=Trajectory(stamps[retained], table[retained, :3], table[retained, 3:]),
-        covariances=_covariances([rows[k].covariance for k in retained], topic, problems),
-        frame=rows[0].frame.lstrip("/") if rows else "",
-        child_frame=rows[0].child_frame.lstrip("/") if rows else "",
+        covariances=_covariances(covariances, topic, problems),
+        frame=rows.frames[0],
+        child_frame=rows.frames[1],
         problems=tuple(problems),
         n_repeated=n_repeated,
     )

@@ -16,11 +16,12 @@ from aerotwin_core.bag.compression import SUFFIXES, decompress_file
 from aerotwin_core.bag.mcap_file import McapFile
 from aerotwin_core.bag.message_types import MessageError, MessageTypes
 from aerotwin_core.bag.metadata import BagFiles, find_files
-from aerotwin_core.bag.pose_layout import LAYOUTS, PoseRow, read_pose_row
+from aerotwin_core.bag.pose_layout import LAYOUTS, read_pose_row
 from aerotwin_core.bag.poses import (
     PATH_TYPE,
     POSE_TYPES,
     TF_TYPE,
+    PoseRows,
     PoseTopic,
     collect_poses,
     rows_of_message,
@@ -150,13 +151,6 @@ class BagReader:
         """Return the poses of a topic by header stamp; see `poses`."""
         return self.poses(topic).trajectory
 
-    def trajectory_covariances(self, topic: str) -> np.ndarray | None:
-        """Return the covariance (n, 6, 6) of each pose of `trajectory(topic)`, None without any.
-
-        Order: x y z [m], then rotations about the fixed axes x y z of the parent frame [rad].
-        """
-        return self.poses(topic).covariances
-
     def poses(self, topic: str) -> PoseTopic:
         """Return the poses of a topic, with frames and covariances.
 
@@ -173,14 +167,25 @@ class BagReader:
         kind = self._kind_of(name)
         if kind == TF_TYPE:
             found = self._of_frames(name, frames if colon else "", topic)
-        elif kind in POSE_TYPES and not colon:
-            found = collect_poses(*self._pose_rows(name, kind), name)
+        elif colon:
+            raise self._no_poses(name, "no TFMessage")
         else:
-            text = f"{kind} is not of {', '.join(POSE_TYPES)}" if not colon else "no TFMessage"
-            raise UserError(
-                f"{self.path}: topic {name} carries no pose ({text}); of this bag "
-                f"{', '.join(self.trajectory_topics()) or 'no topic'} does"
-            )
+            found = self._read_poses([name])[name]
+        return self._usable(found, topic)
+
+    def trajectories(self, topics: Collection[str]) -> dict[str, Trajectory]:
+        """Return the poses of topics, none of them of TF, as `trajectory`: in one pass over all."""
+        found = self._read_poses(topics, has_covariances=False)
+        return {name: self._usable(each, name).trajectory for name, each in found.items()}
+
+    def _no_poses(self, topic: str, reason: str) -> UserError:
+        return UserError(
+            f"{self.path}: topic {topic} carries no pose ({reason}); of this bag "
+            f"{', '.join(self.trajectory_topics()) or 'no topic'} does"
+        )
+
+    def _usable(self, found: PoseTopic, topic: str) -> PoseTopic:
+        """Note the problems of poses; refuse them if there are none."""
         for line in found.problems:
             self._note(line)
         if not len(found.trajectory):
@@ -203,26 +208,31 @@ class BagReader:
                 names += [f"{topic}:{parent}.{child}" for parent, child in edges]
         return tuple(sorted(names))
 
-    def _pose_rows(self, topic: str, kind: str) -> tuple[list[PoseRow], list[int]]:
-        """Return the poses of a topic and their recording stamps; of a Path its last message."""
-        rows: list[PoseRow] = []
-        recorded: list[int] = []
-        is_plain = kind in LAYOUTS and self._types.is_standard(kind)
+    def _read_poses(
+        self, topics: Collection[str], *, has_covariances: bool = True
+    ) -> dict[str, PoseTopic]:
+        """Return the poses of topics that are no TFMessage; of a Path those of its last message."""
+        kinds = {topic: self._kind_of(topic) for topic in topics}
+        for topic, kind in kinds.items():
+            if kind not in POSE_TYPES:
+                raise self._no_poses(topic, f"{kind} is not of {', '.join(POSE_TYPES)}")
+        rows = {topic: PoseRows(has_covariances=has_covariances) for topic in topics}
+        plain = {t for t, k in kinds.items() if k in LAYOUTS and self._types.is_standard(k)}
         rest: list[RawMessage] = []
-        for entry in self.raw([topic]):
-            row = read_pose_row(entry[2], kind) if is_plain else None
+        last_paths: dict[str, RawMessage] = {}
+        for entry in self.raw(rows):
+            topic, recorded_ns, cdr = entry
+            row = read_pose_row(cdr, kinds[topic]) if topic in plain else None
             if row is not None:
-                rows.append(row)
-                recorded.append(entry[1])
-            elif kind == PATH_TYPE:
-                rest = [entry]
+                rows[topic].add(row, recorded_ns)
+            elif kinds[topic] == PATH_TYPE:
+                last_paths[topic] = entry
             else:
                 rest.append(entry)
-        for _, stamp, message in self._deserialized(rest):
-            of_message = rows_of_message(message)
-            rows += of_message
-            recorded += [stamp] * len(of_message)
-        return rows, recorded
+        for topic, recorded_ns, message in self._deserialized([*rest, *last_paths.values()]):
+            for row in rows_of_message(message):
+                rows[topic].add(row, recorded_ns)
+        return {topic: collect_poses(found, topic) for topic, found in rows.items()}
 
     def _of_frames(self, name: str, frames: str, topic: str) -> PoseTopic:
         namespace = name.rpartition("/")[0]

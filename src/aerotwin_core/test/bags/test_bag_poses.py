@@ -86,11 +86,23 @@ def test_every_kind_of_topic_gives_its_poses_and_covariances(tmp_path, kind):
     rows = np.hstack([found.trajectory.p_ref_body, found.trajectory.q_ref_body])
     np.testing.assert_allclose(rows, expected, atol=ROUNDING)
     assert (found.frame, found.problems, bag.problems) == ("odom", (), ())
-    covariances = bag.trajectory_covariances("/p")
+    covariances = found.covariances
     if "Covariance" in kind or "Odometry" in kind:
         np.testing.assert_array_equal(covariances, [covariance(k) for k in range(N)])
     else:
         assert covariances is None
+
+
+def test_many_topics_are_read_in_one_pass_as_each_alone(tmp_path):
+    topics = {f"/p{n}": kind for n, kind in enumerate(k for k in MAKERS if "TFM" not in k)}
+    entries = [(name, k, MAKERS[kind](k)) for k in range(N) for name, kind in topics.items()]
+    bag = write(tmp_path, entries)
+    for name, found in bag.trajectories(topics).items():
+        alone = bag.trajectory(name)
+        np.testing.assert_array_equal(found.stamps_ns, alone.stamps_ns)
+        np.testing.assert_array_equal(found.p_ref_body, alone.p_ref_body)
+        np.testing.assert_array_equal(found.q_ref_body, alone.q_ref_body)
+    assert bag.trajectories([]) == {}
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)
@@ -116,7 +128,7 @@ def test_poses_straight_from_the_bytes_are_those_of_the_deserialiser(kind, frame
 def test_covariances_that_were_never_filled_in_are_none(tmp_path):
     message = odometry(1)
     message.pose.covariance[:] = 0.0
-    assert write(tmp_path, [("/p", 0, message)]).trajectory_covariances("/p") is None
+    assert write(tmp_path, [("/p", 0, message)]).poses("/p").covariances is None
 
 
 def test_poses_that_are_no_numbers_repeat_or_have_no_direction_are_counted(tmp_path):

@@ -15,6 +15,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.section import Section
+from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.px4_files import ulog_path
 from aerotwin_px4_bridge.ulog import read_ulog
@@ -22,7 +23,12 @@ from aerotwin_run_evaluation.bag.roles import topics_of_vehicle
 from aerotwin_run_evaluation.report.ardupilot_log_section import ardupilot_log_section
 from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
 from aerotwin_run_evaluation.report.fleet_slams import fleet_slam_sections, with_warnings
-from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
+from aerotwin_run_evaluation.report.flight_section import (
+    flight_section,
+    path_errors,
+    read_tracks,
+    track_topics,
+)
 from aerotwin_run_evaluation.report.formation_record import PLAN, read_formation
 from aerotwin_run_evaluation.report.formation_section import formation_section
 from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
@@ -84,8 +90,9 @@ def write_flight_report(
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
     configuration = yaml.safe_load(text)
     plane = LocalTangentPlane(world.origin)
-    logs, problems = _log_sections(flight, bag, plane)
-    formation, strange = _formation(bag, flight)
+    tracks = read_tracks(bag, [vehicle.name for vehicle in flight.vehicles])
+    logs, problems = _log_sections(flight, tracks, plane)
+    formation, strange = _formation(bag, tracks, flight)
     failure = not flight.is_success and not flight.is_interrupted
     record = RunRecord(
         truth_bag=bag,
@@ -105,8 +112,8 @@ def write_flight_report(
     if "" in slams:
         record = _with_slam(record, "", slams[""])
     fleet = [vehicle for vehicle in flight.vehicles if vehicle.name]
-    members = [read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed) for v in fleet]
-    errors, evaluation = path_errors(bag), judge_run(record, say_step)
+    members = [read_member(tracks, v.name, outcome=v.outcome, n_missed=v.n_missed) for v in fleet]
+    errors, evaluation = path_errors(tracks), judge_run(record, say_step)
     say_step("report")
     chapters = [
         flight_section(
@@ -138,10 +145,12 @@ def write_flight_report(
     )
 
 
-def _formation(bag: BagReader, flight: FlownFlight) -> tuple[list[Section], list[str]]:
+def _formation(
+    bag: BagReader, tracks: Mapping[str, Trajectory], flight: FlownFlight
+) -> tuple[list[Section], list[str]]:
     """Return the section on a formation, if one was flown, and a warning if its plans are none."""
     try:
-        flown = read_formation(bag, [vehicle.name for vehicle in flight.vehicles])
+        flown = read_formation(bag, tracks, [vehicle.name for vehicle in flight.vehicles])
     except ValueError as error:
         return [], [f"the formation is not shown: {PLAN}: {error}"]
     return ([] if flown is None else [formation_section(flown)]), []
@@ -158,20 +167,19 @@ def _with_slam(record: RunRecord, vehicle: str, slam: JudgedSlam) -> RunRecord:
 
 
 def _log_sections(
-    flight: FlownFlight, bag: BagReader, plane: LocalTangentPlane
+    flight: FlownFlight, tracks: Mapping[str, Trajectory], plane: LocalTangentPlane
 ) -> tuple[list[Section], list[str]]:
     """Return sections on the autopilots' logs, and warnings for those that cannot be read."""
     sections, problems = [], []
     for vehicle in flight.vehicles:
-        topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
-        if bag.counts.get(topic, 0) < 2:
+        truth = tracks.get(track_topics(vehicle.name)[0])
+        if truth is None:
             continue
         for path_of, section_of in _LOGS:
             for number in count():
                 path = path_of(flight.folder, vehicle.instance, number)
                 if not path.is_file():
                     break
-                truth = bag.trajectory(topic)
                 try:
                     sections.append(section_of(path, truth, plane, vehicle.name, number))
                 except UserError as error:

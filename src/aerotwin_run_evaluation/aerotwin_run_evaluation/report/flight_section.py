@@ -73,16 +73,30 @@ class PathErrors:
         }
 
 
-def path_errors(bag: BagReader, vehicle: str = "") -> PathErrors | None:
+def read_tracks(bag: BagReader, vehicles: Sequence[str]) -> dict[str, Trajectory]:
+    """Return what was recorded of the vehicles' tracks by topic, of each two poses at least.
+
+    `vehicles` are their names, "" for a single one. The bag is read once, however many they are.
+    """
+    topics = [name for vehicle in vehicles for name in track_topics(vehicle)]
+    return bag.trajectories([name for name in topics if bag.counts.get(name, 0) >= 2])
+
+
+def track_topics(vehicle: str) -> tuple[str, str, str]:
+    """Return the topics of a vehicle's true, estimated and desired track."""
+    place = f"/{vehicle}" if vehicle else ""
+    return f"{place}/truth/odom", f"{place}/autopilot/odom", f"{place}/command/pose"
+
+
+def path_errors(tracks: Mapping[str, Trajectory], vehicle: str = "") -> PathErrors | None:
     """Return the errors along the planned path, None when no path was flown.
 
-    `vehicle` is the name of a vehicle of a fleet.
+    `tracks` are those of `read_tracks`, `vehicle` is the name of a vehicle of a fleet.
     """
-    place = f"/{vehicle}" if vehicle else ""
-    names = tuple(f"{place}/{name}" for name in ("truth/odom", "autopilot/odom", "command/pose"))
-    if any(bag.counts.get(name, 0) < 2 for name in names):
+    names = track_topics(vehicle)
+    if any(name not in tracks for name in names):
         return None
-    truth, estimate, setpoint = (bag.trajectory(name) for name in names)
+    truth, estimate, setpoint = (tracks[name] for name in names)
     first = max(t.stamps_ns[0] for t in (truth, estimate, setpoint))
     last = min(t.stamps_ns[-1] for t in (truth, estimate, setpoint))
     stamps = estimate.stamps_ns[(estimate.stamps_ns >= first) & (estimate.stamps_ns <= last)]

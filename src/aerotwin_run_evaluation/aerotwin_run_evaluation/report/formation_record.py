@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A formation's flight from its bag: by truth, and by the autopilots' estimates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_formation import FormationPlan, SeparationParameters, plan_from_text
 from aerotwin_formation.record import FormationRecord, FormationRecorder
+from aerotwin_run_evaluation.report.flight_section import track_topics
 
 PLAN = "/formation/plan"
 PERIOD_NS = 50_000_000
@@ -38,29 +39,33 @@ class FlownFormation:
     separation: SeparationParameters
 
 
-def read_formation(bag: BagReader, vehicles: Sequence[str]) -> FlownFormation | None:
+def read_formation(
+    bag: BagReader, tracks: Mapping[str, Trajectory], vehicles: Sequence[str]
+) -> FlownFormation | None:
     """Return the formation of a recorded fleet, None if it flew none.
+
+    `tracks` are those of the vehicles by topic, see `read_tracks`.
 
     Raises
     ------
     ValueError
         If what was announced is no plan of so many vehicles.
     """
-    topics = [[f"/{v}/{name}" for v in vehicles] for name in ("truth/odom", "autopilot/odom")]
-    names = [PLAN, *topics[0], *topics[1]]
-    if len(vehicles) < 2 or any(bag.counts.get(name, 0) < (name != PLAN) + 1 for name in names):
+    names = [track_topics(vehicle)[:2] for vehicle in vehicles]
+    has_tracks = all(name in tracks for pair in names for name in pair)
+    if len(vehicles) < 2 or not bag.counts.get(PLAN) or not has_tracks:
         return None
     texts = [message.data for _, _, message in bag.messages([PLAN])]
     plans = tuple(plan_from_text(text, len(vehicles)) for text in texts)
-    tracks = [[bag.trajectory(name) for name in found] for found in topics]
-    every = [track for found in tracks for track in found]
+    kinds = [[tracks[name] for name in found] for found in zip(*names, strict=True)]
+    every = [track for found in kinds for track in found]
     begin = max(int(track.stamps_ns[0]) for track in every)
     end = min(int(track.stamps_ns[-1]) for track in every)
     stamps = np.arange(begin, end, PERIOD_NS)
     if len(stamps) < 2:
         return None
     separation = SeparationParameters()
-    truth, estimate = (recorded(found, stamps, plans, separation) for found in tracks)
+    truth, estimate = (recorded(found, stamps, plans, separation) for found in kinds)
     return FlownFormation(
         vehicles=tuple(vehicles), truth=truth, estimate=estimate, plans=plans, separation=separation
     )

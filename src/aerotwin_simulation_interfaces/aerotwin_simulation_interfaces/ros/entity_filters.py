@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from simulation_interfaces.msg import Bounds, EntityCategory, TagsFilter
 
-from aerotwin_core.posix_regex import PatternError, PosixRegex
 from aerotwin_simulation_interfaces.areas import (
     MAX_HULL_POINTS,
     overlaps_box,
     overlaps_hull,
     overlaps_sphere,
 )
+from aerotwin_simulation_interfaces.posix_regex import PatternError, PosixRegex
 from aerotwin_simulation_interfaces.ros.answers import (
     FAILED,
     UNSUPPORTED,

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from aerotwin_core.posix_regex import MAX_PATTERN, PatternError, PosixRegex
+from aerotwin_simulation_interfaces.posix_regex import MAX_PATTERN, PatternError, PosixRegex
 
 PIECES = ["a", "b", "(", ")", "|", "[ab]", "[^a]", ".", "^", "$", "*", "+", "?", "{2}", "{1,3}"]
 STACKED = re.compile(r"[*+?}][*+?{]")  # lazy or possessive in Python, plain repetitions in POSIX
