@@ -25,11 +25,11 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.frame_gate import FrameGate
+from aerotwin_core.loop_calls import LoopCalls
 from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
-from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.robot import SimulatedRobot

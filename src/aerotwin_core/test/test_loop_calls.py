@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
-from aerotwin_simulator.loop_calls import MAX_WAITING, LoopCalls
+from aerotwin_core.loop_calls import MAX_WAITING, LoopCalls
 
 LIMIT_S = 30.0  # what would hang fails instead
 
