@@ -19,15 +19,17 @@ from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import LATCHED, reliable
+from aerotwin_core.time import to_seconds
 from aerotwin_formation.messages import LEADER, VehicleReport
 from aerotwin_formation.mission import load_mission
-from aerotwin_formation.pilot import FormationPilot, PilotParameters
+from aerotwin_formation.pilot import FUTURE_NS, FormationPilot, PilotParameters
 from aerotwin_formation.report_text import plan_to_text, report_from_text
 from aerotwin_formation.ros.vehicle_topics import REPORT, PilotedVehicle
 
 PATTERN, PLAN = "formation/pattern", "/formation/plan"
 REPORT_DEPTH, PATTERN_DEPTH, ACK_DEPTH = 50, 10, 100
 MOST_HOSTED = 2000
+WARN_PERIOD_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +119,18 @@ class FormationNode(ConfiguredNode):
 
     def _pass_on(self, report: VehicleReport) -> None:
         for pilot in self._pilots:
-            if pilot.number != report.sender:
-                pilot.receive(report)
+            if pilot.number == report.sender:
+                continue
+            n_before = pilot.n_skipped
+            pilot.receive(report)
+            if pilot.n_skipped > n_before:
+                self.get_logger().warning(
+                    f"{self._settings.prefix}{pilot.number}: report of "
+                    f"{self._settings.prefix}{report.sender} skipped, it is more than "
+                    f"{to_seconds(FUTURE_NS):g} s ahead of its own estimate ({pilot.n_skipped} "
+                    "so far); is the simulation of the vehicle running?",
+                    throttle_duration_sec=WARN_PERIOD_S,
+                )
 
     def _on_pattern(self, message: String) -> None:
         """Change to a pattern by its name or path, or land."""
