@@ -200,14 +200,16 @@ class FormationPilot:
     def step(self, stamp_ns: int, position: FloatArray, velocity: FloatArray) -> PilotAction:
         """Return what to do at a time [ns] with an own motion in map [m], [m/s], (3,) each."""
         self._stamp_ns, self._position = stamp_ns, position
-        for report in self._link.arrived(stamp_ns):
-            self._guidance.receive(report)
+        for arrived in self._link.arrived(stamp_ns):
+            self._guidance.receive(arrived)
         if not self._is_flying:
             return PilotAction(order=self._take_off(position, velocity))
         if self._is_landing:
-            return PilotAction(order=self._land(velocity))
-        command = self._guidance.command(stamp_ns, position, velocity)
-        return PilotAction(velocity=command, report=self._report(stamp_ns, position, velocity))
+            order, command = self._land(velocity), None
+        else:
+            order, command = "", self._guidance.command(stamp_ns, position, velocity)
+        report = self._report(stamp_ns, position, velocity)  # in a landing for those who lack it
+        return PilotAction(order=order, velocity=command, report=report)
 
     def _take_off(self, position: FloatArray, velocity: FloatArray) -> Order:
         """Return the order to take off as long as it stands; an estimate may drift there."""

@@ -136,14 +136,46 @@ def test_a_pattern_ordered_in_flight_comes_next_and_land_ends_the_flight():
     assert fleet.closest_m > 0.8
 
 
-def test_a_pattern_that_is_too_narrow_is_refused_in_words():
+def test_all_land_above_their_starts_wherever_they_gathered():
+    away = FormationMission(waypoints_m=((12, -5, 8),), patterns=(PatternOrder(pattern="cube"),))
+    fleet = Fleet(mission=away)
+    starts = fleet.position[:, :2].copy()
+    fleet.fly(lambda: fleet.pattern() == LANDING and not fleet.position[:, 2].any())
+    landed = fleet.position[:, :2] - fleet.position[:, :2].min(axis=0)  # the square of the starts
+    np.testing.assert_allclose(np.sort(landed, 0), np.sort(starts, 0), atol=TRACKING_M)
+
+
+def test_an_order_to_land_before_the_first_pattern_lands_all_where_they_are():
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pilots[0].phase == "hovering")
+    fleet.pilots[0].leader.order(LANDING)
+    starts = fleet.position[:, :2].copy()
+    fleet.fly(lambda: not fleet.position[:, 2].any())
+    np.testing.assert_allclose(fleet.position[:, :2], starts, atol=TRACKING_M)
+    assert {pilot.phase for pilot in fleet.pilots} == {"landing"}
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_the_others_land_when_one_is_lost(is_ordered):
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    fleet.stalled = {4}
+    if is_ordered:
+        fleet.pilots[0].leader.order("triangle")  # announced, and never acknowledged by all
+        fleet.fly(lambda: fleet.pattern() == "triangle")
+        fleet.pilots[0].leader.order(LANDING)
+    fleet.fly(lambda: not np.delete(fleet.position[:, 2], 4).any())
+    assert fleet.pilots[0].plan.pattern == LANDING
+
+
+def test_a_first_pattern_that_is_too_narrow_is_refused_in_words_and_all_land():
     narrow = FormationMission(
         waypoints_m=((0, 0, 10),), patterns=(PatternOrder(pattern="triangle"),), scale=0.3
     )
     fleet = Fleet(mission=narrow)
-    fleet.fly(lambda: fleet.time_ns >= 25e9)
+    fleet.fly(lambda: fleet.pilots[0].phase == "landing")
     assert "pattern 'triangle': vehicles must stay" in fleet.pilots[0].leader.refused
-    assert fleet.pilots[0].phase == "hovering"
+    fleet.fly(lambda: not fleet.position[:, 2].any())
 
 
 def a_report(sender, stamp_ns, position=(0.0, 0.0, 0.0)):

@@ -75,7 +75,8 @@ class FormationNode(ConfiguredNode):
     def __init__(self) -> None:
         super().__init__("formation")
         self._settings = p = declare_parameters(self, FormationNodeParameters)
-        mission = None if p.mission == "none" else load_mission(p.mission, p.n_vehicles)
+        has_leader = p.mission != "none"
+        mission = load_mission(p.mission, p.n_vehicles, p.separation) if has_leader else None
         self._phases: dict[int, str] = {}
         self._last_plan, self._last_refused = -1, ""
         self._pilots = [
