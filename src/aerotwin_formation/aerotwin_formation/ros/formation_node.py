@@ -153,7 +153,7 @@ class FormationNode(ConfiguredNode):
         plan = pilot.plan
         if plan is not None and plan.number != self._last_plan:
             self._last_plan = plan.number
-            self._plan.publish(String(data=plan_to_text(plan)))
+            self._plan.publish(String(data=plan_to_text(plan, self._settings.separation)))
         if pilot.leader.refused != self._last_refused:
             self._last_refused = pilot.leader.refused
             if self._last_refused:

@@ -28,7 +28,7 @@ class FlownFormation:
     plans : tuple of FormationPlan
         As announced.
     separation : SeparationParameters
-        Metric and size that closest distances are judged by.
+        Metric and size that closest distances are judged by, as announced.
     """
 
     vehicles: tuple[str, ...]
@@ -51,7 +51,8 @@ def read_formation(bag: BagReader, vehicles: Sequence[str]) -> FlownFormation | 
     if len(vehicles) < 2 or any(bag.counts.get(name, 0) < (name != PLAN) + 1 for name in names):
         return None
     texts = [message.data for _, _, message in bag.messages([PLAN])]
-    plans = tuple(plan_from_text(text, len(vehicles)) for text in texts)
+    plans, separations = zip(*(plan_from_text(text, len(vehicles)) for text in texts), strict=True)
+    separation = separations[-1]
     tracks = [[bag.trajectory(name) for name in found] for found in topics]
     every = [track for found in tracks for track in found]
     begin = max(int(track.stamps_ns[0]) for track in every)
@@ -59,7 +60,6 @@ def read_formation(bag: BagReader, vehicles: Sequence[str]) -> FlownFormation | 
     stamps = np.arange(begin, end, PERIOD_NS)
     if len(stamps) < 2:
         return None
-    separation = SeparationParameters()
     truth, estimate = (recorded(found, stamps, plans, separation) for found in tracks)
     return FlownFormation(
         vehicles=tuple(vehicles), truth=truth, estimate=estimate, plans=plans, separation=separation
