@@ -41,7 +41,7 @@ def sticks_from_axes(x: int, y: int, z: int, r: int) -> StickPositions | None:
     """Return the sticks of a MANUAL_CONTROL; None if an axis is not in use.
 
     x, y, r are -1000 to 1000; z is 0 to 1000, 500 in the centre, as PX4 and ground stations have
-    it for vehicles without reverse thrust.
+    it for vehicles without reverse thrust; less is as 0.
 
     >>> sticks_from_axes(1000, 0, 500, -500)
     StickPositions(pitch=1.0, roll=0.0, throttle=0.0, yaw=-0.5)
@@ -51,7 +51,7 @@ def sticks_from_axes(x: int, y: int, z: int, r: int) -> StickPositions | None:
     return StickPositions(
         pitch=x / FULL_AXIS,
         roll=y / FULL_AXIS,
-        throttle=2.0 * z / FULL_AXIS - 1.0,
+        throttle=2.0 * max(z, 0) / FULL_AXIS - 1.0,
         yaw=r / FULL_AXIS,
     )
 

@@ -166,6 +166,7 @@ class FlightModes:
         if reason:
             return reason
         self._stick_loss.forget()
+        self._is_blind = self._is_blind and self._needs_position(mode)
         if mode is Mode.MISSION and self.mission.is_finished:
             self.mission.set_current(0)
         if mode is not self.mode or mode in (Mode.HOLD, Mode.TAKEOFF):
@@ -283,16 +284,10 @@ class FlightModes:
             self._notify("Landing detected", False)
 
     def _fall_back(self) -> None:
-        """Apply the fail-safes: no position, low battery, no ground station."""
-        is_valid = self._estimator.is_position_valid
-        if not is_valid and not self._is_blind and self._needs_position(self.mode):
-            self._is_blind = True
-            self._notify("Position lost: landing where the drift goes", True)
-            self._enter(Mode.LAND)
-        elif is_valid and self._is_blind:
-            self._is_blind = False
-            self._notify("Position regained", False)
-            self._enter(self.mode)
+        """Apply the fail-safes: sticks, battery, ground station, fence; then that of the position.
+
+        The last is for the modes of the others, too: without a position they end in a landing.
+        """
         fence = self.geofence.act(self.position, self._estimator.plane, self.home)
         sticks = self._stick_loss.act(
             self.mode, is_alive=self.manual.is_alive(self._time), time_s=self._time
@@ -302,8 +297,20 @@ class FlightModes:
                 self._notify(text, True)
             if mode and not self._is_blind and self.mode is not Mode.LAND:
                 self._enter(mode)
+        self._watch_position()
         if fence[1] and self.settings.values.fence_action == TERMINATE:
             self.disarm(force=True)
+
+    def _watch_position(self) -> None:
+        is_valid = self._estimator.is_position_valid
+        if not is_valid and not self._is_blind and self._needs_position(self.mode):
+            self._is_blind = True
+            self._notify("Position lost: landing where the drift goes", True)
+            self._enter(Mode.LAND)
+        elif is_valid and self._is_blind:
+            self._is_blind = False
+            self._notify("Position regained", False)
+            self._enter(self.mode)
 
     def _wait_on_ground(self) -> None:
         if self.is_spinning_up:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_autopilot.manual_control import shaped
+from aerotwin_autopilot.manual_control import shaped, sticks_from_axes
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.px4_modes import Mode
 
@@ -77,6 +77,12 @@ def test_a_stick_is_shaped_as_px4_documents_it(expo):
     rest = np.sign(sticks) * np.maximum(np.abs(sticks) - 0.1, 0.0) / 0.9
     expected = (1.0 - expo) * rest + expo * rest**3
     assert [shaped(stick, 0.1, expo) for stick in sticks] == pytest.approx(expected, abs=1e-12)
+
+
+def test_no_stick_goes_beyond_its_end():
+    assert sticks_from_axes(0, 0, -1000, 0).throttle == sticks_from_axes(0, 0, 0, 0).throttle == -1
+    assert sticks_from_axes(0, 0, 1000, 0).throttle == 1
+    assert sticks_from_axes(0, 0, 1001, 0) is None
 
 
 def test_it_takes_off_by_the_throttle_stick_and_lands_by_it(station):
@@ -192,6 +198,22 @@ def test_sticks_that_come_back_in_time_fly_on(station):
     station.sends = True
     flight.wait(0.2)
     assert flight.modes.mode is Mode.POSITION and "Manual control regained" in flight.said
+
+
+def test_a_pilot_who_took_over_without_a_position_and_is_lost_lands_blind(station):
+    flight = station.flight
+    flight.modes.settings.set("MIS_TAKEOFF_ALT", 8.0)
+    flight.take_off()
+    flight.has_fixes = False
+    flight.run(lambda: flight.modes.mode is Mode.LAND, 6.0)
+    station.set_mode(7)
+    flight.wait(0.5)
+    assert flight.modes.mode is Mode.STABILIZED
+    station.sends = False
+    flight.wait(1.0)
+    assert flight.modes.mode is Mode.LAND
+    assert flight.said.count("Manual control lost: holding") == 1
+    assert flight.said.count("Position lost: landing where the drift goes") == 2
 
 
 def test_radio_channels_are_sticks_and_those_of_others_are_not(station):

@@ -82,6 +82,7 @@ class LeaderController:
     def __init__(
         self, n_vehicles: int, parameters: PlanParameters, separation: SeparationParameters
     ) -> None:
+        self._n_vehicles = n_vehicles
         self._parameters, self._separation = parameters, separation
         self._received = ReceivedReports(n_vehicles, [LEADER])
 
@@ -113,6 +114,23 @@ class LeaderController:
                 "pattern must be changed when all followers were heard and the last transition has "
                 "ended; ask can_change_pattern before"
             )
+        return self._change(pattern, stamp_ns, position)
+
+    def land(self, stamp_ns: int, position: FloatArray, pattern: FormationPattern | None) -> None:
+        """Let all land after a change to a pattern; with None at once, where they are.
+
+        Unlike other changes it does not wait for followers, one of which may be lost. Raises
+        ValueError if the change cannot be flown.
+        """
+        if pattern is None:
+            plan = FormationPlan.landing_in_place(self.plan, self._n_vehicles, stamp_ns)
+            self._received.set_own_plan(plan)
+        else:
+            self._change(pattern, stamp_ns, position)
+
+    def _change(
+        self, pattern: FormationPattern, stamp_ns: int, position: FloatArray
+    ) -> FormationPlan:
         plan = change_pattern(
             self._parameters,
             self._separation,

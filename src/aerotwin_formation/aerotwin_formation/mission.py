@@ -29,7 +29,8 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_formation.leader import LeaderRoute
 from aerotwin_formation.patterns import FormationPattern, load_pattern, shipped_pattern
-from aerotwin_formation.plan import LANDING
+from aerotwin_formation.plan import LANDING, ROUNDING_M
+from aerotwin_formation.separation import SeparationParameters, closest_distance
 
 FARTHEST_M = 10_000.0
 
@@ -114,8 +115,10 @@ class FormationMission:
         return -1.0 if order.time_s is None else order.time_s
 
 
-def load_mission(path: str | Path, n_vehicles: int) -> FormationMission:
-    """Return the mission of a file, whose patterns exist for so many vehicles.
+def load_mission(
+    path: str | Path, n_vehicles: int, separation: SeparationParameters
+) -> FormationMission:
+    """Return the mission of a file, whose patterns exist for so many vehicles and keep them apart.
 
     Paths of patterns are relative to its folder.
 
@@ -130,9 +133,17 @@ def load_mission(path: str | Path, n_vehicles: int) -> FormationMission:
         replace(order, pattern=str(folder / order.pattern)) if _is_path(order.pattern) else order
         for order in mission.patterns
     )
+    mission = replace(mission, patterns=orders)
     for order in orders:
-        named_pattern(order.pattern, n_vehicles)
-    return replace(mission, patterns=orders)
+        pattern = mission.pattern(order.pattern, n_vehicles)
+        closest_m = closest_distance(pattern.offsets * separation.scale)
+        if closest_m < separation.required_m - ROUNDING_M:
+            raise ParameterError(
+                f"{path}: pattern {order.pattern}: expected places {separation.required_m:.2f} m "
+                f"apart, found {closest_m:.2f} m (heights count 1/{separation.downwash_ratio:g}); "
+                f"set a scale above {mission.scale * separation.required_m / closest_m:.2f}"
+            )
+    return mission
 
 
 def named_pattern(name: str, n_vehicles: int) -> FormationPattern:

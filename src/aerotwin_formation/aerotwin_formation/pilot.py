@@ -32,10 +32,12 @@ STANDS_M_S, LIFTED_M = 0.3, 1.0
 ORDER_NS = 2_000_000_000
 """An order that has no effect is repeated after this."""
 DESCENDS_M_S = -0.2
+HOVERS_NS = 1_000_000_000
+"""After its last command a vehicle hovers within this, unless it obeys the order to land."""
 MOST_IN_FLIGHT = 100_000
 """Messages that the link holds; others are lost."""
 FUTURE_NS = 1_000_000_000
-"""A message of a later time than this is refused."""
+"""A message that is so much later than the own time is skipped."""
 
 Order = Literal["", "take_off", "land"]
 
@@ -130,6 +132,11 @@ class FormationPilot:
         Of the leader; followers need none.
     seed : int
         Of the link.
+
+    Attributes
+    ----------
+    n_skipped : int
+        Messages of a time that its own estimate had not come near.
     """
 
     def __init__(
@@ -158,6 +165,8 @@ class FormationPilot:
         self._position = np.zeros(3)
         self._stamp_ns, self._order_due_ns = -1, 0
         self._is_flying = self._descends = False
+        self._obeys_from_ns: int | None = None
+        self.n_skipped = 0
 
     @property
     def plan(self) -> FormationPlan | None:
@@ -174,36 +183,33 @@ class FormationPilot:
         return "hovering" if self.plan is None else f"in pattern {self.plan.pattern}"
 
     def receive(self, report: VehicleReport) -> None:
-        """Give a message of another vehicle to the link.
+        """Give a message of another vehicle to the link, unless it is much later than the own time.
 
-        Raises
-        ------
-        ValueError
-            If it is of this vehicle, or later than what this vehicle knows of time.
+        That is so where this vehicle's own estimate fails to come, or the sender's time is wrong.
+        Raises ValueError if it is of this vehicle.
         """
         if report.sender == self.number:
             raise ValueError(f"sender must be another vehicle, got {report.sender}")
         if self._stamp_ns < 0:
             return
         if max(report.stamp_ns, report.leader_stamp_ns) > self._stamp_ns + FUTURE_NS:
-            raise ValueError(
-                f"stamp_ns must not be later than now, {self._stamp_ns}, got {report.stamp_ns}, "
-                f"{report.leader_stamp_ns} of the leader"
-            )
+            self.n_skipped += 1
+            return
         self._link.send(report, self._position)
 
     def step(self, stamp_ns: int, position: FloatArray, velocity: FloatArray) -> PilotAction:
         """Return what to do at a time [ns] with an own motion in map [m], [m/s], (3,) each."""
         self._stamp_ns, self._position = stamp_ns, position
-        for report in self._link.arrived(stamp_ns):
-            self._guidance.receive(report)
+        for arrived in self._link.arrived(stamp_ns):
+            self._guidance.receive(arrived)
         if not self._is_flying:
             return PilotAction(order=self._take_off(position, velocity))
         if self._is_landing:
-            self._descends |= bool(velocity[2] < DESCENDS_M_S)
-            return PilotAction(order="" if self._descends else self._ordered("land"))
-        command = self._guidance.command(stamp_ns, position, velocity)
-        return PilotAction(velocity=command, report=self._report(stamp_ns, position, velocity))
+            order, command = self._land(velocity), None
+        else:
+            order, command = "", self._guidance.command(stamp_ns, position, velocity)
+        report = self._report(stamp_ns, position, velocity)  # in a landing for those who lack it
+        return PilotAction(order=order, velocity=command, report=report)
 
     def _take_off(self, position: FloatArray, velocity: FloatArray) -> Order:
         """Return the order to take off as long as it stands; an estimate may drift there."""
@@ -216,6 +222,15 @@ class FormationPilot:
         if self.leader is not None:
             self.leader.set_home(self._start)
         return self._ordered("take_off")
+
+    def _land(self, velocity: FloatArray) -> Order:
+        """Return the order to land until it is obeyed; a vehicle may sink before it hears one."""
+        if self._obeys_from_ns is not None and self._stamp_ns >= self._obeys_from_ns:
+            self._descends |= bool(velocity[2] < DESCENDS_M_S)
+        order = "" if self._descends else self._ordered("land")
+        if order and self._obeys_from_ns is None:
+            self._obeys_from_ns = self._stamp_ns + HOVERS_NS
+        return order
 
     @property
     def _is_landing(self) -> bool:

@@ -89,6 +89,21 @@ class FormationPlan:
         moving = np.array([rate, change]) / [max(duration_s, 1e-9), max(duration_s, 1e-9) ** 2]
         return np.array([self.starts + share * ways, moving[0] * ways, moving[1] * ways])
 
+    @classmethod
+    def landing_in_place(
+        cls, last: "FormationPlan | None", n_vehicles: int, now_ns: int
+    ) -> "FormationPlan":
+        """Return the plan after the last one by which all land at once where they are."""
+        places = np.zeros((n_vehicles, 3)) if last is None else last.goals
+        return cls(
+            number=0 if last is None else last.number + 1,
+            pattern=LANDING,
+            start_ns=max(now_ns - SETTLE_NS, 0),
+            duration_ns=0,
+            starts=places,
+            goals=places,
+        )
+
     @functools.cached_property
     def topology(self) -> np.ndarray:
         """Whom each follows under XTDrone's law at the goals; see `xtdrone_topology`."""

@@ -10,7 +10,8 @@ A report is an object with these keys; motions are [position, velocity, accelera
      "plan_number": 2, "plan": null}
 
 `plan` is null or an object of `number`, `pattern`, `start_ns`, `duration_ns`, and `starts` and
-`goals`, a place relative to the leader for each vehicle [m]. Numbers are written in full: what is
+`goals`, a place relative to the leader for each vehicle [m]. An announced plan has `radius_m` and
+`downwash_ratio`, too, by which vehicles are kept apart. Numbers are written in full: what is
 read is what was written. What comes from others is checked: a text that is no such report is
 refused with a `ValueError`, whatever it is.
 """
@@ -23,14 +24,17 @@ import numpy as np
 
 from aerotwin_core.foreign_text import shown
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.parameters import replaced
 from aerotwin_formation.messages import NEVER_NS, VehicleReport
 from aerotwin_formation.plan import FormationPlan
+from aerotwin_formation.separation import SeparationParameters
 
 FARTHEST_M = 1e6
 """Of positions; also the largest velocity and acceleration, in their units."""
 LAST_NS = 2**62
 MOST_PLANS = 10**6
 LONGEST_NAME = 100
+SIZE_KEYS = "radius_m", "downwash_ratio"
 BYTES_PER_REPORT, BYTES_PER_VEHICLE = 2000, 200
 """A report with a plan is never longer."""
 
@@ -49,9 +53,10 @@ def report_to_text(report: VehicleReport) -> str:
     return json.dumps(content, allow_nan=False)
 
 
-def plan_to_text(plan: FormationPlan) -> str:
-    """Return a plan as JSON."""
-    return json.dumps(_plan_content(plan), allow_nan=False)
+def plan_to_text(plan: FormationPlan, separation: SeparationParameters) -> str:
+    """Return an announced plan as JSON, with size and metric by which it keeps vehicles apart."""
+    size = {key: getattr(separation, key) for key in SIZE_KEYS}
+    return json.dumps(_plan_content(plan) | size, allow_nan=False)
 
 
 def report_from_text(text: str, n_vehicles: int) -> VehicleReport:
@@ -72,9 +77,17 @@ def report_from_text(text: str, n_vehicles: int) -> VehicleReport:
     )
 
 
-def plan_from_text(text: str, n_vehicles: int) -> FormationPlan:
-    """Return the plan of n vehicles. Raises ValueError if the text is none."""
-    return _plan(_parsed(text, n_vehicles), n_vehicles)
+def plan_from_text(text: str, n_vehicles: int) -> tuple[FormationPlan, SeparationParameters]:
+    """Return an announced plan of n vehicles, and its size and metric, of which others are default.
+
+    Raises ValueError if the text is none.
+    """
+    content = _parsed(text, n_vehicles)
+    plan = _plan(content, n_vehicles)
+    for key in SIZE_KEYS:
+        if not _is_number(content.get(key)):
+            raise ValueError(f"{key}: expected a number, found {shown(content.get(key))}")
+    return plan, replaced(SeparationParameters(), {key: content[key] for key in SIZE_KEYS})
 
 
 def _plan_content(plan: FormationPlan) -> dict[str, Any]:

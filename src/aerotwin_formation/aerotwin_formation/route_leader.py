@@ -4,7 +4,8 @@
 
 It climbs to its first way-point and waits there until it has heard all followers, announces the
 first pattern, and begins its route when that is formed. A pattern can also be ordered in flight;
-the patterns of the mission that are due meanwhile wait for it.
+the patterns of the mission that are due meanwhile wait for it. All land above their starts; where
+they are, if these are not known yet or cannot be flown to, or the first pattern cannot be flown.
 """
 
 from collections import deque
@@ -26,6 +27,8 @@ ARRIVED_M, ARRIVED_M_S = 0.5, 0.3
 """Within these the leader is where the formation gathers."""
 SLOWEST_CLIMB_M_S = 1.0
 """On the way to there a slow mission is not waited for."""
+PATIENCE_NS = 5_000_000_000
+"""After its route and its last transition it waits so long for followers that are silent."""
 
 
 class RouteLeader:
@@ -51,9 +54,10 @@ class RouteLeader:
         )
         self._end_s = float(self._route.times_s[-1])
         self._n_vehicles = n_vehicles
-        self._ordered: FormationPattern | str | None = None
+        self._ordered: FormationPattern | None = None
+        self._must_land = False
         self._home = np.zeros(3)
-        self._first_starts: FloatArray | None = None
+        self._starts: FloatArray | None = None
         self._begin_ns: int | None = None
         self._acceleration = np.zeros(3)
         self.refused = ""
@@ -75,9 +79,10 @@ class RouteLeader:
         aerotwin_core.errors.ParameterError
             If there is none of this name for as many vehicles.
         """
-        self._ordered = (
-            LANDING if name == LANDING else self._mission.pattern(name, self._n_vehicles)
-        )
+        if name == LANDING:
+            self._must_land = True
+        else:
+            self._ordered = self._mission.pattern(name, self._n_vehicles)
 
     def set_home(self, position: FloatArray) -> None:
         """Set its start, to which the way-points are relative."""
@@ -90,7 +95,9 @@ class RouteLeader:
         own = np.array([[position, velocity]])
         error = place[None, 0] - own[:, 0]
         is_there = np.linalg.norm(error) < ARRIVED_M and np.linalg.norm(velocity) < ARRIVED_M_S
-        if self._begin_ns is not None or is_there:
+        if self._lands_now(stamp_ns):
+            self._land(stamp_ns, position)
+        elif self._begin_ns is not None or is_there:
             self._announce(stamp_ns, position)
         most = self._law.maximum_speed_m_s
         if self._begin_ns is None:
@@ -112,10 +119,36 @@ class RouteLeader:
         place[0] += self._home + np.array(self._mission.waypoints_m[0])
         return place
 
+    def _lands_now(self, stamp_ns: int) -> bool:
+        """Return whether to land: when it is ordered, or the mission is over."""
+        plan = self.plan
+        if plan is None:
+            return self._must_land
+        if plan.pattern == LANDING or stamp_ns < plan.end_ns:
+            return False
+        if self._must_land:
+            return True
+        if not self._mission.lands or self._route_s(stamp_ns) < self._end_s:
+            return False
+        if self._waiting or self._ordered is not None:
+            is_stuck = not self._controller.can_change_pattern(stamp_ns)
+            return is_stuck and stamp_ns >= plan.end_ns + PATIENCE_NS
+        return True
+
+    def _land(self, stamp_ns: int, position: FloatArray) -> None:
+        """Let all land above their starts, or where they are."""
+        try:
+            pattern = None if self._starts is None else landing_pattern(self._starts)
+            self._controller.land(stamp_ns, position, pattern)
+        except ValueError as error:
+            self.refused = f"{error}; all land where they are"
+            self._controller.land(stamp_ns, position, None)
+
     def _announce(self, stamp_ns: int, position: FloatArray) -> None:
         """Change to the next pattern when it is due and can be flown."""
         if not self._controller.can_change_pattern(stamp_ns):
             return
+        is_ordered = self._ordered is not None
         pattern = self._next_pattern(stamp_ns)
         if pattern is None:
             return
@@ -123,23 +156,25 @@ class RouteLeader:
             plan = self._controller.change_pattern(pattern, stamp_ns, position)
         except ValueError as error:
             self.refused = str(error)
+            if self.plan is None and not is_ordered:
+                self.refused += "; it is the first one, so all land where they are"
+                self._land(stamp_ns, position)
             return
         self.refused = ""
-        if self._first_starts is None:
-            self._first_starts = plan.starts
+        if self._starts is None:  # from its own start, wherever they gather
+            self._starts = plan.starts + position - self._home
 
     def _next_pattern(self, stamp_ns: int) -> FormationPattern | None:
-        """Return the pattern that is due: an ordered one first, to land last; None for none."""
+        """Return the pattern that is due: an ordered one first; None for none."""
         if self.plan is not None and self.plan.pattern == LANDING:
             return None
         ordered, self._ordered = self._ordered, None
-        if isinstance(ordered, FormationPattern):
+        if ordered is not None:
             return ordered
-        begin_ns = self._begin_ns
-        time_s = -1.0 if begin_ns is None else to_seconds(stamp_ns - begin_ns)
-        if ordered is None and self._waiting and self._waiting[0][0] <= time_s:
+        if self._waiting and self._waiting[0][0] <= self._route_s(stamp_ns):
             return self._waiting.popleft()[1]
-        is_over = not self._waiting and time_s >= self._end_s and self._mission.lands
-        if self._first_starts is not None and (ordered is not None or is_over):
-            return landing_pattern(self._first_starts)
         return None
+
+    def _route_s(self, stamp_ns: int) -> float:
+        """Return the time since the begin of the route [s]; before it is -1."""
+        return -1.0 if self._begin_ns is None else to_seconds(stamp_ns - self._begin_ns)

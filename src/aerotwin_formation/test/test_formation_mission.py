@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_formation import FormationMission, PatternOrder, load_mission
+from aerotwin_formation import FormationMission, PatternOrder, SeparationParameters, load_mission
 from aerotwin_formation.mission import landing_pattern, route_through
 
 ROUNDING = 1e-9
@@ -77,14 +77,26 @@ def test_a_mission_names_patterns_beside_its_file_and_has_them_for_all(tmp_path)
     (tmp_path / "wedge.yaml").write_text("name: wedge\noffsets_m: [[-2, 2, 0], [-2, -2, 0]]\n")
     path = tmp_path / "mission.yaml"
     path.write_text("waypoints_m: [[0, 0, 5]]\nscale: 2.0\npatterns: [{pattern: wedge.yaml}]\n")
-    mission = load_mission(path, 3)
+    apart = SeparationParameters()
+    mission = load_mission(path, 3, apart)
     pattern = mission.pattern(mission.patterns[0].pattern, 3)
     np.testing.assert_array_equal(pattern.offsets[1:], [[-4, 4, 0], [-4, -4, 0]])
     with pytest.raises(ParameterError, match="places for 3 followers, found 2"):
-        load_mission(path, 4)
+        load_mission(path, 4, apart)
     path.write_text("waypoints_m: [[0, 0, 5]]\npatterns: [{pattern: heart}]\n")
     with pytest.raises(ParameterError, match="found 'heart' for 9"):
-        load_mission(path, 9)
+        load_mission(path, 9, apart)
+
+
+def test_a_mission_whose_places_are_too_close_is_refused_with_the_scale_that_helps(tmp_path):
+    (tmp_path / "pile.yaml").write_text("name: pile\noffsets_m: [[0, 0, 1], [0, 0, -1]]\n")
+    path = tmp_path / "mission.yaml"
+    text = "waypoints_m: [[0, 0, 5]]\nscale: {}\npatterns: [{{pattern: pile.yaml}}]\n"
+    path.write_text(text.format(1.7))  # 1.7 m above each other are 0.85 m with the downwash
+    with pytest.raises(ParameterError, match=r"expected places 0.90 m apart, .* scale above 1.80"):
+        load_mission(path, 3, SeparationParameters())
+    path.write_text(text.format(1.81))
+    assert load_mission(path, 3, SeparationParameters()).scale == 1.81
 
 
 def test_vehicles_land_side_by_side_where_they_came_from():

@@ -31,7 +31,11 @@ MISSION = FormationMission(
 
 
 class Fleet:
-    """Nine vehicles whose velocities follow commands; take-off and landing are vertical."""
+    """Nine vehicles whose velocities follow commands; take-off and landing are vertical.
+
+    Without commands they hover. `stalled` ones have no estimate any more, and `deaf` ones lose the
+    next order.
+    """
 
     def __init__(self, parameters=None, seed=1, mission=MISSION):
         parameters = parameters or PilotParameters()
@@ -43,18 +47,35 @@ class Fleet:
         self.velocity, self.command = np.zeros((9, 3)), np.zeros((9, 3))
         self.time_ns, self.orders, self.track, self.closest_m = 0, [], [], np.inf
         self.scale = parameters.separation.scale
+        self.stalled, self.deaf = set(), set()
+        self.follows = np.zeros(9, bool)
 
     def step(self):
         for k, pilot in enumerate(self.pilots):
+            if k in self.stalled:
+                self.command[k] = 0.0
+                continue
             action = pilot.step(self.time_ns, self.position[k].copy(), self.velocity[k].copy())
-            if action.order:
-                self.orders.append((k, action.order))
-                self.command[k] = [0, 0, 1.0 if action.order == "take_off" else -1.0]
-            if action.velocity is not None:
-                self.command[k] = action.velocity
+            self.obey(k, action)
             for other in self.pilots:
                 if action.report is not None and other is not pilot:
                     other.receive(action.report)
+        self.move()
+
+    def obey(self, k, action):
+        if action.velocity is not None:
+            self.command[k] = action.velocity
+        elif self.follows[k]:
+            self.command[k] = 0.0
+        self.follows[k] = action.velocity is not None
+        if action.order:
+            self.orders.append((k, action.order))
+            if k in self.deaf:
+                self.deaf.remove(k)
+            else:
+                self.command[k] = [0, 0, 1.0 if action.order == "take_off" else -1.0]
+
+    def move(self):
         self.velocity += (self.command - self.velocity) * STEP_S / RESPONSE_S
         self.position += self.velocity * STEP_S
         self.position[:, 2] = np.maximum(self.position[:, 2], 0.0)
@@ -115,14 +136,46 @@ def test_a_pattern_ordered_in_flight_comes_next_and_land_ends_the_flight():
     assert fleet.closest_m > 0.8
 
 
-def test_a_pattern_that_is_too_narrow_is_refused_in_words():
+def test_all_land_above_their_starts_wherever_they_gathered():
+    away = FormationMission(waypoints_m=((12, -5, 8),), patterns=(PatternOrder(pattern="cube"),))
+    fleet = Fleet(mission=away)
+    starts = fleet.position[:, :2].copy()
+    fleet.fly(lambda: fleet.pattern() == LANDING and not fleet.position[:, 2].any())
+    landed = fleet.position[:, :2] - fleet.position[:, :2].min(axis=0)  # the square of the starts
+    np.testing.assert_allclose(np.sort(landed, 0), np.sort(starts, 0), atol=TRACKING_M)
+
+
+def test_an_order_to_land_before_the_first_pattern_lands_all_where_they_are():
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pilots[0].phase == "hovering")
+    fleet.pilots[0].leader.order(LANDING)
+    starts = fleet.position[:, :2].copy()
+    fleet.fly(lambda: not fleet.position[:, 2].any())
+    np.testing.assert_allclose(fleet.position[:, :2], starts, atol=TRACKING_M)
+    assert {pilot.phase for pilot in fleet.pilots} == {"landing"}
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_the_others_land_when_one_is_lost(is_ordered):
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    fleet.stalled = {4}
+    if is_ordered:
+        fleet.pilots[0].leader.order("triangle")  # announced, and never acknowledged by all
+        fleet.fly(lambda: fleet.pattern() == "triangle")
+        fleet.pilots[0].leader.order(LANDING)
+    fleet.fly(lambda: not np.delete(fleet.position[:, 2], 4).any())
+    assert fleet.pilots[0].plan.pattern == LANDING
+
+
+def test_a_first_pattern_that_is_too_narrow_is_refused_in_words_and_all_land():
     narrow = FormationMission(
         waypoints_m=((0, 0, 10),), patterns=(PatternOrder(pattern="triangle"),), scale=0.3
     )
     fleet = Fleet(mission=narrow)
-    fleet.fly(lambda: fleet.time_ns >= 25e9)
+    fleet.fly(lambda: fleet.pilots[0].phase == "landing")
     assert "pattern 'triangle': vehicles must stay" in fleet.pilots[0].leader.refused
-    assert fleet.pilots[0].phase == "hovering"
+    fleet.fly(lambda: not fleet.position[:, 2].any())
 
 
 def a_report(sender, stamp_ns, position=(0.0, 0.0, 0.0)):
@@ -160,14 +213,37 @@ def test_a_receiver_gets_what_the_link_of_a_whole_fleet_delivers():
     assert found == [(stamp, sender) for _, stamp, sender in sorted(expected)]
 
 
-def test_messages_of_oneself_and_of_the_future_are_refused():
+def test_vehicles_that_sink_or_miss_the_order_are_ordered_to_land_until_they_do():
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    fleet.pilots[0].leader.order(LANDING)
+    fleet.fly(lambda: fleet.pilots[0].plan.is_over(fleet.time_ns))
+    fleet.velocity[:, 2] -= 0.5
+    fleet.deaf = {5}
+    fleet.fly(lambda: not fleet.position[:, 2].any())
+    assert fleet.orders.count((5, "land")) == 2 and fleet.orders.count((4, "land")) == 1
+
+
+def test_a_vehicle_without_estimate_hears_nothing_and_the_others_all():
+    fleet = Fleet()
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    fleet.stalled = {4}
+    until_ns = fleet.time_ns + 5 * 10**9
+    fleet.fly(lambda: fleet.time_ns > until_ns)
+    assert [pilot.n_skipped > 0 for pilot in fleet.pilots] == [k == 4 for k in range(9)]
+    away = np.linalg.norm(fleet.position - fleet.position[0] - fleet.pilots[0].plan.goals, axis=1)
+    assert np.delete(away, 4).max() < 1.0
+
+
+def test_messages_of_oneself_are_refused_and_those_of_the_future_skipped():
     pilot = FormationPilot(PilotParameters(), 3, 1, mission=None, seed=0)
     pilot.receive(a_report(2, 10**15))  # before it knows the time it hears nothing
     pilot.step(10**9, np.zeros(3), np.zeros(3))
     with pytest.raises(ValueError, match="sender must be another vehicle"):
         pilot.receive(a_report(1, 10**9))
-    with pytest.raises(ValueError, match="must not be later than now"):
-        pilot.receive(a_report(2, 3 * 10**9))
+    pilot.receive(a_report(2, 2 * 10**9))
+    pilot.receive(a_report(2, 3 * 10**9))
+    assert pilot.n_skipped == 1
 
 
 def test_a_leader_needs_a_mission_and_reports_must_not_be_rare():

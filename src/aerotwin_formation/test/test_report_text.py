@@ -12,6 +12,7 @@ from aerotwin_formation import FormationPlan, VehicleReport
 from aerotwin_formation.report_text import (
     BYTES_PER_REPORT,
     BYTES_PER_VEHICLE,
+    SeparationParameters,
     plan_from_text,
     plan_to_text,
     report_from_text,
@@ -49,7 +50,11 @@ def same(a, b):
 def test_what_is_read_is_what_was_written(plan):
     report = a_report(plan)
     assert same(report_from_text(report_to_text(report), N), report)
-    assert same(plan_from_text(plan_to_text(a_plan()), N), a_plan())
+    apart = SeparationParameters(radius_m=0.35, downwash_ratio=2.5)
+    plan, found = plan_from_text(plan_to_text(a_plan(), apart), N)
+    assert same(plan, a_plan()) and found == apart
+    with pytest.raises(ValueError, match="radius_m: expected a number, found None"):
+        plan_from_text(json.dumps({k: v for k, v in PLAN.items() if k != "radius_m"}), N)
 
 
 @pytest.mark.parametrize("n", [2, 9, 500])
@@ -63,7 +68,7 @@ def changed(**changes):
     return json.dumps({**json.loads(report_to_text(a_report(a_plan()))), **changes})
 
 
-PLAN = json.loads(plan_to_text(a_plan()))
+PLAN = json.loads(plan_to_text(a_plan(), SeparationParameters()))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.messages import odometry_message, serialize, string_message
-from aerotwin_formation import FormationPlan, plan_to_text
+from aerotwin_formation import FormationPlan, SeparationParameters, plan_to_text
 from aerotwin_report.schema_check import faults
 from aerotwin_run_evaluation.report.flight_section import read_tracks
 from aerotwin_run_evaluation.report.formation_record import PLAN, read_formation
@@ -22,6 +22,7 @@ GOALS = np.array([[0.0, 0, 0], [-3.0, 0, 0], [-6.0, 0, 0]])
 FIRST = FormationPlan(
     number=0, pattern="column", start_ns=2 * SECOND, duration_ns=SECOND, starts=STARTS, goals=GOALS
 )
+FLOWN = SeparationParameters(radius_m=0.7, downwash_ratio=3.0)
 LAST = FormationPlan(
     number=1, pattern="land", start_ns=8 * SECOND, duration_ns=0, starts=GOALS, goals=GOALS
 )
@@ -65,7 +66,7 @@ def write(bag, topic, stamp_ns, p):
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):
     path = tmp_path_factory.mktemp("formation") / "bag"
-    return read(written(path, plan_to_text(FIRST), plan_to_text(LAST)))
+    return read(written(path, *(plan_to_text(p, FLOWN) for p in (FIRST, LAST))))
 
 
 def test_errors_are_those_of_the_places(flown):
@@ -81,6 +82,8 @@ def test_errors_are_those_of_the_places(flown):
     assert estimated["lag_m"] == pytest.approx(np.sqrt(np.mean(lags**2)), abs=ROUNDING)
     apart = np.hypot(3.0, SIDE_M)  # two pairs of them; from the leader it is farther
     assert section.metrics["closest_m"] == pytest.approx(apart, abs=ROUNDING)
+    assert section.metrics["twice_radius_m"] == pytest.approx(1.4)
+    assert "heights divided by 3;" in section.text
     assert section.metrics["patterns"] == ["column", "land"]
 
 

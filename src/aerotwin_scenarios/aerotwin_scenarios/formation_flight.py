@@ -50,7 +50,7 @@ class PilotedFormation:
         *,
         seed: int,
     ) -> None:
-        self._simulation, self._scale = simulation, parameters.separation.scale
+        self._simulation = simulation
         n = len(simulation.vehicles)
         self.pilots = [
             FormationPilot(parameters, n, k, mission=None if k else mission, seed=seed)
@@ -102,7 +102,8 @@ class PilotedFormation:
             velocity = np.array([estimate.v_map for estimate in found])
             position = np.array([estimate.p_map for estimate in found])
             position += np.array(ages)[:, None] * velocity
-            self.estimates.add(now_ns, position, velocity, plan, self._closest_m)
+            closest_m = self.estimates.closest_m(position)
+            self.estimates.add(now_ns, position, velocity, plan, closest_m)
         self._closest_m = np.inf
 
 

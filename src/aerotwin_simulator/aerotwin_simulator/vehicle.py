@@ -461,7 +461,10 @@ class SimulatedVehicle:
             self.end(backend.failure, is_success=False)
         elif backend.is_finished:
             has_mission = self._mission is not None or not self.parameters.controller.is_autopilot
-            self.end(FLOWN if has_mission else LANDED, is_success=True)
+            if has_mission:
+                self.end(FLOWN, is_success=True)
+            elif self._mover.state[layout.N_CONTACTS]:  # else its motors were cut in the air
+                self.end(LANDED, is_success=True)
 
     @property
     def _ends_by_failure(self) -> bool:

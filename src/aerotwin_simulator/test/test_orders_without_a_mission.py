@@ -3,6 +3,7 @@
 """An embedded autopilot that flies no mission is ordered to hold and to land."""
 
 import pytest
+from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_simulator import (
@@ -14,7 +15,8 @@ from aerotwin_simulator import (
 )
 
 INSTANCE = 95
-HEIGHT_M = 3.0
+HEIGHT_M = 4.0
+FORCED = 21196.0  # of MAV_CMD_COMPONENT_ARM_DISARM: also in the air
 LOITER, LAND = (4, 3), (4, 6)  # PX4's main and sub modes
 
 
@@ -23,7 +25,8 @@ def mode(autopilot) -> tuple[int, int]:
     return number >> 16 & 0xFF, number >> 24 & 0xFF
 
 
-def test_it_takes_off_holds_and_lands_by_order(flat_world, tmp_path):
+@pytest.fixture
+def simulation(flat_world, tmp_path):
     parameters = SimulatorParameters(
         camera=CameraSettings(is_rendered=False),
         mission=MissionSettings(file="none", landing_ends_flight=True),
@@ -33,34 +36,57 @@ def test_it_takes_off_holds_and_lands_by_order(flat_world, tmp_path):
     simulation = Simulation(parameters, flat_world, tmp_path, [])
     try:
         simulation.start()
-        vehicle = simulation.vehicles[0]
-        autopilot = vehicle.backend
-
-        def until(condition, seconds=60.0):
-            end_ns = simulation.stamp_ns + round(seconds * 1e9)
-            while not condition():
-                assert simulation.outcome is None and simulation.stamp_ns < end_ns, autopilot.phase
-                simulation.advance()
-
-        def height_m() -> float:
-            return float(vehicle.body.state.p_map_body[2])
-
-        until(lambda: autopilot.phase == "ready for a client")
-        with pytest.raises(UserError, match="resume: no mission is flown here"):
-            autopilot.resume()
-        autopilot.take_off(HEIGHT_M)
-        autopilot.arm(True)
-        until(lambda: height_m() > 1.0)
-        autopilot.hold()
-        until(lambda: mode(autopilot) == LOITER, 5.0)
-        at_m = height_m()
-        until(lambda start_ns=simulation.stamp_ns: simulation.stamp_ns > start_ns + 5_000_000_000)
-        assert abs(height_m() - at_m) < 1.0
-        autopilot.land()
-        until(lambda: mode(autopilot) == LAND, 5.0)
-        until(lambda: height_m() < 0.2)
-        while simulation.outcome is None and simulation.stamp_ns < 120_000_000_000:
-            simulation.advance()
-        assert (simulation.outcome, simulation.is_success) == ("it has landed", True)
+        yield simulation
     finally:
         simulation.close()
+
+
+def height_m(simulation) -> float:
+    return float(simulation.vehicles[0].body.state.p_map_body[2])
+
+
+def until(simulation, condition, seconds=60.0):
+    end_ns = simulation.stamp_ns + round(seconds * 1e9)
+    while not condition():
+        assert simulation.outcome is None and simulation.stamp_ns < end_ns
+        simulation.advance()
+
+
+def in_the_air(simulation):
+    """Return the autopilot of the vehicle, which has taken off."""
+    autopilot = simulation.vehicles[0].backend
+    until(simulation, lambda: autopilot.phase == "ready for a client")
+    with pytest.raises(UserError, match="resume: no mission is flown here"):
+        autopilot.resume()
+    autopilot.take_off(HEIGHT_M)
+    autopilot.arm(True)
+    until(simulation, lambda: height_m(simulation) > 1.0)
+    return autopilot
+
+
+def to_its_end(simulation):
+    while simulation.outcome is None and simulation.stamp_ns < 120_000_000_000:
+        simulation.advance()
+    return simulation.outcome, simulation.is_success
+
+
+def test_it_takes_off_holds_and_lands_by_order(simulation):
+    autopilot = in_the_air(simulation)
+    autopilot.hold()
+    until(simulation, lambda: mode(autopilot) == LOITER, 5.0)
+    at_m, hold_ns = height_m(simulation), simulation.stamp_ns
+    until(simulation, lambda: simulation.stamp_ns > hold_ns + 5_000_000_000)
+    assert abs(height_m(simulation) - at_m) < 1.0
+    autopilot.land()
+    until(simulation, lambda: mode(autopilot) == LAND, 5.0)
+    until(simulation, lambda: height_m(simulation) < 0.2)
+    assert to_its_end(simulation) == ("it has landed", True)
+
+
+def test_motors_that_are_cut_in_the_air_are_no_landing(simulation):
+    autopilot = in_the_air(simulation)
+    until(simulation, lambda: height_m(simulation) > HEIGHT_M - 0.5)
+    command = mavlink.MAV_CMD_COMPONENT_ARM_DISARM
+    autopilot.client.link.send_command(command, 0.0, FORCED)
+    outcome, is_success = to_its_end(simulation)
+    assert "the vehicle crashed" in outcome and not is_success

@@ -26,8 +26,8 @@ class OutgoingMotion:
             self._until_s = time_s + STOP_S
         return self.is_offboard or time_s < self._until_s
 
-    def end(self) -> bool:
+    def end(self, time_s: float) -> bool:
         """Send no more, because a mode follows; return whether rest was still to be sent."""
-        was_sent = self.is_offboard or self._until_s > -math.inf
+        was_due = self.is_offboard or time_s < self._until_s
         self.is_offboard, self._until_s = False, -math.inf
-        return was_sent
+        return was_due

@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
 from aerotwin_teleop.key_maps import KEY_MAPS, KeyMap
 
@@ -55,6 +56,13 @@ class TeleopParameters:
     joy_turn_rad_s: float = parameter(
         1.0, text="turn of a full axis", unit="rad/s", minimum=0.05, maximum=5.0
     )
+
+    def __post_init__(self) -> None:
+        if min(self.joy_axes) < 0:
+            raise ParameterError(
+                f"joy_axes: expected axes from 0, found {list(self.joy_axes)}; `ros2 topic echo "
+                "joy` shows which axis moves"
+            )
 
     @property
     def key_map(self) -> KeyMap:

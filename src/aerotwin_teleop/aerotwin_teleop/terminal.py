@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
+from aerotwin_core.foreign_text import printable
+
 MAX_BYTES = 4096
 END_OF_INPUT = b"\x04"
 _UP_AND_CLEAR = "\x1b[{n}A\r\x1b[J"
@@ -51,6 +53,7 @@ class StatusScreen:
 
     def show(self, lines: Sequence[str], plain: str) -> None:
         """Show the lines of now."""
+        lines, plain = [printable(line) for line in lines], printable(plain)
         if self._is_terminal:
             width = shutil.get_terminal_size().columns
             cut = [line[: width - 1] for line in lines]

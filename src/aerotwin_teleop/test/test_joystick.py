@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_teleop import AT_REST, Joystick, Request
 from aerotwin_teleop.joystick import SILENCE_S
 from aerotwin_teleop.parameters import TeleopParameters
@@ -38,6 +39,11 @@ def test_a_button_requests_once_when_it_is_pressed():
     assert one.on_state(REST, [1, 0, 0, 0], 0.0) == [Request.TAKE_OFF]
     assert one.on_state(REST, [1, 0, 0, 0], 0.1) == []
     assert one.on_state(REST, [0, 1, 0, 1, 1], 0.2) == [Request.LAND, Request.RETURN]
+
+
+def test_axes_count_from_zero():
+    with pytest.raises(ParameterError, match=r"joy_axes: expected axes from 0, found \[4, 3, -9"):
+        TeleopParameters(joy_axes=(4, 3, -9, 0))
 
 
 @pytest.mark.parametrize("axes", [[0.0] * 4, [0.0, 0.0, 0.0, math.nan, 0.0]])

@@ -112,11 +112,13 @@ def test_every_map_ends_by_ctrl_d_and_stops_by_space(name):
 
 def test_motions_are_sent_until_shortly_after_rest_and_not_into_another_mode():
     outgoing, forward = OutgoingMotion(), SteeredMotion(forward=1.0)
-    assert not outgoing.is_due(AT_REST, 0.0) and not outgoing.end()
+    assert not outgoing.is_due(AT_REST, 0.0) and not outgoing.end(0.0)
     assert outgoing.is_due(forward, 1.0)
     assert outgoing.is_due(AT_REST, 1.0 + STOP_S - 0.01)
     assert not outgoing.is_due(AT_REST, 1.0 + STOP_S)
-    assert outgoing.is_due(forward, 2.0) and outgoing.end()
+    assert outgoing.is_due(forward, 2.0) and outgoing.end(2.0)
     assert not outgoing.is_due(AT_REST, 2.0)
+    assert outgoing.is_due(forward, 3.0) and not outgoing.end(60.0), "a landing goes on"
     outgoing.is_offboard = True
-    assert outgoing.is_due(AT_REST, 99.0) and outgoing.end() and not outgoing.is_due(AT_REST, 99.0)
+    assert outgoing.is_due(AT_REST, 99.0) and outgoing.end(99.0)
+    assert not outgoing.is_due(AT_REST, 99.0)

@@ -35,6 +35,12 @@ def test_what_a_vehicle_says_cannot_move_the_cursor():
     assert all(line.isprintable() for line in lines)
 
 
+def test_a_notice_cannot_move_the_cursor():
+    for stream in (Terminal(), io.StringIO()):
+        StatusScreen(stream).show(["hold: \x1b[2Jdone\nno"], "hold: \x1b[2Jdone\nno")
+        assert stream.getvalue() == "hold: \\x1b[2Jdone\\nno\n"
+
+
 def test_a_terminal_is_redrawn_in_place_and_a_file_gets_a_line_for_a_change():
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):

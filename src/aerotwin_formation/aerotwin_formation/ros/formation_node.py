@@ -19,15 +19,17 @@ from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import LATCHED, reliable
+from aerotwin_core.time import to_seconds
 from aerotwin_formation.messages import LEADER, VehicleReport
 from aerotwin_formation.mission import load_mission
-from aerotwin_formation.pilot import FormationPilot, PilotParameters
+from aerotwin_formation.pilot import FUTURE_NS, FormationPilot, PilotParameters
 from aerotwin_formation.report_text import plan_to_text, report_from_text
 from aerotwin_formation.ros.vehicle_topics import REPORT, PilotedVehicle
 
 PATTERN, PLAN = "formation/pattern", "/formation/plan"
 REPORT_DEPTH, PATTERN_DEPTH, ACK_DEPTH = 50, 10, 100
 MOST_HOSTED = 2000
+WARN_PERIOD_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,8 @@ class FormationNode(ConfiguredNode):
     def __init__(self) -> None:
         super().__init__("formation")
         self._settings = p = declare_parameters(self, FormationNodeParameters)
-        mission = None if p.mission == "none" else load_mission(p.mission, p.n_vehicles)
+        has_leader = p.mission != "none"
+        mission = load_mission(p.mission, p.n_vehicles, p.separation) if has_leader else None
         self._phases: dict[int, str] = {}
         self._last_plan, self._last_refused = -1, ""
         self._pilots = [
@@ -117,8 +120,18 @@ class FormationNode(ConfiguredNode):
 
     def _pass_on(self, report: VehicleReport) -> None:
         for pilot in self._pilots:
-            if pilot.number != report.sender:
-                pilot.receive(report)
+            if pilot.number == report.sender:
+                continue
+            n_before = pilot.n_skipped
+            pilot.receive(report)
+            if pilot.n_skipped > n_before:
+                self.get_logger().warning(
+                    f"{self._settings.prefix}{pilot.number}: report of "
+                    f"{self._settings.prefix}{report.sender} skipped, it is more than "
+                    f"{to_seconds(FUTURE_NS):g} s ahead of its own estimate ({pilot.n_skipped} "
+                    "so far); is the simulation of the vehicle running?",
+                    throttle_duration_sec=WARN_PERIOD_S,
+                )
 
     def _on_pattern(self, message: String) -> None:
         """Change to a pattern by its name or path, or land."""
@@ -140,7 +153,7 @@ class FormationNode(ConfiguredNode):
         plan = pilot.plan
         if plan is not None and plan.number != self._last_plan:
             self._last_plan = plan.number
-            self._plan.publish(String(data=plan_to_text(plan)))
+            self._plan.publish(String(data=plan_to_text(plan, self._settings.separation)))
         if pilot.leader.refused != self._last_refused:
             self._last_refused = pilot.leader.refused
             if self._last_refused:

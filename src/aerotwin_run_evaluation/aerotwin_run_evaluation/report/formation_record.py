@@ -29,7 +29,7 @@ class FlownFormation:
     plans : tuple of FormationPlan
         As announced.
     separation : SeparationParameters
-        Metric and size that closest distances are judged by.
+        Metric and size that closest distances are judged by, as announced.
     """
 
     vehicles: tuple[str, ...]
@@ -56,7 +56,8 @@ def read_formation(
     if len(vehicles) < 2 or not bag.counts.get(PLAN) or not has_tracks:
         return None
     texts = [message.data for _, _, message in bag.messages([PLAN])]
-    plans = tuple(plan_from_text(text, len(vehicles)) for text in texts)
+    plans, separations = zip(*(plan_from_text(text, len(vehicles)) for text in texts), strict=True)
+    separation = separations[-1]
     kinds = [[tracks[name] for name in found] for found in zip(*names, strict=True)]
     every = [track for found in kinds for track in found]
     begin = max(int(track.stamps_ns[0]) for track in every)
@@ -64,7 +65,6 @@ def read_formation(
     stamps = np.arange(begin, end, PERIOD_NS)
     if len(stamps) < 2:
         return None
-    separation = SeparationParameters()
     truth, estimate = (recorded(found, stamps, plans, separation) for found in kinds)
     return FlownFormation(
         vehicles=tuple(vehicles), truth=truth, estimate=estimate, plans=plans, separation=separation

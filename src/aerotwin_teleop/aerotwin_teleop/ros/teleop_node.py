@@ -58,6 +58,7 @@ class TeleopNode(ConfiguredNode):
     def destroy_node(self) -> None:
         """Stop what moves by this node, then end it."""
         self._rest()
+        self._vehicles.wait_until_received()
         super().destroy_node()
 
     def _on_tick(self) -> None:
@@ -107,8 +108,8 @@ class TeleopNode(ConfiguredNode):
             self._vehicles.request(request)
 
     def _rest(self) -> None:
-        """Send no more motions, a last one of rest if any was sent."""
-        if self._outgoing.end():
+        """Send no more motions, a last one of rest if one is still to be sent."""
+        if self._outgoing.end(time.monotonic()):
             self._vehicles.stop()
 
     def _notify(self, notice: str) -> None:

@@ -26,8 +26,6 @@ DEPTH = 10
 FRAME = "base_link"
 SERVICE_WAIT_S = 2.0
 """For a service to be found."""
-LAST_WAIT_S = 0.5
-"""For the last message to be received."""
 Notify = Callable[[str], None]
 
 
@@ -60,9 +58,9 @@ class VehicleLink:
         linear.x, linear.y, linear.z, message.twist.angular.z = map(float, motion)
         self._publisher.publish(message)
 
-    def wait_until_received(self) -> None:
-        """Wait until readers have what was sent: what waits is lost with its publisher."""
-        self._publisher.wait_for_all_acked(Duration(seconds=LAST_WAIT_S))
+    def wait_until_received(self, most_s: float) -> None:
+        """Wait until readers have what was sent, for a time at most."""
+        self._publisher.wait_for_all_acked(Duration(seconds=most_s))
 
     def close(self) -> None:
         """End its topics and services."""

@@ -3,7 +3,8 @@
 """The vehicles that are commanded: those that were named, or all that are heard."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 
 from rclpy.node import Node
 
@@ -12,6 +13,8 @@ from aerotwin_teleop.motion import AT_REST, SteeredMotion
 from aerotwin_teleop.ros.vehicle_link import Notify, VehicleLink
 from aerotwin_teleop.status import status_lines
 
+LAST_WAIT_S = 0.5
+"""At the end for the last messages to be received, whatever the number of vehicles."""
 SUFFIXES = "/cmd_vel", "/autopilot/status"
 """Topics that are a vehicle's: what it listens to, and what it publishes."""
 
@@ -31,10 +34,14 @@ class CommandedVehicles:
             link.send(motion)
 
     def stop(self) -> None:
-        """Publish rest to the commanded ones, and wait until they have it."""
+        """Publish rest to the commanded ones."""
         self.send(AT_REST)
-        for link in self._commanded():
-            link.wait_until_received()
+
+    def wait_until_received(self) -> None:
+        """Wait a moment until readers have what was sent: what waits is lost with its publisher."""
+        until_s = time.monotonic() + LAST_WAIT_S
+        for link in self._links.values():
+            link.wait_until_received(max(until_s - time.monotonic(), 0.0))
 
     def request(self, request: Request) -> None:
         """Request something of the commanded ones."""
@@ -51,7 +58,7 @@ class CommandedVehicles:
     def refresh(self) -> None:
         """Look for vehicles, and for services that were not there yet."""
         if not self._is_fixed:
-            self._set(sorted(heard_vehicles(self._node), key=_natural))
+            self._set(in_order_of_coming(list(self._links), heard_vehicles(self._node)))
         for link in self._links.values():
             link.call_waiting()
 
@@ -67,11 +74,25 @@ class CommandedVehicles:
 
     def _set(self, names: Sequence[str]) -> None:
         before = self._links
+        leader = next(iter(before), None)
+        if leader is not None and leader not in names:
+            before[leader].send(AT_REST)
+            self._notify(f"leader {leader} is gone, it is {next(iter(names), 'nobody')} now")
         self._links = {
             name: before.get(name) or VehicleLink(self._node, name, self._notify) for name in names
         }
         for name in before.keys() - self._links.keys():
             before[name].close()
+
+
+def in_order_of_coming(before: Sequence[str], heard: Collection[str]) -> list[str]:
+    """Return the names that are still heard in their order, then new ones: the leader stays it.
+
+    >>> in_order_of_coming(["uav2"], {"uav10", "uav2", "uav1"})
+    ['uav2', 'uav1', 'uav10']
+    """
+    known = [name for name in before if name in heard]
+    return known + sorted(set(heard) - set(before), key=_natural)
 
 
 def heard_vehicles(node: Node) -> set[str]:
