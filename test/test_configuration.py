@@ -35,7 +35,7 @@ OF_THE_SCENARIO = {
     "ground_vehicle": {"vehicle"},
     "recorded_flight": {"name", "record"},
     "relay": {"name", "origin_east_m", "origin_north_m"},
-    "sitl_flight": {"mission.file", "resolution_m", "slam_parameters"},
+    "sitl_flight": {"mission.file", "resolution_m", "slam_parameters", "step_s"},
     "teach_drive": {"vehicle"},
     "teach_lidar": {"use_sim_time", "vehicle"},
     "teach_repeat": {"is_started_at_once", "start_x_m", "start_y_m", "vehicle"},
@@ -138,9 +138,10 @@ def test_a_pattern_is_one_for_as_many_as_its_name_says(path):
 
 @pytest.mark.parametrize(("name", "n_vehicles"), FORMATIONS.items())
 def test_a_mission_of_a_formation_keeps_its_vehicles_above_the_ground(name, n_vehicles):
-    from aerotwin_formation import load_mission
+    from aerotwin_formation import SeparationParameters, load_mission
 
-    mission = load_mission(CONFIG / "formation" / f"{name}.yaml", n_vehicles)
+    file = CONFIG / "formation" / f"{name}.yaml"
+    mission = load_mission(file, n_vehicles, SeparationParameters())
     lowest_m = min(point[2] for point in mission.waypoints_m)
     for order in mission.patterns:
         offsets = mission.pattern(order.pattern, n_vehicles).offsets
