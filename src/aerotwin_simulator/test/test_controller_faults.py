@@ -184,6 +184,7 @@ def test_a_controller_that_fails_to_close_keeps_no_other_vehicle_from_its_end(
 
 def _setup(tmp_path: Path, **parameters) -> SimpleNamespace:
     return SimpleNamespace(
+        host=None,
         parameters=SimulatorParameters(**parameters),
         airframe=load_airframe("iris"),
         home=GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0, altitude_m=488.0),

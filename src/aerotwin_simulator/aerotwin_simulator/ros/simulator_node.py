@@ -336,7 +336,8 @@ class SimulatorNode(ConfiguredNode):
                 return missing
             status.update(0, 0.0, f"waiting for {', '.join(missing)}", None)
             self.calls.wait(IDLE_S)
-        self.sink.recount()
+        if self.gates:
+            self.sink.recount()
         return []
 
     def _is_followed(self, name: str) -> bool:
