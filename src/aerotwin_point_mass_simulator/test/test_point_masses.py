@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Point masses in a simulation: their flight, their ground, their topics, many of them."""
 
+import os
 import textwrap
 
 import numpy as np
@@ -327,3 +328,10 @@ def test_a_landing_by_request_ends_the_run_where_the_parameters_say(make, tmp_pa
         heights.append(simulation.vehicles[0].p_map_body[2])
         assert "the mission failed: it was ended by request" in simulation.outcome
     assert heights[0] > 2.0 and heights[1] == pytest.approx(STANDING_M, abs=0.02)
+
+
+def test_without_autopilots_all_processors_stay_in_use(make):
+    before = os.sched_getaffinity(0)
+    simulation, _ = make(2)
+    fly(simulation, 0.1)
+    assert os.sched_getaffinity(0) == before

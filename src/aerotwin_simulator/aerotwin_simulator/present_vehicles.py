@@ -13,7 +13,7 @@ from aerotwin_core.time import from_seconds
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.loop_cpu import loop_cpu
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import MULTIROTOR, SimulatorParameters
 from aerotwin_simulator.robot import SINGLE, SimulatedRobot, Stepped
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
@@ -182,9 +182,10 @@ class PresentVehicles:
         self._sinks.publish_cdr(topics.TF_STATIC, stamp_ns, serialize(transform_message(fixed)))
 
     def _pin(self) -> None:
-        """Share one processor with the autopilots."""
+        """Share one processor with the autopilots, if there are any."""
         cpu = loop_cpu(self._parameters)
-        if cpu is not None and any(v.parameters.controller.is_autopilot for v in self.vehicles):
+        own = [v.parameters for v in self.vehicles if v.parameters.dynamics == MULTIROTOR]
+        if cpu is not None and any(each.controller.is_autopilot for each in own):
             self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
             os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
 
