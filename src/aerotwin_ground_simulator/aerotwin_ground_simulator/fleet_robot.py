@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ground robot in a simulation with other vehicles: `dynamics: ground_robot` of a fleet file."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class FleetGroundRobot(SimpleRobot):
         self._silence_ns = from_seconds(settings.command_timeout_s)
         self._latency_ns = from_seconds(settings.latency_s)
         self._due = Schedule(plan.parameters.truth_rate_hz, stamp_ns)
-        self._tf = topics.TF
+        self._tf = replace(topics.TF, source=plan.name)
         self._begin(stamp_ns)
 
     def _begin(self, stamp_ns: int) -> None:
@@ -188,8 +189,7 @@ class FleetGroundRobot(SimpleRobot):
                 sinks.add([self._tf])
                 edge = robot_messages.odometry_transform(now_ns, vehicle, name)
                 sinks.publish_cdr(self._tf, now_ns, edge)
-        if self.has_payload:
-            self.publish_payload()
+        self.publish_payload()
 
     def receive_command(self, end_ns: int) -> None:
         """Check whether its run is over."""

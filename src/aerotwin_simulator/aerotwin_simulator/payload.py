@@ -50,6 +50,11 @@ class Payload:
         return found + [topic for scanner in self.scanners.values() for topic in scanner.topics]
 
     @property
+    def is_idle(self) -> bool:
+        """Whether it has nothing to publish, and nobody is waited for at it."""
+        return not (self.cameras or self.scanners or self._surroundings.awaited)
+
+    @property
     def look_back_s(self) -> float:
         """Time that the longest reading takes that is made when it is complete [s]."""
         rates = [camera.rate_hz for camera in self.cameras]
@@ -98,6 +103,8 @@ class Payload:
 
         Those are the full names of topics.
         """
+        if self.is_idle:
+            return []
         sent = [*self._publish_frames(step), *self._publish_turns(step)]
         return [each for each in sent if each[0].name in reads] if reads else []
 

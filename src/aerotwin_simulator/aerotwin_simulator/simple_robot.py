@@ -193,7 +193,7 @@ class SimpleRobot:
     @property
     def has_payload(self) -> bool:
         """Whether it carries cameras or scanners, or is the one that nodes answer."""
-        return bool(self._payload.topics) or self._around.awaited is not None
+        return not self._payload.is_idle
 
     def publish_payload(self) -> None:
         """Publish what its cameras and scanners saw in the last step."""
