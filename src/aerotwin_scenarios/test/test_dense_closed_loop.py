@@ -190,7 +190,7 @@ def test_poses_are_handed_over_when_their_latency_is_over():
         backend=SimpleNamespace(estimate=estimate, setpoint=None),
         on_external_odometry=lambda pose: taken.append((simulation.stamp_ns, pose)),
     )
-    simulation = SimpleNamespace(vehicles=[vehicle], stamp_ns=0, outcome=None, is_success=False)
+    simulation = SimpleNamespace(multirotor=vehicle, stamp_ns=0, outcome=None, is_success=False)
     answers, expected = chain([found, LOST], repeat(found)), []
 
     def localize(grey, T_map_expected):

@@ -52,7 +52,7 @@ WRONG = [
     ("{east_m_s: 3.0}", "{east_m_s: 99.0}", 4, "wind.east_m_s: expected at most 60.0 m/s"),
     ("{east_m_s: 3.0}", "strong", 4, "wind: expected names with values"),
     ("seed: 5", "controller: {kind: pilot}", 3, "expected embedded, px4"),
-    ("seed: 5", "fleet: {instances: 51}", 3, "fleet.instances: expected at most 50"),
+    ("seed: 5", "fleet: {instances: 2001}", 3, "fleet.instances: expected at most 2000"),
     ("seed: 5", "fleet: {file: gone.yaml}", 3, "gone.yaml: cannot be read"),
     ("takeoff_altitude_m", "takeof_altitude_m", 6, "did you mean 'takeoff_altitude_m'"),
     ("waypoints:", "waypoint:", 7, "did you mean 'waypoints'"),

@@ -32,7 +32,7 @@ expect: [landed at end]
 WRONG = [
     ("wolrd", "x"), ("seed", -1), ("seed", "five"), ("record", "some"), ("wind.east", 1.0),
     ("wind.east_m_s", 99.0), ("wind.east_m_s", True), ("wind", "strong"), ("expect", "landed"),
-    ("expect", [3]), ("fleet.instances", 51), ("controller.kind", 5), ("mission.waypoint", []),
+    ("expect", [3]), ("fleet.instances", 2001), ("controller.kind", 5), ("mission.waypoint", []),
     ("mission.waypoints", [{"position_m": [1.0, 2.0]}]), ("mission.waypoints", [{}]),
     ("mission.speed_m_s", 0.0), ("events", [1]), ("events.1st", {"at_s": 1, "do": "mark"}),
     ("events.lost.do", "gnss_los"), ("events.lost.at_s", 3.0), ("events.lost.ramp_s", -1.0),
