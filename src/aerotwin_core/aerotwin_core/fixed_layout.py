@@ -10,7 +10,7 @@ serialisation.
 import re
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aerotwin_core.messages import serialize
 
@@ -19,6 +19,17 @@ _STAMP_MARKER_NS = 1_111_111_111_222_222_222
 _STAMP = struct.Struct("<iI")
 _DOUBLE = struct.Struct("<d")
 _NANOSECONDS = 1_000_000_000
+
+
+class _Part(NamedTuple):
+    """Numbers that change: their place, a `struct` code for each, and which values they are.
+
+    Without values it is a stamp.
+    """
+
+    offset: int
+    codes: str
+    taken: slice | None = None
 
 
 class FixedLayout:
@@ -34,23 +45,41 @@ class FixedLayout:
         markers = [_FIRST_MARKER + 17.25 * k for k in range(n_values)]
         self._bytes = serialize(build(_STAMP_MARKER_NS, markers))
         stamp = _STAMP.pack(*divmod(_STAMP_MARKER_NS, _NANOSECONDS))
-        self._stamp_offsets = [
-            match.start() for match in re.finditer(re.escape(stamp), self._bytes)
-        ]
-        if not self._stamp_offsets:
+        stamps = [match.start() for match in re.finditer(re.escape(stamp), self._bytes)]
+        if not stamps:
             raise ValueError("the stamp must stand in the message, unchanged")
         places = [self._place(_DOUBLE.pack(m), f"value {k}") for k, m in enumerate(markers)]
-        self._runs = _contiguous(places)
+        self._compile([_Part(offset, "iI") for offset in stamps] + _contiguous(places))
         self._check(build, n_values)
 
     def pack(self, stamp_ns: int, values: Sequence[float]) -> bytes:
         """Return the CDR bytes of the message."""
-        data = bytearray(self._bytes)
-        for offset in self._stamp_offsets:
-            _STAMP.pack_into(data, offset, *divmod(stamp_ns, _NANOSECONDS))
-        for layout, offset, first, last in self._runs:
-            layout.pack_into(data, offset, *values[first:last])
-        return bytes(data)
+        arguments = self._arguments
+        stamp = divmod(stamp_ns, _NANOSECONDS)
+        for place in self._stamps:
+            arguments[place] = stamp
+        for place, taken in self._runs:
+            arguments[place] = values[taken]
+        return self._pack(*arguments)
+
+    def _compile(self, changing: list[_Part]) -> None:
+        """Make one structure of the whole message: bytes that stay, between parts that change."""
+        self._arguments: list[Any] = []
+        self._stamps: list[slice] = []
+        self._runs: list[tuple[slice, slice]] = []
+        form, end = "<", 0
+        for offset, codes, taken in sorted(changing, key=lambda part: part.offset):
+            self._arguments.append(self._bytes[end:offset])
+            place = slice(len(self._arguments), len(self._arguments) + len(codes))
+            self._arguments += [0] * len(codes)
+            if taken is None:
+                self._stamps.append(place)
+            else:
+                self._runs.append((place, taken))
+            form += f"{offset - end}s{codes}"
+            end = offset + struct.calcsize(f"<{codes}")
+        self._arguments.append(self._bytes[end:])
+        self._pack = struct.Struct(f"{form}{len(self._bytes) - end}s").pack
 
     def _place(self, pattern: bytes, name: str) -> int:
         if self._bytes.count(pattern) != 1:
@@ -63,12 +92,12 @@ class FixedLayout:
             raise ValueError("the message changes elsewhere than at its numbers")
 
 
-def _contiguous(places: list[int]) -> list[tuple[struct.Struct, int, int, int]]:
-    """Return (layout, offset, first, last) for each run of neighbouring float64 fields."""
+def _contiguous(places: list[int]) -> list[_Part]:
+    """Return each run of neighbouring float64 fields, at the places of the values in turn."""
     runs = []
     first = 0
     for k in range(1, len(places) + 1):
         if k == len(places) or places[k] != places[k - 1] + _DOUBLE.size:
-            runs.append((struct.Struct(f"<{k - first}d"), places[first], first, k))
+            runs.append(_Part(places[first], "d" * (k - first), slice(first, k)))
             first = k
     return runs

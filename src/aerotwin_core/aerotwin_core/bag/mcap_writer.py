@@ -24,13 +24,17 @@ _INDEX = struct.Struct("<BQHI")
 _FOOTER_HEAD = struct.Struct("<BQQQ")
 _FOOTER_BYTES = 20
 _COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
+CHANNEL_BYTES = 2048
+"""Part of a channel in a chunk: each chunk has an index of each channel, which should not be as
+long as its messages where there are a thousand channels."""
 
 
 class McapWriter:
     """The only writer of one MCAP stream, which is flushed but not closed here.
 
-    A chunk is closed after `chunk_size` bytes; `profile` and `library` are fields of the header.
-    The attribute `counts` has the messages by channel.
+    A chunk is closed after `chunk_size` bytes, or `CHANNEL_BYTES` for each channel if that is more;
+    `profile` and `library` are fields of the header. The attribute `counts` has the messages by
+    channel.
     """
 
     def __init__(self, stream: BinaryIO, *, chunk_size: int, profile: str, library: str) -> None:
@@ -65,6 +69,7 @@ class McapWriter:
         head = struct.pack("<HH", number, schema_id)
         channel = _record(Opcode.CHANNEL, head, _text(topic), _text(encoding), _texts(metadata))
         self._channels.append(channel)
+        self._chunk_size = max(self._chunk_size, CHANNEL_BYTES * number)
         self.counts[number] = 0
         self._chunk += channel
         return number

@@ -24,7 +24,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer
 
-LOOK_PERIOD_S, LOOK_SHARE = 0.5, 0.05
+LOOK_PERIOD_S, LOOK_SHARE = 0.5, 0.02
 """Between two looks at the publishers, in wall time, until the first message; and the most of it
 that looking may take: a fleet of a hundred has 500 intakes."""
 WARNING_S = 4.0
