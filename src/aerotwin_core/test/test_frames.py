@@ -67,3 +67,13 @@ def test_yaw_survives_roll_and_pitch(yaw):
 def test_a_wrong_shape_is_refused_by_name():
     with pytest.raises(ValueError, match=r"q_xyzw must have shape \(4,\), got \(3,\)"):
         frames.rotation_from_quaternion([0, 0, 1])
+
+
+def test_rotations_are_those_of_scipy_to_the_bit():
+    rng = np.random.default_rng(5)
+    for q in rng.normal(size=(500, 4)):
+        np.testing.assert_array_equal(
+            frames.rotation_from_quaternion(q), Rotation.from_quat(q).as_matrix()
+        )
+    with pytest.raises(ValueError, match="norm above zero"):
+        frames.rotation_from_quaternion(np.zeros(4))

@@ -25,8 +25,8 @@ NEAR_M = 0.01
 """Distance between two checks once the nearest surface is within reach: landed, hovering low."""
 LONGEST_S = 0.2
 """Limit between two checks at any distance: a streamed world changes meanwhile."""
-STANDING_SPEED, STANDING_S = 0.2, 0.1
-"""A vehicle on its feet that is slower [m/s] is checked at this interval [s]."""
+STANDING_SPEED = 0.2
+"""A vehicle on its feet that is slower [m/s] is checked at the longest interval."""
 IN_PLANE_M = 0.05
 """Surfaces this near to the plane of the ground are the ground: its feet press into it."""
 ROUGH_M, ALIKE = 0.25, math.cos(math.radians(60.0))
@@ -90,7 +90,7 @@ class CollisionWatch:
         speed = float(np.linalg.norm(state[layout.VELOCITY]))
         time = _time_for(max(clearance, NEAR_M), speed)
         if state[layout.N_CONTACTS] and speed < STANDING_SPEED:
-            time = max(time, STANDING_S)
+            time = LONGEST_S
         time = min([time, *(self._time_until(placed, state) for placed in self._queries.objects)])
         return max(1, int(min(time, LONGEST_S) / self._step_s))
 

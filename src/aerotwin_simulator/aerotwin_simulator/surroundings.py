@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import dist, isfinite
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +26,10 @@ from aerotwin_worlds import World
 
 CLEAR_M = 2.0
 """Height above the last ground from which on it is queried less often."""
-STEPS_WHEN_CLEAR = 4
-"""At 20 m/s a vehicle moves 0.3 m in these; a wall is noticed that much later."""
+STEPS_WHEN_CLEAR, STEPS_WHEN_STILL = 4, 25
+"""At 20 m/s a vehicle moves 0.3 m in the former; a wall is noticed that much later."""
+STILL_M = 0.001
+"""A vehicle near the ground that moved less since stands on the same plane."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +89,19 @@ class GroundTracker:
         self._queries = queries
         self._point = inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3]
         self._normal = inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3]
-        self._height_place = layout.POSITION.start + 2
-        self._n_skipped = STEPS_WHEN_CLEAR
+        self._queried, self._is_clear, self._n_steps = [0.0, 0.0, 0.0], False, 0
 
     def update_ground(self, state: np.ndarray) -> None:
-        """Query the ground below a state: at every step near it, else at every fourth."""
-        self._n_skipped += 1
-        if self._n_skipped < STEPS_WHEN_CLEAR:
+        """Query the ground below a state: near it as soon as it moved, else at every fourth."""
+        place = state[layout.POSITION].tolist()
+        self._n_steps -= 1
+        if self._n_steps > 0 and (self._is_clear or dist(place, self._queried) < STILL_M):
             return
-        point, normal = self._queries.ground_plane(state[layout.POSITION])
+        self._queried = place
+        point, normal = self._queries.ground_plane(place)
         self._point[:], self._normal[:] = point, normal
-        is_clear = state[self._height_place] - point[2] > CLEAR_M
-        self._n_skipped = 0 if is_clear else STEPS_WHEN_CLEAR
+        self._is_clear = place[2] - point[2] > CLEAR_M
+        self._n_steps = STEPS_WHEN_CLEAR if self._is_clear else STEPS_WHEN_STILL
 
 
 class Air:

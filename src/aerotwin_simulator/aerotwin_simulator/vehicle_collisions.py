@@ -19,7 +19,6 @@ from aerotwin_simulator.collision import (
     LARGEST_ACCELERATION,
     LONGEST_S,
     NEAR_M,
-    STANDING_S,
     STANDING_SPEED,
     Collision,
 )
@@ -113,7 +112,7 @@ class VehicleCollisions:
         slow = np.linalg.norm(states[:, layout.VELOCITY], axis=1) < STANDING_SPEED
         stands = slow & (states[:, layout.N_CONTACTS] > 0.0)
         both = stands[pairs].all(axis=1)
-        time = np.where(both, np.maximum(time, STANDING_S), time)
+        time = np.where(both, LONGEST_S, time)
         return np.maximum(np.minimum(time, LONGEST_S) / self._step_s, 1.0).astype(np.int64)
 
     def _touched(self, i: int, j: int, before: np.ndarray, after: np.ndarray) -> np.ndarray | None:

@@ -24,7 +24,14 @@ from aerotwin_simulator import (
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Air, GroundTracker
+from aerotwin_simulator.surroundings import (
+    CLEAR_M,
+    STEPS_WHEN_CLEAR,
+    STEPS_WHEN_STILL,
+    STILL_M,
+    Air,
+    GroundTracker,
+)
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.truth import TruthStep
 
@@ -53,16 +60,19 @@ class Plane:
         return np.array([p_map[0], p_map[1], self.height]), np.array([0.0, 0.0, 1.0])
 
 
-def test_the_ground_is_asked_for_at_every_step_near_it_and_less_often_above():
+def test_the_ground_is_asked_for_near_it_when_one_moved_and_less_often_above():
     plane, inputs = Plane(5.0), np.zeros(N_INPUTS)
     surface = GroundTracker(plane, inputs)
-    for _ in range(10):
-        surface.update_ground(_state(5.0 + 0.5 * CLEAR_M))
+    for k in range(10):
+        surface.update_ground(_state(5.0 + 0.5 * CLEAR_M + 2.0 * STILL_M * k))
     assert plane.n_asked == 10
     assert inputs[layout.GROUND_POINT + 2] == 5.0
     for _ in range(10 * STEPS_WHEN_CLEAR):
         surface.update_ground(_state(5.0 + 2.0 * CLEAR_M))
     assert plane.n_asked == 20
+    for _ in range(2 * STEPS_WHEN_STILL):
+        surface.update_ground(_state(5.0 + 0.5 * CLEAR_M))
+    assert plane.n_asked == 22
 
 
 def test_steady_wind_stands_in_the_inputs():

@@ -64,9 +64,10 @@ class Intake:
     `ValueError` is logged and dropped: no message ends a node. `n_messages` counts what came.
     `is_latched` asks for what was published before, `prefers_best_effort` for no repetition of lost
     messages, `is_optional` for no warning when nothing is published. With `is_raw` messages are
-    passed on as their CDR bytes. `on_lesser_offer` is called when a publisher offers less than is
-    asked for, `on_lost` with the number of lost messages so far, `on_left` when the last publisher
-    of one of several sources has left.
+    passed on as their CDR bytes. With `from_others` nothing is received until another node than
+    this publishes. `on_lesser_offer` is called when a publisher offers less than is asked for,
+    `on_lost` with the number of lost messages so far, `on_left` when the last publisher of one of
+    several sources has left.
     """
 
     def __init__(
@@ -82,12 +83,13 @@ class Intake:
         prefers_best_effort: bool = False,
         is_optional: bool = False,
         is_raw: bool = False,
+        from_others: bool = False,
         on_lost: Callable[[int], None] | None = None,
     ) -> None:
         self._node, self._sources, self._callback = node, tuple(sources), callback
         self._on_lesser_offer, self._on_left, self._on_lost = on_lesser_offer, on_left, on_lost
         self._is_latched, self._is_optional = is_latched, is_optional
-        self._depth, self._is_raw = depth, is_raw
+        self._depth, self._is_raw, self._from_others = depth, is_raw, from_others
         self._reliability = (
             ReliabilityPolicy.BEST_EFFORT if prefers_best_effort else ReliabilityPolicy.RELIABLE
         )
@@ -95,7 +97,7 @@ class Intake:
         self._is_fixed = self._has_overrides()
         self._source = self._sources[0]
         self._qos = self._asked((), prefers_best_effort)
-        self._subscription: Subscription | None = self._subscribe()
+        self._subscription: Subscription | None = None if from_others else self._subscribe()
 
     @property
     def subscription(self) -> Subscription | None:
@@ -132,11 +134,12 @@ class Intake:
 
     def is_missed(self) -> bool:
         """Return whether a message was to be expected by now: another node publishes some."""
+        others = filter(self._is_other, self._node.get_publishers_info_by_topic(self.name))
+        return not self._is_optional or any(others)
+
+    def _is_other(self, info: TopicEndpointInfo) -> bool:
         own = self._node.get_name(), self._node.get_namespace()
-        return not self._is_optional or any(
-            (info.node_name, info.node_namespace) != own
-            for info in self._node.get_publishers_info_by_topic(self.name)
-        )
+        return (info.node_name, info.node_namespace) != own
 
     def summary(self) -> str:
         """Return in words who publishes and what came, or why nothing can come."""
@@ -171,7 +174,8 @@ class Intake:
         if not self._node.count_publishers(name):  # ten times as fast as what follows
             return []
         offers = self._node.get_publishers_info_by_topic(name)
-        return [info for info in offers if info.topic_type == source.type_name]
+        offers = [info for info in offers if info.topic_type == source.type_name]
+        return [*filter(self._is_other, offers)] if self._from_others else offers
 
     def _asked(self, offers: Sequence[TopicEndpointInfo], is_best_effort: bool) -> QoSProfile:
         """Return the most that all publishers offer, of what the intake asks for."""

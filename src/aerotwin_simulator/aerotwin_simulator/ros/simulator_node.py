@@ -27,7 +27,6 @@ from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.loop_calls import LoopCalls
-from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
@@ -54,8 +53,6 @@ IDLE_S = 0.02
 _ANSWER_S = 0.005
 _JOIN_S = 5.0
 _SPIN_S = 0.5
-_OTHERS_PERIOD_S = 1.0
-"""Wall time between two looks for other publishers of a topic of this node."""
 
 
 class CallbackThread:
@@ -183,31 +180,17 @@ class SimulatorNode(ConfiguredNode):
         if not is_first:
             return
         self._answered = {self.answer_topic(name).name: gate for name, gate in self.gates.items()}
-        later = self._inputs.with_others
         self.foreign = ForeignTopics(
             self,
-            [topic for topic in self._inputs.topics if topic not in later],
             lambda topic, cdr: self.calls.schedule(partial(self._receive_foreign, topic, cdr)),
         )
-        for topic in later:
-            self._listen_once_others_publish(topic, self.foreign)
+        self._hear(self.foreign)
         for vehicle in simulation.vehicles:
             self._offer(vehicle)
         self._callbacks = CallbackThread(self, self.calls)
         for entry in entry_points(group=SERVICES):
             if (further := entry.load()(self)) is not None:
                 self._further.append(further)
-
-    def _listen_once_others_publish(self, topic: Topic, foreign: ForeignTopics) -> None:
-        """Subscribe to a topic of this node as soon as another one publishes it."""
-
-        def look() -> None:
-            if self.count_publishers(topic.name) > self.sink.has_publisher(topic):
-                timer.cancel()
-                foreign.add(topic)
-
-        timer = create_wall_timer(self, _OTHERS_PERIOD_S, look)
-        look()
 
     def _find_inputs(self, simulation: Simulation) -> None:
         """Find the topics that the vehicles read, and record them."""
@@ -231,11 +214,14 @@ class SimulatorNode(ConfiguredNode):
         """
         assert self.simulation is not None and self.foreign is not None
         self._find_inputs(self.simulation)
-        for topic in self._inputs.topics:
-            if topic not in self._inputs.with_others:
-                self.foreign.add(topic)
+        self._hear(self.foreign)
         self._offer(vehicle)
         self.sink.recount()
+
+    def _hear(self, foreign: ForeignTopics) -> None:
+        """Receive the topics that the vehicles read."""
+        for topic in self._inputs.topics:
+            foreign.add(topic, from_others=topic in self._inputs.from_others)
 
     def _forget_left(self, _: SimulatedRobot) -> None:
         """Pass nothing more to a vehicle that left."""

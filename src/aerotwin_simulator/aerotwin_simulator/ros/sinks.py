@@ -4,7 +4,7 @@
 
 import struct
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
@@ -103,17 +103,13 @@ class ForeignTopics:
     Poses may come as any type of `pose_sources`; they are passed on, and recorded, as Odometry.
     """
 
-    def __init__(
-        self, node: ConfiguredNode, topics: Iterable[Topic], receive: Callable[[Topic, bytes], None]
-    ) -> None:
+    def __init__(self, node: ConfiguredNode, receive: Callable[[Topic, bytes], None]) -> None:
         self.n_lost: dict[str, int] = {}
         self._node, self._receive = node, receive
         self._names: set[str] = set()
-        for topic in topics:
-            self.add(topic)
 
-    def add(self, topic: Topic) -> None:
-        """Receive another topic; one that is received already is left as it is."""
+    def add(self, topic: Topic, *, from_others: bool = False) -> None:
+        """Receive a topic, `from_others` if it is one of this node; once, however often called."""
         if topic.name in self._names:
             return
         self._names.add(topic.name)
@@ -124,6 +120,7 @@ class ForeignTopics:
             is_latched=topic.is_latched,
             is_optional=True,
             is_raw=True,
+            from_others=from_others,
             on_lost=lambda n_lost: self._lose(topic, n_lost),
         )
 

@@ -82,9 +82,8 @@ class VehicleInputs:
 
     `wait_for` is the name of the topic that answers frames of the vehicles `answered`, "" for none;
     transforms of the vehicles `with_slam` are reserved for a SLAM. `topics` are those to subscribe
-    to, for the vehicles and for the bag; those `with_others` are subscribed to once another node
-    publishes them, too: of /tf without a SLAM each message is one of this node, and each wakes the
-    callbacks of all vehicles.
+    to, for the vehicles and for the bag; `from_others` are those that this node publishes, too:
+    without a SLAM each message of /tf is one of its own.
     """
 
     def __init__(
@@ -128,7 +127,7 @@ class VehicleInputs:
         if len(self._targeted) > 1:
             required.append(topics.FORMATION_PLAN)
         self.topics = list(dict.fromkeys(required))
-        self.with_others = [] if with_slam or not self._transforms else [topics.TF]
+        self.from_others = [] if with_slam or not self._transforms else [topics.TF]
 
     def _hear_slam(self, vehicle: SimulatedRobot, required: list[Topic], *, has_slam: bool) -> None:
         """Listen to what a SLAM says of a vehicle, which may be started by anybody."""
