@@ -29,7 +29,8 @@ class PointMasses:
     def __init__(self) -> None:
         self.robots: list[PointMassRobot] = []
         self.pilots = PointMassPilots()
-        self.before = self.after = np.zeros((0, layout.N_HEAD))
+        self._before = self._after = np.zeros((0, layout.N_HEAD))
+        self._is_arranged = True  # otherwise robots came or went since the arrays were made
         self.yaw = np.zeros(0)
         self._was_armed = np.zeros(0, bool)
         self._motion = at_rest(np.zeros((0, 3)))
@@ -55,7 +56,8 @@ class PointMasses:
         self.yaw = np.append(self.yaw, robot.yaw_start)
         here = at_rest(robot.p_map_start[None], wind=robot.wind_map)
         self._motion = _stacked([self._motion, here])
-        self._renumber()
+        robot.take_row(len(self.robots) - 1)
+        self._is_arranged = False
         robot.reset_controller()
         return robot
 
@@ -69,18 +71,28 @@ class PointMasses:
         self._motion = PointMassState(
             **{name: np.delete(value, row, axis=0) for name, value in vars(self._motion).items()}
         )
-        self._renumber()
+        for new_row, other in enumerate(self.robots[row:], row):
+            other.take_row(new_row)
+        self._is_arranged = False
+
+    @property
+    def after(self) -> FloatArray:
+        """States after the step."""
+        self._arrange()
+        return self._after
 
     def put(self, row: int, p_map: FloatArray, v_map: FloatArray, yaw: float) -> None:
         """Move one to a position (3,) [m], velocity (3,) [m/s] and yaw [rad], at an instant."""
+        self._arrange()
         self._motion.position[row], self._motion.velocity[row] = p_map, v_map
         self._motion.acceleration[row], self.yaw[row] = 0.0, yaw
         self._ground[row] = self.robots[row].ground_m
         self._write()
-        self.before[row] = self.after[row]
+        self._before[row] = self._after[row]
 
     def look_again(self) -> None:
         """Check all for collisions at the next step."""
+        self._arrange()
         self._n_steps_free[:] = 0
 
     def estimated(self, row: int) -> tuple[int, FloatArray, FloatArray, float]:
@@ -92,8 +104,9 @@ class PointMasses:
 
     def move(self, begin_ns: int, end_ns: int) -> bool:
         """Move all by one step."""
-        self.before, self.after = self.after, self.before
-        for robot, start, end in zip(self.robots, self.before, self.after, strict=True):
+        self._arrange()
+        self._before, self._after = self._after, self._before
+        for robot, start, end in zip(self.robots, self._before, self._after, strict=True):
             robot.begin_step(begin_ns, end_ns, start, end)
             robot.air.blow(start, begin_ns)
         for robot in self._with_end:
@@ -142,7 +155,7 @@ class PointMasses:
         return moved
 
     def _publish_motions(self) -> None:
-        state = self.after
+        state = self._after
         R_map_body = state[:, layout.ROTATION].reshape(-1, 3, 3)
         motions = np.hstack(
             [
@@ -162,7 +175,7 @@ class PointMasses:
         flies = self.pilots.mode != Flying.STANDING
         due = np.flatnonzero((self._n_steps_free <= 0) & flies)
         if len(due):
-            distances = self._queries.distance(self.after[due, layout.POSITION]).tolist()
+            distances = self._queries.distance(self._after[due, layout.POSITION]).tolist()
             for row, distance_m in zip(due.tolist(), distances, strict=True):
                 self._n_steps_free[row] = self.robots[row].check_collision(distance_m)
 
@@ -189,25 +202,26 @@ class PointMasses:
         """What estimates of positions are off (n, 3) [m]."""
         return self._errors.values
 
-    def _renumber(self) -> None:
-        """Give the robots their rows, and make the arrays of as many."""
+    def _arrange(self) -> None:
+        """Make the arrays of as many rows as there are robots, once for all that came or went."""
+        if self._is_arranged:
+            return
+        self._is_arranged = True
         n = len(self.robots)
-        self.before, self.after = (np.zeros((n, layout.N_HEAD)) for _ in range(2))
+        self._before, self._after = (np.zeros((n, layout.N_HEAD)) for _ in range(2))
         self._n_steps_free, self._was_armed = np.zeros(n, np.int64), np.zeros(n, bool)
         self._standing = np.array([robot.standing_m for robot in self.robots])
         self._ground = np.array([robot.ground_m for robot in self.robots])
-        for row, robot in enumerate(self.robots):
-            robot.take_row(row)
         self._with_end = [robot for robot in self.robots if robot.has_end]
         self._with_payload = [robot for robot in self.robots if robot.has_payload]
         self._write()
-        self.before[:] = self.after
-        for robot, start, end in zip(self.robots, self.before, self.after, strict=True):
+        self._before[:] = self._after
+        for robot, start, end in zip(self.robots, self._before, self._after, strict=True):
             robot.begin_step(self._now_ns, self._now_ns, start, end)
 
     def _write(self, yaw_rate: FloatArray | float = 0.0) -> None:
         """Write the motion into the states after the step."""
-        state, motion = self.after, self._motion
+        state, motion = self._after, self._motion
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         state[:, layout.POSITION], state[:, layout.VELOCITY] = motion.position, motion.velocity
         state[:, layout.ACCELERATION] = motion.acceleration
