@@ -24,7 +24,7 @@ _INDEX = struct.Struct("<BQHI")
 _FOOTER_HEAD = struct.Struct("<BQQQ")
 _FOOTER_BYTES = 20
 _COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
-CHANNEL_BYTES = 2048
+CHANNEL_BYTES = 512
 """Part of a channel in a chunk: each chunk has an index of each channel, which should not be as
 long as its messages where there are a thousand channels."""
 
