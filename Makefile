@@ -11,7 +11,7 @@ SHELL := bash
     distclean wheels
 
 PYTHON ?= python3
-# Two test processes: one flies, the other takes the rest.
+# Test processes. As root each has a network of its own, otherwise one of them does all flying.
 WORKERS ?= 2
 # Arguments for pytest, for instance: make test PYTEST="-k geodesy"
 PYTEST ?=
@@ -107,7 +107,7 @@ FLYING = aerotwin_autopilot aerotwin_px4_bridge aerotwin_simulator
 test: setup-dev
 	@$(ENVIRONMENT)
 	trap 'fastdds shm clean >/dev/null' EXIT
-	python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST) || {
+	python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST) || {
 	    test $$? -eq 1
 	    echo "Once more what failed, alone on the machine: what passes now is flaky, please report it."
 	    python -m pytest -x --last-failed --last-failed-no-failures none $(PYTEST)

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ from aerotwin_core.numbered_lock import TEST_DOMAINS, claimed_domain
 
 _ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(_ROOT / "test"))  # for `evidence` and `support`
+
+from support.own_network import OwnNetwork  # noqa: E402
+
+_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 _CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
 
 
@@ -45,7 +50,7 @@ os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Their tests open the autopilot's ports, which are fixed, or fly in real time.
+# Their tests open the autopilot's ports, which are fixed.
 _FLYING_PACKAGES = {
     "aerotwin_autopilot",
     "aerotwin_px4_bridge",
@@ -53,17 +58,39 @@ _FLYING_PACKAGES = {
 }
 
 
+_NETWORK = pytest.StashKey[OwnNetwork]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Give each of several processes a network of its own, where that is possible."""
+    if _IS_WORKER:
+        with suppress(OSError):
+            session.config.stash[_NETWORK] = OwnNetwork()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Leave a process's own network for the tests that need that of the machine."""
+    network = item.config.stash.get(_NETWORK, None)
+    needs_other = item.get_closest_marker("machine_network") is not None
+    with network.left() if network and needs_other else nullcontext():
+        return (yield)
+
+
 @pytest.hookimpl(wrapper=True)  # before xdist reads the groups, and after -m and -k
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
-    """Give the tests that fly to one process, where there are several, one after the other.
+    """Share the tests out to the processes, where there are several: what takes long comes first.
 
     AEROTWIN_TESTS=one-of-each-file keeps the first test of each file, of those that are selected.
     """
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        for item in items:
-            _add_group(item)
+    if _IS_WORKER:
+        groups = {item: _group(item) for item in items}
+        for item, group in groups.items():
+            item.add_marker(pytest.mark.xdist_group(group))
+        slow = {groups[item] for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: groups[item] not in slow)
     yield
     if os.environ.get("AEROTWIN_TESTS") == "one-of-each-file":
         first = {item.path: item for item in reversed(items)}
@@ -71,15 +98,22 @@ def pytest_collection_modifyitems(
         items[:] = [item for item in items if item is first[item.path]]
 
 
-def _add_group(item: pytest.Item) -> None:
-    is_of_workspace = item.path.parent == _ROOT / "test"
-    is_scenario = is_of_workspace and item.get_closest_marker("ros") is not None
+def _group(item: pytest.Item) -> str:
+    """Return which tests run in one process, one after the other: those of a file.
+
+    What a module makes once, such as a flight or wheels, is then not made by both processes. Where
+    the processes share a network, all that fly are one group, because their ports are fixed.
+    """
+    if _flies(item) and _NETWORK not in item.config.stash:
+        return "flying"
+    return item.path.relative_to(_ROOT).as_posix()
+
+
+def _flies(item: pytest.Item) -> bool:
+    is_scenario = item.path.parent == _ROOT / "test" and item.get_closest_marker("ros") is not None
     has_ports = hasattr(getattr(item, "module", None), "INSTANCE")  # of a vehicle
-    if is_scenario or has_ports or _FLYING_PACKAGES & {*item.path.parts}:
-        item.add_marker(pytest.mark.xdist_group("flying"))
-    elif is_of_workspace and item.get_closest_marker("xdist_group") is None:
-        # What a module makes once, such as wheels, is not made by both processes.
-        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    is_marked = item.get_closest_marker("flying") is not None
+    return is_scenario or has_ports or is_marked or bool(_FLYING_PACKAGES & {*item.path.parts})
 
 
 @pytest.hookimpl(trylast=True)  # after the cache has been written
@@ -92,7 +126,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if cache is None or session.config.getoption("dist", "no") != "loadgroup":
         return
     failed = cache.get("cache/lastfailed", {})
-    cache.set("cache/lastfailed", {re.sub(r"@[\w.-]+$", "", name): True for name in failed})
+    cache.set("cache/lastfailed", {re.sub(r"@[\w./-]+$", "", name): True for name in failed})
 
 
 @pytest.fixture(scope="session")

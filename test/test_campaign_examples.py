@@ -63,6 +63,7 @@ def test_the_workflow_runs_verbs_that_are_there_and_pins_its_actions():
         cli.parser_of(run_command, "x").parse_args(tokens[3:])
 
 
+@pytest.mark.machine_network  # dask looks for a way out
 def test_the_job_of_slurm_starts_a_worker_in_the_environment():
     pytest.importorskip("dask_jobqueue")
     done = subprocess.run(

@@ -46,7 +46,7 @@ def as_script(file: Path, folder: Path) -> Path:
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:
     slow = [pytest.mark.slow] if name in SLOW else []
-    flying = [pytest.mark.xdist_group("flying")] if name in FLYING else []  # it opens ports
+    flying = [pytest.mark.flying] if name in FLYING else []
     return slow + flying
 
 

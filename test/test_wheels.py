@@ -35,7 +35,7 @@ evaluation = evaluate_trajectory(read_trajectory("truth.txt"), read_trajectory("
 print((evaluation.ape.trans_m**2).mean() ** 0.5)
 """
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.machine_network]
 
 
 @pytest.fixture(scope="module")

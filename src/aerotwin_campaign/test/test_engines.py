@@ -19,6 +19,8 @@ from aerotwin_core.child_python import python_command
 from support.campaigns import STUBS, campaign_of, carried_out, leftovers, opened, result_files
 from support.dask_cluster import PATIENCE_S, Cluster, processes_naming, wait_until
 
+pytestmark = pytest.mark.machine_network  # dask looks for a way out
+
 NUMERIC = {
     "base": {"a": 0.0},
     "axes": {"a": {"normal": {"mean": 1.0, "std": 2.0}}},

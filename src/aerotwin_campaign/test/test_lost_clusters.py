@@ -15,7 +15,7 @@ from aerotwin_core.errors import UserError
 from support.campaigns import STUBS, campaign_of, carried_out, leftovers, result_files
 from support.dask_cluster import PATIENCE_S, Cluster, processes_naming, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.machine_network]  # dask looks for a way out
 N_RUNS = 40
 DISK_BYTES = 512 << 10
 

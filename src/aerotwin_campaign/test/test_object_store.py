@@ -103,6 +103,7 @@ def results(objects: dict[str, bytes]) -> dict[str, bytes]:
     return {n.split("/")[-2]: text for n, text in objects.items() if n.endswith("/result.json")}
 
 
+@pytest.mark.machine_network  # dask looks for a way out
 @pytest.mark.parametrize("engine", ["local", "dask"])
 def test_results_are_those_of_a_folder(server, prefix, tmp_path, engine):
     from pyarrow import parquet

@@ -30,8 +30,6 @@ from aerotwin_px4_bridge import (
 )
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
-if "PYTEST_XDIST_WORKER" in os.environ:  # with all that flies, in one process
-    pytestmark.append(pytest.mark.xdist_group("flying"))
 PX4_DIR = os.environ.get("PX4_DIR")
 needs_px4 = pytest.mark.skipif(
     PX4_DIR is None, reason="real PX4 not present: set PX4_DIR to a built PX4-Autopilot"

@@ -125,7 +125,7 @@ def fly(stage, localizer, path, folder, autopilot=EMBEDDED):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("flying")  # the ports of vehicle 0
+@pytest.mark.flying
 def test_a_vehicle_holds_its_distance_by_its_camera_and_not_without(stage, tmp_path):
     world, _, made, path = stage
     with localizer_of(stage) as localizer:
@@ -150,7 +150,7 @@ def test_a_vehicle_holds_its_distance_by_its_camera_and_not_without(stage, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("flying")  # the ports of vehicle 0
+@pytest.mark.flying
 @pytest.mark.parametrize(
     "autopilot",
     [

@@ -64,7 +64,7 @@ def test_scores_of_a_scan_count_what_has_no_pose_or_a_wrong_one():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("flying")  # the ports of vehicle 0
+@pytest.mark.flying
 def test_what_was_mapped_from_afar_places_a_camera_at_the_wall(world, tmp_path):
     rasteriser = Rasteriser(world.meshes)
     afar = raster_path([-3.0, WALL_Y_M, 5.0], 6.0, 2.0, row_m=2.0, standoff_m=11.0, yaw_rad=NORTH)

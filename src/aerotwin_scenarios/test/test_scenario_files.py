@@ -143,7 +143,6 @@ def test_a_flight_that_left_the_world_can_be_written():
     json.dumps(result.plain(), allow_nan=False)
 
 
-@pytest.mark.xdist_group("scenario-flights")
 class TestFlights:
     """Flown by the embedded autopilot."""
 
@@ -262,7 +261,6 @@ def test_a_verdict_is_printed_with_what_it_means(tmp_path):
     "PX4_DIR" not in os.environ,
     reason="real PX4 not present: set PX4_DIR to a built PX4-Autopilot",
 )
-@pytest.mark.xdist_group("scenario-flights")
 @pytest.mark.parametrize(
     "name", ["nominal", "companion_loss", "operator_return", "magnetometer_loss"]
 )

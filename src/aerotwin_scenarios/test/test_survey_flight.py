@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A survey that is flown: its pictures are taken where the simulated vehicle was."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -23,10 +21,6 @@ from aerotwin_reconstruction.survey import (
 from aerotwin_reconstruction.survey.flight import AIMED_DEG
 from aerotwin_scenarios.teach_repeat.survey_flight import fly_survey
 from aerotwin_worlds import World
-
-pytestmark = []
-if "PYTEST_XDIST_WORKER" in os.environ:  # with all that flies, in one process
-    pytestmark.append(pytest.mark.xdist_group("flying"))
 
 INSTANCE = 96
 CAMERA = SurveyCamera(width_px=64, height_px=48)

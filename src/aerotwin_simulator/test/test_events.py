@@ -141,7 +141,6 @@ def test_a_reset_begins_the_events_again(tmp_path, flat_world, controllers):
     simulation.close()
 
 
-@pytest.mark.xdist_group("events")
 class TestWithAutopilot:
     """Orders of an operator, on the ground link of the embedded autopilot."""
 

@@ -17,6 +17,7 @@ from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_for
 from aerotwin_core.limits import check_is_file
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_meshes.geometry import Geometry
+from aerotwin_worlds.built_meshes import built_meshes
 from aerotwin_worlds.description import WorldDescription
 from aerotwin_worlds.height_map import read_height_map
 from aerotwin_worlds.light import lit
@@ -174,7 +175,7 @@ def _geometry(
     source, where, origin = description.source, str(path), stated_origin(description)
     if source == "generator":
         parameters, build = _generator(description, path, changes)
-        return Geometry(meshes=build(parameters))
+        return Geometry(meshes=built_meshes(description.generator, parameters, build))
     if changes:
         raise UserError(
             f"{path}: a world from '{source}' has no {', '.join(changes)}; ask for it without"

@@ -14,7 +14,7 @@ from evidence.child import environment
 
 @pytest.mark.ros
 @pytest.mark.slow
-@pytest.mark.xdist_group("flying")  # it opens the ports of vehicle 0
+@pytest.mark.flying
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_launched_flight_ends_with_it_and_one_line_says_so(number, code):
     command = python_command("-m", "evidence", "bench", "flight")
