@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
-    vehicle = arguments.vehicle = choose_vehicle(arguments.vehicle, bag)
+    vehicle = choose_vehicle(arguments.vehicle, bag)
     roles = find_roles(bag.topics, bag.counts, vehicle)
     asked = NONE if arguments.recorded else arguments.slam
     slam = choose_slam(asked, bag, roles, has_estimate=bool(arguments.estimate))

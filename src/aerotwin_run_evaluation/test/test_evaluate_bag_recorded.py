@@ -357,7 +357,7 @@ def test_a_frame_of_a_vehicle_is_mounted_on_its_own_base(evaluate, tmp_path):
     ("tokens", "message"),
     [
         ((), "expected --vehicle NAME, one of uav0, uav1"),
-        (("--vehicle", "uav2"), "has no topic /uav2/truth/odom; expected one of uav0, uav1"),
+        (("--vehicle", "uav2"), "a topic /NAME/truth/odom; expected one of uav0, uav1"),
     ],
 )
 def test_the_vehicle_of_a_fleet_must_be_named(evaluate, tmp_path, tokens, message):
@@ -371,4 +371,4 @@ def test_the_vehicle_of_a_fleet_must_be_named(evaluate, tmp_path, tokens, messag
 def test_a_vehicle_of_a_bag_of_no_fleet_is_refused(evaluate, bag):
     done = evaluate(bag, "--recorded", "--vehicle", "uav0")
     assert done.returncode == 2
-    assert "expected none: the bag is not of a fleet" in done.stderr
+    assert "expected none, as the bag is not of a fleet" in done.stderr

@@ -32,18 +32,16 @@ def choose_vehicle(asked: str, bag: BagReader) -> str:
 
     Raises `UserError`, listing the vehicles, if a fleet's is not named or is not there.
     """
-    known, name = vehicles_of(bag.topics), asked.strip("/")
-    if not asked:
-        if len(known) > 1:
-            raise UserError(
-                f"{bag.path}: a fleet, of which one vehicle is judged at a time: expected "
-                f"--vehicle NAME, one of {listed(known)}"
-            )
-        return ""
-    if name not in known:
-        found = f"one of {listed(known)}" if known else "none: the bag is not of a fleet"
+    known = vehicles_of(bag.topics)
+    if not asked and len(known) > 1:
         raise UserError(
-            f"--vehicle {printable(asked)}: no vehicle of {bag.path}, which has no topic "
-            f"/{printable(name)}{TRUTH}; expected {found}"
+            f"{bag.path}: a fleet, of which one vehicle is judged at a time: expected --vehicle "
+            f"NAME, one of {listed(known)}"
         )
-    return name
+    if asked and asked not in known:
+        found = f"one of {listed(known)}" if known else "none, as the bag is not of a fleet"
+        raise UserError(
+            f"--vehicle {printable(asked)}: no vehicle of {bag.path}, where it would have a topic "
+            f"/NAME{TRUTH}; expected {found}"
+        )
+    return asked
