@@ -13,7 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
 from aerotwin_launch import expand_launch_file
 from aerotwin_simulator import FleetSettings, SimulatorParameters
-from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.fleet import FleetVehicle, plan_joining, plan_vehicles
 
 pytestmark = pytest.mark.ros
 FILE = """
@@ -84,6 +84,21 @@ def test_the_slam_of_a_vehicle_is_checked_with_its_own_sensors(tmp_path):
     path.write_text("vehicles: [{name: a, slam: kiss_icp}]")
     with pytest.raises(ParameterError, match=r"a: lidar\.preset: expected one with slam kiss_icp"):
         plan_vehicles(replaced(SitlFlightParameters(), {"fleet.file": str(path)}))
+
+
+def test_one_that_joins_later_by_its_file_has_a_slam_and_a_spawned_one_has_none(tmp_path):
+    from aerotwin_bringup.ros.fleet_slams import FleetSlamsParameters
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters, judged_vehicles
+    from aerotwin_simulator.ros.flight_parameters import followed_vehicles
+
+    path = tmp_path / "fleet.yaml"
+    path.write_text("vehicles: [{name: a}, {name: b, start_east_m: 4.0, joins_at_s: 2.0}]")
+    parameters = replaced(SitlFlightParameters(), {"fleet.file": str(path)})
+    assert [*judged_vehicles(parameters)] == [*followed_vehicles(parameters)] == ["a", "b"]
+    slams = FleetSlamsParameters(fleet=FleetSettings(file=str(path)))
+    assert [node["namespace"] for node in nodes(slams)] == ["/a", "/b"]
+    spawned = plan_joining(parameters, FleetVehicle(name="c"), {0, 1}).parameters
+    assert spawned.slam == "none" and not spawned.is_followed and not spawned.has_slam
 
 
 def test_a_flight_without_slam_refuses_one_in_its_fleet_file(fleet):

@@ -4,7 +4,7 @@
 
 What happens to a message is a function of the seed, its sender, its receiver and its number alone:
 it does not depend on the order of calls or on other vehicles. Random numbers are hashed from these
-by the finaliser of SplitMix64 (Steele et al. 2014).
+by `aerotwin_core.counter_bits`.
 
 Losses follow the chain of Gilbert (1960, Bell System Technical Journal 39): a link is good or bad,
 becomes bad with probability p and good with probability r at each message. One uniform number u
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import uint64
 
+from aerotwin_core.counter_bits import GOLDEN, mix_bits
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.kernel_cache import njit
 from aerotwin_core.parameters import parameter
@@ -26,7 +27,6 @@ from aerotwin_core.time import from_seconds
 
 LOST = int(np.iinfo(np.int64).max)
 """Arrival time of a message that does not arrive."""
-GOLDEN = 0x9E3779B97F4A7C15
 UNIT = 2.0**-53
 
 
@@ -116,17 +116,9 @@ def _losses(p: VehicleLinkParameters) -> tuple[float, float, float]:
 
 
 @njit(cache=True)
-def _mixed(x):
-    """Return 64 scrambled bits of a counter."""
-    x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return x ^ (x >> uint64(31))
-
-
-@njit(cache=True)
 def _uniform(pair, number, use):
     """Return a number in [0, 1) for a message of a pair of vehicles and one of two uses."""
-    bits = _mixed(pair + uint64(GOLDEN) * uint64(2 * number + use))
+    bits = mix_bits(pair + uint64(GOLDEN) * uint64(2 * number + use))
     return float(bits >> uint64(11)) * UNIT
 
 
@@ -147,7 +139,7 @@ def _is_lost(pair, number, loss_ratio, to_bad, back):
 @njit(cache=True)
 def _arrival(key, sender, receiver, number, stamp_ns, delays, losses):
     """Return when a message within range arrives; losses are ratio, to bad and back."""
-    pair = _mixed(key + uint64(GOLDEN) * uint64((sender << 32) + receiver + 1))
+    pair = mix_bits(key + uint64(GOLDEN) * uint64((sender << 32) + receiver + 1))
     if _is_lost(pair, number, losses[0], losses[1], losses[2]):
         return LOST
     return stamp_ns + delays[0] + int(delays[1] * _uniform(pair, number, 1))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from aerotwin_core.counter_bits import GOLDEN, mix_bits
 from aerotwin_core.parameters import load_parameters
 from aerotwin_formation import VehicleLinkParameters
-from aerotwin_formation.link import LOST, _mixed, _uniform, arrivals
+from aerotwin_formation.link import LOST, _uniform, arrivals
 
 SIGMAS = 5.0
 """A right frequency is further off once in a million and a half."""
@@ -64,7 +65,7 @@ def test_the_chain_looked_at_backwards_is_the_chain_run_forwards():
     found = lost(link(loss_ratio=ratio, mean_burst=burst), 500, n=2, seed=4)[:, 0]
     key = np.random.SeedSequence(4).generate_state(1, np.uint64)[0]
     with np.errstate(over="ignore"):
-        pair = _mixed(key + np.uint64(0x9E3779B97F4A7C15) * np.uint64(0 * 2**32 + 1 + 1))
+        pair = mix_bits(key + np.uint64(GOLDEN) * np.uint64(0 * 2**32 + 1 + 1))
     is_bad, expected = False, []
     for k in range(500):
         u = _uniform(pair, k, 0)

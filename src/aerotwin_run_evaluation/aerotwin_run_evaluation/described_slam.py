@@ -97,7 +97,9 @@ def evaluate_described(
     Raises `UserError` if something is missing before the SLAM is started.
     """
     description = load_description(run.description)
-    recording = read_recording(run.bag.path, start_s=run.start_s, duration_s=run.duration_s)
+    recording = read_recording(
+        run.bag.path, vehicle=run.roles.vehicle, start_s=run.start_s, duration_s=run.duration_s
+    )
     source = run.truth or run.roles.truth or ""
     truth = read_poses(run.bag, source).trajectory if source else None
     if (folder / BAG).exists() and not (folder / LOG).exists():
@@ -136,6 +138,7 @@ def evaluate_described(
             map=MAP,
             is_map_expected=bool(description.map.file) and not description.map.is_optional,
             frames=frames,
+            vehicle=run.roles.vehicle,
         ),
         placement=(
             Placement(T_reference_estimate=np.eye(4), text=remark, is_fitted=True)
@@ -152,6 +155,7 @@ def evaluate_described(
     on_step("report")
     configuration = {
         "bag": str(run.bag.path),
+        "vehicle": run.roles.vehicle,
         "start_s": run.start_s,
         "duration_s": run.duration_s,
         "slam": to_mapping(description),
@@ -172,14 +176,14 @@ def evaluate_described(
 
 
 def words_of_replay(
-    description: Path, bag: Path, folder: Path, paths: Mapping[str, str]
+    description: Path, bag: Path, folder: Path, paths: Mapping[str, str], vehicle: str = ""
 ) -> dict[str, str]:
     """Return the arguments of launch/evaluate_bag.launch.yaml for a SLAM that hears topics.
 
-    Its settings and launch file are written below the folder. Raises `UserError` if a path is
-    missing, or the recording lacks what it needs.
+    Its settings and launch file are written below the folder; `vehicle` is one of a fleet. Raises
+    `UserError` if a path is missing, or the recording lacks what it needs.
     """
-    d, recording = load_description(description), read_recording(bag)
+    d, recording = load_description(description), read_recording(bag, vehicle=vehicle)
     ready = prepare_slam(d, recording, folder, paths=paths)
     launch = write_program_launch(
         folder, ready.command, ready.environment, working_folder=ready.output

@@ -13,6 +13,7 @@ of a damaged bag is whole is used, what is not is said.
   aerotwin evaluate bag my_bag --slam dso program:=~/dso/build/bin/dso_dataset --start-s 8
   aerotwin evaluate bag my_bag --slam external --rate 1   (start your own SLAM beside it)
   aerotwin evaluate bag my_bag --estimate /vio/odom       (judge what it holds; needs no ROS)
+  aerotwin evaluate bag fleet_bag --vehicle uav1          (a SLAM gets its topics as if alone)
 
 A SLAM of your own that reads files needs a description: copy config/slams/template.yaml, name
 command, data set and outputs (docs/tutorials/slam_of_others.md), and give --slam my_slam.yaml.
@@ -54,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bag", type=Path, help="bag: a folder, or one file of it")
     add("words", nargs="*", metavar="name:=value", help="arguments of the SLAM's file")
+    add("--vehicle", default="", metavar="NAME", help="of a fleet, whose topics begin with NAME")
     add("-o", "--output", type=Path, help="folder of the report (runs/<time>-evaluation)")
     add(
         "--slam",
@@ -85,12 +87,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the same of the estimate: what the SLAM publishes (slam/odom), or, without --slam, "
         "what of the bag is judged; then it may be given several times",
     )
-    add(
-        "--poses-of",
-        default="",
-        metavar="FRAME",
-        help="frame that the estimate is poses of, as imu_link (base_link); the bag mounts it",
-    )
+    add("--poses-of", default="", metavar="FRAME", help="frame that its poses are of (base_link)")
     add(
         "--map",
         default="",
@@ -135,11 +132,13 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
     from aerotwin_run_evaluation.bag.roles import find_roles, flight_parameters
     from aerotwin_run_evaluation.bag.slam_launch import find_description, inputs_of
+    from aerotwin_run_evaluation.bag.vehicles import choose_vehicle
     from aerotwin_run_evaluation.declared_metrics import aliases
     from aerotwin_trajectory_evaluation.sensor_frames import mounting_of
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
-    roles = find_roles(bag.topics, bag.counts)
+    vehicle = choose_vehicle(arguments.vehicle, bag)
+    roles = find_roles(bag.topics, bag.counts, vehicle)
     asked = NONE if arguments.recorded else arguments.slam
     slam = choose_slam(asked, bag, roles, has_estimate=bool(arguments.estimate))
     description = find_description(slam)
@@ -150,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         check_startable(description, split_tokens(arguments.words)[1])
     if arguments.poses_of:
-        mounting_of(arguments.poses_of, arguments.bag)
+        mounting_of(arguments.poses_of, arguments.bag, vehicle)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
     if (world := arguments.world) is None:
@@ -164,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif description is not None and reads == DATASET:
             code = _evaluate_described(arguments, description, bag, roles, folder, world)
         else:
-            body = body_frame(bag, first_sensor(slam, roles, arguments.topic))
+            body = body_frame(bag, first_sensor(slam, roles, arguments.topic), vehicle)
             code = _replay(arguments, slam, folder, body, world, description)
     except UserError:
         if is_new and reads == DATASET:
@@ -209,22 +208,21 @@ def _refuse_unheard(arguments: argparse.Namespace, slam: str, reads: str) -> Non
     if arguments.recorded and arguments.slam not in (AUTO, NONE):
         asked = f"--slam {arguments.slam}"
         raise UserError(f"--recorded judges what the bag holds, {asked} replays it: leave one out")
-    if slam == NONE:
-        for name in OF_REPLAY:
-            if getattr(arguments, name) not in (None, "", []):
-                raise UserError(
-                    f"--{name.replace('_', '-')} says how a bag is played, and nothing is played: "
-                    "what it holds is judged (--recorded, --slam none, or --estimate without "
-                    "--slam); leave it out, or name a --slam"
-                )
-    elif reads == DATASET:
-        for name in (*OF_REPLAY, "estimate", "poses_of", "map"):
-            if getattr(arguments, name) not in (None, "", []):
-                raise UserError(
-                    f"--{name.replace('_', '-')} has no effect on a SLAM that reads files; its "
-                    f"description says what it reads and writes: {slam}"
-                )
-    elif len(arguments.estimate) > 1:
+    of_files = (*OF_REPLAY, "estimate", "poses_of", "map")
+    unheard = OF_REPLAY if slam == NONE else of_files if reads == DATASET else ()
+    set_ones = [name for name in unheard if getattr(arguments, name) not in (None, "", [])]
+    option = f"--{set_ones[0].replace('_', '-')}" if set_ones else ""
+    if option and slam == NONE:
+        raise UserError(
+            f"{option} says how a bag is played, and nothing is played: what it holds is judged "
+            "(--recorded, --slam none, --estimate alone); leave it out, or name a --slam"
+        )
+    if option:
+        raise UserError(
+            f"{option} has no effect on a SLAM that reads files; its description says what it "
+            f"reads and writes: {slam}"
+        )
+    if not unheard and len(arguments.estimate) > 1:
         raise UserError(f"--estimate {arguments.estimate[1]}: a SLAM that is replayed has one "
                         "estimate; several are judged with --recorded")  # fmt: skip
 
@@ -245,7 +243,6 @@ def _replay(
     words = {
         "bag": str(arguments.bag),
         "slam": slam,
-        "slam_process": arguments.slam_process,
         "topics": " ".join(arguments.topic),
         "only": " ".join(arguments.topics),
         "start_s": repr(arguments.start_s),
@@ -254,20 +251,20 @@ def _replay(
         "base_frame": body,
         "world": world,
     }
-    for name in ("frames", "map", "truth", "protocol", "poses_of"):
+    for name in ("vehicle", "slam_process", "frames", "map", "truth", "protocol", "poses_of"):
         words[name] = getattr(arguments, name) or ""
     words["estimate"] = arguments.estimate[0] if arguments.estimate else ""
     if arguments.rate is not None:
         words["rate"] = repr(arguments.rate)
     of_slam = split_tokens(arguments.words)[1]
     if description is not None:
-        described = words_of_replay(description, arguments.bag, folder, of_slam)
+        described = words_of_replay(description, arguments.bag, folder, of_slam, words["vehicle"])
         words |= {name: words.get(name) or value for name, value in described.items()}
         words["slam"] = EXTERNAL
     elif is_launch_file(slam):
         started = write_slam_launch(folder, Path(slam), of_slam, dict(os.environ))
         words |= {"slam": EXTERNAL, "slam_file": str(started.file)}
-        words["slam_process"] = arguments.slam_process or started.process
+        words["slam_process"] = words["slam_process"] or started.process
     (folder / "metrics.json").unlink(missing_ok=True)  # of an earlier run
     provided = {name: value for name, value in words.items() if value}
     return launch_scenario("aerotwin_bringup", "evaluate_bag.launch.yaml", provided)
@@ -304,6 +301,7 @@ def _evaluate_recorded(
             title=f"Evaluation of {bag.path.resolve().name}",
             configuration={
                 "bag": str(bag.path),
+                "vehicle": roles.vehicle,
                 "world": world,
                 "truth": topics.truth,
                 "estimates": list(topics.estimates),

@@ -232,7 +232,7 @@ def _read_estimate(record: RunRecord, bag: BagReader, source: str, truth: PoseTo
         truth.trajectory,
         poses.trajectory,
         poses.covariances,
-        mounting_of(record.poses_of, record.truth_bag.path),
+        mounting_of(record.poses_of, record.truth_bag.path, record.topics.vehicle),
         trajectory_protocol(record.protocol).choices,
     )
     return replace(poses, trajectory=trajectory, covariances=covariances)

@@ -14,6 +14,7 @@ from aerotwin_run_evaluation.bag.pace import LastAnswers, RealTimePace
 from aerotwin_run_evaluation.bag.playing import RecordedQos, plan_playing, read_recorded_qos
 from aerotwin_run_evaluation.bag.poses import truth_within
 from aerotwin_run_evaluation.bag.roles import find_roles, parse_renames
+from aerotwin_run_evaluation.bag.vehicles import vehicles_of
 from aerotwin_trajectory_evaluation.slam_poses import (
     frames_of_estimate,
     header_stamp_ns,
@@ -130,8 +131,54 @@ def test_a_topic_without_messages_plays_no_role():
     )
 
 
-def plan(topics, *, slam="external", renames=(), **options):
-    roles = roles_of(topics)
+def fleet_of(*vehicles):
+    """Return the topics of vehicles that have all those of one, and the shared ones."""
+    shared = {"/tf", "/tf_static"}
+    own = {
+        f"/{vehicle}{name}": kind
+        for vehicle in vehicles
+        for name, kind in OWN.items()
+        if name not in shared
+    }
+    return {**own, "/clock": "rosgraph_msgs/msg/Clock", "/tf": TF, "/tf_static": TF}
+
+
+def test_a_vehicle_of_a_fleet_has_the_roles_that_it_has_alone():
+    topics, alone = fleet_of("uav1", "uav10"), roles_of(OWN)
+    found = find_roles(topics, dict.fromkeys(topics, 1), "uav1")
+    assert found.vehicle == "uav1"
+    for name in ("left", "right", "left_info", "right_info", "lidar", "truth", "map"):
+        assert getattr(found, name) == f"/uav1{getattr(alone, name)}"
+    assert found.estimates == ("/uav1/slam/odom",)
+
+
+def test_the_vehicles_of_a_fleet_are_those_with_a_true_pose():
+    assert vehicles_of({**fleet_of("uav1", "uav0"), "/map/points": CLOUD}) == ["uav0", "uav1"]
+    assert vehicles_of(OWN) == []
+
+
+def test_an_external_slam_gets_a_vehicle_as_if_it_flew_alone():
+    outputs = ("/slam/odom", "/slam/map")
+    alone = plan(OWN, outputs=outputs)
+    found = plan(fleet_of("uav1", "uav10"), outputs=outputs, vehicle="uav1")
+    assert {topic.name for topic in found.topics} == {topic.name for topic in alone.topics}
+    assert all(t.source in (t.name, f"/uav1{t.name}") for t in found.topics)
+    assert found.frames == "/uav1/stereo/left/image_raw"
+    assert found.gate == "/uav1/stereo/right/image_raw"
+    assert found.held_back["/uav1/slam/odom"] == "the SLAM publishes it"
+    assert found.held_back["/uav1/truth/odom"] == "the truth"
+    assert found.held_back["/uav10/stereo/left/image_raw"] == "of another vehicle"
+
+
+@pytest.mark.parametrize("slam", ["stereo_odometry", "kiss_icp"])
+def test_a_shipped_slam_gets_the_sensors_of_the_vehicle(slam):
+    found = plan(fleet_of("uav1", "uav10"), slam=slam, vehicle="uav10")
+    assert all(t.source in (t.name, f"/uav10{t.name}") for t in found.topics)
+    assert {topic.name for topic in found.topics} == {t.name for t in plan(OWN, slam=slam).topics}
+
+
+def plan(topics, *, slam="external", renames=(), vehicle="", **options):
+    roles = find_roles(topics, dict.fromkeys(topics, 1), vehicle)
     return plan_playing(
         topics,
         dict.fromkeys(topics, 1),

@@ -298,3 +298,77 @@ def test_a_real_bag_without_poses_says_so(evaluate, shared_data):
     done = evaluate(shared_data("rosbag2/rosbag2_py/mcap/wbag"), "--recorded", "-o", "out")
     assert done.returncode == 1
     assert "No SLAM output was recorded" in done.stderr
+
+
+def write_fleet_bag(path):
+    """Two vehicles on circles: the SLAM of uav0 is right, that of uav1 is 0.3 m high from half on.
+
+    Below uav1 there is an IMU frame, and an estimate that is poses of it.
+    """
+    T_base_imu = make_transform(np.eye(3), [0.3, 0.1, -0.2])
+    topics = [f"/uav{k}{name}" for k in (0, 1) for name in ("/slam/odom", "/truth/odom")]
+    edge = messages.transform_stamped(
+        0, "uav1/base_link", "uav1/imu_link", *pose_from_transform(T_base_imu)
+    )
+    with BagWriter(path) as writer:
+        for topic in (*topics, "/uav1/vio/odom"):
+            writer.add_topic(topic, ODOMETRY)
+        writer.add_topic("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+        writer.write("/tf_static", 0, messages.serialize(messages.transform_message([edge])))
+        for k in range(N_POSES):
+            stamp, angle = k * 50_000_000, 0.1 * k
+            turn = Rotation.from_euler("z", angle).as_matrix()
+            T = make_transform(turn, [4 * np.cos(angle), 4 * np.sin(angle), 1.0])
+            lift = make_transform(np.eye(3), [0.0, 0.0, OFFSET_M if k >= N_POSES // 2 else 0.0])
+            poses = dict.fromkeys(topics, T)
+            poses |= {"/uav1/slam/odom": lift @ T, "/uav1/vio/odom": T @ T_base_imu}
+            for topic, pose in poses.items():
+                odometry = messages.odometry_message(
+                    stamp, "map", "base", *pose_from_transform(pose), ZERO, ZERO
+                )
+                writer.write(topic, stamp, messages.serialize(odometry))
+    return path
+
+
+@pytest.mark.parametrize(("vehicle", "expected"), [("uav0", 0.0), ("uav1", OFFSET_M * 0.5**0.5)])
+def test_one_vehicle_of_a_fleet_is_judged(evaluate, tmp_path, vehicle, expected):
+    path = write_fleet_bag(tmp_path / "fleet")
+    tokens = ("--recorded", "--vehicle", vehicle, "--json", "found.json", "-o", "out")
+    done = evaluate(path, *tokens, "--fail-if", "ape_unaligned_rmse_m > 1")
+    assert done.returncode == 0, done.stderr
+    assert f"judges /{vehicle}/slam/odom against /{vehicle}/truth/odom" in done.stdout
+    found = json.loads((tmp_path / "found.json").read_text())["sections"]["trajectory"]
+    assert found["ape_unaligned"]["trans_m"]["rmse"] == pytest.approx(expected, abs=ROUNDING)
+
+
+def test_a_frame_of_a_vehicle_is_mounted_on_its_own_base(evaluate, tmp_path):
+    path = write_fleet_bag(tmp_path / "fleet")
+    tokens = ("--vehicle", "uav1", "--estimate", "/uav1/vio/odom", "--json", "-", "-o", "out")
+    done = evaluate(path, *tokens, "--poses-of", "uav1/imu_link")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["sections"]["trajectory"]
+    assert found["ape_unaligned"]["trans_m"]["rmse"] == pytest.approx(0.0, abs=ROUNDING)
+    done = evaluate(path, *tokens, "--poses-of", "imu_link")
+    assert done.returncode == 2
+    assert "mounts on uav1/base_link; it knows uav1/base_link, uav1/imu_link" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ((), "expected --vehicle NAME, one of uav0, uav1"),
+        (("--vehicle", "uav2"), "a topic /NAME/truth/odom; expected one of uav0, uav1"),
+    ],
+)
+def test_the_vehicle_of_a_fleet_must_be_named(evaluate, tmp_path, tokens, message):
+    path = write_fleet_bag(tmp_path / "fleet")
+    done = evaluate(path, "--recorded", *tokens, "-o", "out")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_vehicle_of_a_bag_of_no_fleet_is_refused(evaluate, bag):
+    done = evaluate(bag, "--recorded", "--vehicle", "uav0")
+    assert done.returncode == 2
+    assert "expected none, as the bag is not of a fleet" in done.stderr

@@ -244,3 +244,36 @@ def test_a_start_beyond_the_end_is_refused(replay):
     with pytest.raises(UserError, match=r"start_s: expected less than the bag's 0\.550 s"):
         replay(rate=0.0, start_s=9.0)
     slam.stop()
+
+
+@pytest.fixture
+def fleet_bag(tmp_path):
+    """Two vehicles with a camera and truth each; the pictures of b are brighter by 100."""
+    with BagWriter(tmp_path / "fleet") as writer:
+        for vehicle in "ab":
+            writer.add_topic(f"/{vehicle}/cam/image", IMAGE)
+            writer.add_topic(f"/{vehicle}/truth/odom", POSE)
+        for k in range(N_FRAMES):
+            stamp, p = k * STEP_NS, [0.1 * k, 0.0, 0.0]
+            for vehicle, brightness in (("a", 0), ("b", 100)):
+                picture = np.full((4, 4), brightness + k, dtype=np.uint8)
+                for topic, message in (
+                    ("truth/odom", messages.pose_stamped_message(stamp, "map", p, LEVEL)),
+                    ("cam/image", camera_messages.image_message(stamp, "cam", picture)),
+                ):
+                    writer.write(f"/{vehicle}/{topic}", stamp, messages.serialize(message))
+    return tmp_path / "fleet"
+
+
+def test_a_vehicle_of_a_fleet_is_played_as_if_it_flew_alone(replay, fleet_bag, tmp_path):
+    with pytest.raises(UserError, match="expected --vehicle NAME, one of a, b"):
+        replay(bag=fleet_bag)
+    slam = Slam()
+    topics = "camera/image:=/b/cam/image"
+    node, record = replay(bag=fleet_bag, vehicle="b", topics=topics, rate=0.0)
+    slam.stop()
+    assert (record.n_frames, record.n_answered) == (N_FRAMES, N_FRAMES)
+    assert slam.frames == [100 + k for k in range(N_FRAMES)]
+    assert {topic.name for topic in node.plan.topics} == {"/camera/image"}
+    assert node.plan.held_back["/a/cam/image"] == "of another vehicle"
+    assert BagReader(tmp_path / "answers").counts["/b/truth/odom"] == N_FRAMES

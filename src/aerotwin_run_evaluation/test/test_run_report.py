@@ -12,7 +12,8 @@ from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.frames import pose_from_transform, quaternion_from_yaw
 from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_run_evaluation.bag.roles import SLAM_ODOM, TRUTH, RunTopics
+from aerotwin_run_evaluation.bag.roles import SLAM_ODOM, RunTopics
+from aerotwin_run_evaluation.bag.vehicles import TRUTH
 from aerotwin_run_evaluation.report import run_report
 from aerotwin_run_evaluation.report.run_report import write_run_report
 from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run

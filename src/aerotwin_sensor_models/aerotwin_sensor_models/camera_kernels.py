@@ -5,8 +5,8 @@
 import numpy as np
 from numba import float32, int64, uint8, uint64, void
 
+from aerotwin_core.counter_bits import GOLDEN, mix_bits
 from aerotwin_core.kernel_cache import njit
-from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 
 @njit(

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numba import boolean, float32, float64, int64, types, uint16, uint32, uint64, void
 
+from aerotwin_core.counter_bits import GOLDEN, mix_bits
 from aerotwin_core.kernel_cache import njit
-from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 RANGE, AMPLITUDE = 0, 16
 """First of the 64 random bits of a ray for the noise of its range and of its amplitude."""

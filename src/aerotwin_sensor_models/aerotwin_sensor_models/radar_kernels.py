@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numba import float32, float64, int64, uint8, uint16, uint64, void
 
+from aerotwin_core.counter_bits import GOLDEN, mix_bits
 from aerotwin_core.kernel_cache import njit
-from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 LOBE = 2.0
 """The main lobe of a Hann window ends so many resolution cells from its middle (Harris 1978)."""

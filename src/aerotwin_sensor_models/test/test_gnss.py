@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import halfnorm, rayleigh
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import AzimuthalEquidistant, GeodeticPoint, LocalTangentPlane
@@ -233,3 +234,11 @@ def test_the_errors_of_position_and_velocity_wander_apart():
         receiver.sample(2.0, STILL, STILL)
         products.append(receiver.correlated_error_m * receiver.correlated_velocity_error_m_s)
     assert abs(np.mean(products)) < 5 / math.sqrt(3 * n)
+
+
+def test_half_of_the_errors_of_rtk_are_within_the_centimetre_of_its_data_sheet():
+    receiver = Gnss(load_preset("gnss", "rtk"), seed_sequence(0, 0, "gnss"), PLANE)
+    east, _, up = receiver.sample(0.1, STILL, STILL).position_std_m
+    rounded = 0.005  # sigmas of the preset are rounded to 0.5 %
+    assert rayleigh.cdf(0.01, scale=east) == pytest.approx(0.5, abs=rounded)
+    assert halfnorm.cdf(0.01, scale=up) == pytest.approx(0.5, abs=rounded)

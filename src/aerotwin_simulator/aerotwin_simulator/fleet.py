@@ -165,15 +165,16 @@ def plan_joining(
 ) -> VehiclePlan:
     """Return a vehicle that joins a running fleet, with the first number that is not taken.
 
-    Raises ParameterError as `plan_of`.
+    It has no SLAM: those are started at the launch. Raises ParameterError as `plan_of`.
     """
     first = parameters.fleet.instance
     free = next(number for number in itertools.count(first) if number not in taken)
     instance = free if entry.instance is None else entry.instance
+    slam = "none" if hasattr(parameters, "slam") else None
     if parameters.autopilot.pin_cpu == CHOSEN_CPU:
         cpu = cpu_of_instance(parameters.fleet.link_number)
         parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
-    return plan_of(parameters, entry, instance)
+    return plan_of(parameters, dataclasses.replace(entry, slam=slam), instance)
 
 
 def mission_of(plan: VehiclePlan) -> MissionPlan | None:

@@ -114,11 +114,11 @@ def write_configuration(folder: Path, parameters: SimulatorParameters, world: Wo
 def add_sensors(folder: Path, setups: Mapping[str, Setup]) -> None:
     """Add the sensors of vehicles by name to the configuration in a run folder, if there is one.
 
-    A single vehicle has no name: its sensors are directly below `sensors`.
+    A single vehicle has no name: its sensors are directly below `sensors`. Those of others stay.
     """
     path = folder / "config.yaml"
     if path.is_file():
         content = read_yaml(path)
-        content["sensors"] = setups.get("", dict(setups))
+        content["sensors"] = setups.get("", content.get("sensors", {}) | setups)
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         write_text_atomically(path, text)

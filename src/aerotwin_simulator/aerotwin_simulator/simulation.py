@@ -98,7 +98,7 @@ class Simulation:
         self.is_success = False
         self.events: EventEngine | None = None
         self._awaited = awaited or {}
-        self._folder, self._spin = folder, spin or (lambda _: None)
+        self.folder, self._spin = folder, spin or (lambda _: None)
         self._kinds = RobotKinds()
         has_downwash = parameters.wind.downwash
         self._traffic = VehicleTraffic(parameters.step_s, has_downwash=has_downwash)
@@ -120,7 +120,7 @@ class Simulation:
         _check_awaited(plans, self._awaited)
         self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         multirotors = [p.parameters for p in plans if p.parameters.dynamics == MULTIROTOR]
-        self._host = make_host(multirotors, self._folder)
+        self._host = make_host(multirotors, self.folder)
         try:
             self._present.begin(plans)
             if events is not None:
@@ -145,7 +145,7 @@ class Simulation:
             sight=self._queries.showing(objects_at),
             renderer=self._renderer.showing(objects_at),
             plane=self._plane,
-            folder=self._folder,
+            folder=self.folder,
             sinks=self._sinks,
             awaited=self._awaited.get(plan.name),
             spin=self._spin,

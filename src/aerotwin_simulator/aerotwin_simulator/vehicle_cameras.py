@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """All cameras of a vehicle: the forward-looking stereo pair and those of a file."""
 
+from dataclasses import asdict
+
 from aerotwin_core.errors import ParameterError
 from aerotwin_sensor_models import CameraParameters, load_preset
 from aerotwin_simulator import topics
@@ -69,17 +71,8 @@ def stereo_preset(camera: CameraSettings) -> CameraParameters:
     """
     if camera.preset != NO_PRESET:
         return _named_preset(camera)
-    pinhole = camera.rig.camera
-    return CameraParameters(
-        width=pinhole.width,
-        height=pinhole.height,
-        fx=pinhole.fx,
-        fy=pinhole.fy,
-        cx=pinhole.cx,
-        cy=pinhole.cy,
-        baseline_m=camera.baseline_m,
-        noise=load_preset("camera_noise", camera.noise),
-    )
+    pinhole, noise = asdict(camera.rig.camera), load_preset("camera_noise", camera.noise)
+    return CameraParameters(**pinhole, baseline_m=camera.baseline_m, noise=noise)
 
 
 def _named_preset(camera: CameraSettings) -> CameraParameters:

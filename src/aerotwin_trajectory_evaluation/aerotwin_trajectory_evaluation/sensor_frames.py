@@ -46,17 +46,19 @@ _KNOWN = {
 }
 
 
-def mounting_of(frame: str, source: str | Path) -> np.ndarray:
+def mounting_of(frame: str, source: str | Path, vehicle: str = "") -> np.ndarray:
     """Return T_base_frame (4, 4) of a frame that a bag or calibration file describes.
 
-    Of a bag its static transforms, else its record `sensors`. A file is the `config.yaml` of a run,
-    or Kalibr's `camchain.yaml`: there the base is the IMU, and frames are `cam0`, `cam1`, ...
+    Of a bag its static transforms, else its record `sensors`; there `vehicle` is one of a fleet. A
+    file is the `config.yaml` of a run, or Kalibr's `camchain.yaml`: there the base is the IMU, and
+    frames are `cam0`, `cam1`, ...
 
     Raises `UserError`, listing the known frames.
     """
     path = Path(str(source).partition(":")[0] if not Path(source).exists() else source)
+    base = f"{vehicle}/{BASE}" if vehicle else BASE
     if path.is_dir() or is_storage_file(path):
-        known = _of_bag(BagReader(path), frame)
+        known = _of_bag(BagReader(path), frame, vehicle, base)
     elif path.suffix in (".yaml", ".yml"):
         content = read_yaml(path)
         known = _of_record(content.get(_RECORD, {})) | _of_chain(content)
@@ -65,22 +67,23 @@ def mounting_of(frame: str, source: str | Path) -> np.ndarray:
             f"{source}: describes no sensors; give a bag, the config.yaml of a run, or Kalibr's "
             "camchain.yaml with --sensors"
         )
-    if frame == BASE:
+    if frame == base:
         return np.eye(4)
     if frame not in known:
         raise UserError(
-            f"--poses-of {frame}: no frame that {path} mounts on {BASE}; it knows "
-            f"{listed(sorted({BASE, *known}))}"
+            f"--poses-of {frame}: no frame that {path} mounts on {base}; it knows "
+            f"{listed(sorted({base, *known}))}"
         )
     return known[frame]
 
 
-def _of_bag(bag: BagReader, frame: str) -> dict[str, np.ndarray]:
+def _of_bag(bag: BagReader, frame: str, vehicle: str, base: str) -> dict[str, np.ndarray]:
     topics = [t for t, kind in bag.topics.items() if kind == _TRANSFORMS and t.endswith("static")]
     tree = TransformTree(bag.messages(topics))
-    found = {name: tree.fixed_transform(BASE, name) for name in tree.frames}
+    found = {name: tree.fixed_transform(base, name) for name in tree.frames}
     mounted = {name: T for name, T in found.items() if T is not None}
-    return mounted if frame in mounted else _of_record(nested(bag.metadata(_RECORD))) | mounted
+    record = f"{vehicle}/{_RECORD}" if vehicle else _RECORD
+    return mounted if frame in mounted else _of_record(nested(bag.metadata(record))) | mounted
 
 
 def _of_record(sensors: Any) -> dict[str, np.ndarray]:

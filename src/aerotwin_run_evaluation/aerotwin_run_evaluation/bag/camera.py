@@ -10,6 +10,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import transform_from_pose
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_run_evaluation.bag.vehicles import namespace
 
 LEFT_INFO = "/stereo/left/camera_info"
 BODY = "base_link"
@@ -23,7 +24,7 @@ def true_camera(
 
     None when the bag contains no calibration or no mounting.
     """
-    topic, body = (f"/{vehicle}{LEFT_INFO}", f"{vehicle}/{BODY}") if vehicle else (LEFT_INFO, BODY)
+    topic, body = f"{namespace(vehicle)}{LEFT_INFO}", body_of(vehicle)
     info = next((m for _, _, m in bag.messages([topic])), None)
     if info is None or info.p[0] <= 0.0:
         return None
@@ -41,14 +42,20 @@ def true_camera(
     return truth.transforms() @ T_body_optical, camera
 
 
-def body_frame(bag: BagReader, topic: str | None) -> str:
+def body_of(vehicle: str) -> str:
+    """Return the body frame of a vehicle of a fleet, or of the only one."""
+    return f"{vehicle}/{BODY}" if vehicle else BODY
+
+
+def body_frame(bag: BagReader, topic: str | None, vehicle: str = "") -> str:
     """Return the frame whose poses a SLAM on this sensor can estimate.
 
-    `base_link` if /tf_static contains the mounting of the sensor; else the sensor's own frame.
+    That of the body if /tf_static contains the mounting of the sensor; else the sensor's own.
     """
     message = next((m for _, _, m in bag.messages([topic])), None) if topic is not None else None
     frame = "" if message is None else str(message.header.frame_id)
-    return BODY if not frame or mounting(bag, frame) is not None else frame
+    body = body_of(vehicle)
+    return body if not frame or mounting(bag, frame, body) is not None else frame
 
 
 def mounting(bag: BagReader, frame: str, body: str = BODY) -> np.ndarray | None:

@@ -11,6 +11,7 @@ from rosbags.rosbag2.errors import ReaderError
 
 from aerotwin_core.errors import UserError
 from aerotwin_run_evaluation.bag.roles import BagRoles, parse_renames
+from aerotwin_run_evaluation.bag.vehicles import namespace, vehicles_of
 
 _LATCHED = "TRANSIENT_LOCAL"
 LARGEST_DEPTH = 10_000
@@ -120,7 +121,8 @@ def plan_playing(
     """Select the topics of a bag to play.
 
     A SLAM of `SLAMS` gets the topics that it subscribes to, under its names; any other one gets
-    all topics under the names of the bag, except the truth and its own outputs.
+    all topics under the names of the bag, except the truth and its own outputs. Of a vehicle of a
+    fleet it gets those of all and its own, which go out without the vehicle's name.
 
     `topics`, `counts`, `qos`: type, number of messages and recorded QoS by topic of the bag.
     `slam`: one of `SLAMS`. `renames`: topic of the bag by its published name. `only`: topics of the
@@ -136,10 +138,12 @@ def plan_playing(
     held_back: dict[str, str] = {}
     if slam == EXTERNAL:
         truths = {topic for topic in (roles.truth, truth) if topic in held}
-        held_back = _reasons(held, truths, {*renames.values(), *only}, only, outputs)
+        space = namespace(roles.vehicle)
+        own = {name for name in held if name.removeprefix(space) in outputs}
+        held_back = _reasons(held, truths, {*renames.values(), *only}, only, own, roles.vehicle)
         for name in held:
             if name not in held_back and name not in requested.values():
-                requested.setdefault(name, name)
+                requested.setdefault(name.removeprefix(space), name)
     else:
         for name, source in _needed(slam, roles).items():
             _require(name in requested or source is not None, f"topic for {name}", held)
@@ -176,14 +180,17 @@ def _reasons(
     named: Collection[str],
     only: Collection[str],
     outputs: Collection[str],
+    vehicle: str,
 ) -> dict[str, str]:
     """Return why topics are not played; an explicitly named one always is."""
     reasons = {name: why for name, why in _RECORDERS_OWN.items() if name in held}
-    reasons |= {name: "the SLAM publishes it" for name in outputs if name in held}
+    others = tuple(f"/{each}/" for each in vehicles_of(held) if vehicle and each != vehicle)
+    reasons |= {name: "of another vehicle" for name in held if name.startswith(others)}
+    reasons |= dict.fromkeys(outputs, "the SLAM publishes it")
     reasons |= dict.fromkeys(truths, "the truth")
     if only:
-        others = [name for name in held if name != TF_STATIC and name not in reasons]
-        reasons |= dict.fromkeys(others, "not named")
+        rest = [name for name in held if name != TF_STATIC and name not in reasons]
+        reasons |= dict.fromkeys(rest, "not named")
     return {name: why for name, why in sorted(reasons.items()) if name not in named}
 
 

@@ -6,6 +6,7 @@ Message types decide first, then tokens of the names; the result is printed, so 
 correct a wrong guess with an option.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ from typing import Any
 from aerotwin_core.bag import POSE_TYPES, BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml
+from aerotwin_run_evaluation.bag.vehicles import TRUTH, namespace
 
 IMAGE, CLOUD = "sensor_msgs/msg/Image", "sensor_msgs/msg/PointCloud2"
 CAMERA_INFO, TF_MESSAGE = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
-TRUTH, SLAM_ODOM, SLAM_MAP = "/truth/odom", "/slam/odom", "/slam/map"
+SLAM_ODOM, SLAM_MAP = "/slam/odom", "/slam/map"
 LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 _PREFERRED = (TRUTH, SLAM_ODOM, SLAM_MAP, LEFT_IMAGE, LIDAR_POINTS)
 _TRUTH_TOKENS = ("truth", "gt", "groundtruth", "vicon", "mocap", "optitrack", "vrpn", "leica")
@@ -44,7 +46,8 @@ class BagRoles:
 
     `left`, `right`, `left_info`, `right_info`: images of a pair and their camera_info; a single
     camera is `left` alone. `lidar`, `truth`, `map`: scans, poses of the truth, and map of the SLAM.
-    `estimates`: poses that look like an estimate, the likeliest first.
+    `estimates`: poses that look like an estimate, the likeliest first. `vehicle`: of a fleet, whose
+    topics alone have a role; "" for all topics.
     """
 
     left: str | None = None
@@ -55,6 +58,7 @@ class BagRoles:
     truth: str | None = None
     estimates: tuple[str, ...] = ()
     map: str | None = None
+    vehicle: str = ""
 
     @property
     def is_stereo(self) -> bool:
@@ -69,6 +73,7 @@ class BagRoles:
     def lines(self) -> list[str]:
         """Return one line for each role that was found."""
         named = {
+            "vehicle": self.vehicle,
             "cameras": " and ".join(filter(None, (self.left, self.right))),
             "lidar": self.lidar,
             "truth": self.truth,
@@ -97,11 +102,13 @@ class RunTopics:
     # an estimate was computed
     frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
     vehicle: str = ""  # of a fleet, whose name precedes topics and frames
+    # whether the report has chapters of other vehicles, too: then each begins with its name
+    is_among_others: bool = False
 
 
 def topics_of_vehicle(vehicle: str, *, is_map_expected: bool) -> RunTopics:
     """Return the topics of a vehicle that this workspace flew, "" for the only one."""
-    below = f"/{vehicle}" if vehicle else ""
+    below = namespace(vehicle)
     return RunTopics(
         truth=f"{below}{TRUTH}",
         estimates=(f"{below}{SLAM_ODOM}",),
@@ -109,6 +116,7 @@ def topics_of_vehicle(vehicle: str, *, is_map_expected: bool) -> RunTopics:
         is_map_expected=is_map_expected,
         frames=(f"{below}{LEFT_IMAGE}", f"{below}{LIDAR_POINTS}"),
         vehicle=vehicle,
+        is_among_others=bool(vehicle),
     )
 
 
@@ -120,12 +128,34 @@ def flight_parameters(bag: Path) -> dict[str, Any]:
     return parameters if isinstance(parameters, dict) else {}
 
 
-def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles:
+def find_roles(topics: Mapping[str, str], counts: Mapping[str, int], vehicle: str = "") -> BagRoles:
     """Return the roles of the topics of a bag, from message type and message count by topic.
 
-    A topic without messages has no role.
+    A topic without messages has no role. Of a `vehicle` of a fleet those below its name have one,
+    as they would without that name.
     """
-    held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
+    space = namespace(vehicle)
+    held = {
+        name.removeprefix(space): kind
+        for name, kind in topics.items()
+        if counts.get(name, 0) > 0 and name.startswith(f"{space}/")
+    }
+    return _in_namespace(_roles(held), vehicle)
+
+
+def _in_namespace(roles: BagRoles, vehicle: str) -> BagRoles:
+    """Return the roles with the names that the topics of a vehicle have in the bag."""
+    space = namespace(vehicle)
+    full: dict[str, Any] = {
+        name: f"{space}{topic}"
+        for name, topic in dataclasses.asdict(roles).items()
+        if isinstance(topic, str)
+    }
+    full |= {"estimates": tuple(f"{space}{topic}" for topic in roles.estimates)}
+    return dataclasses.replace(roles, **full | {"vehicle": vehicle})
+
+
+def _roles(held: Mapping[str, str]) -> BagRoles:
     left, right = _cameras(held)
     clouds = _of_type(held, (CLOUD,))
     poses = _of_type(held, POSE_TYPES)
@@ -143,10 +173,11 @@ def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles
     )
 
 
-def are_of_one_source(topics: Iterable[str], poses: str, cloud: str) -> bool:
+def are_of_one_source(topics: Iterable[str], poses: str, cloud: str, space: str = "") -> bool:
     """Tell whether poses and a map may be of one SLAM: topics of a bag in one first namespace.
 
-    Poses of a file, or of transforms, are of an unknown source.
+    Poses of a file, or of transforms, are of an unknown source. `space` precedes both names: that
+    of their vehicle.
 
     Examples
     --------
@@ -157,7 +188,8 @@ def are_of_one_source(topics: Iterable[str], poses: str, cloud: str) -> bool:
     >>> are_of_one_source(["/slam/odom"], "other_slam.tum", "/slam/map")
     False
     """
-    return poses in set(topics) and _first_namespace(poses) == _first_namespace(cloud)
+    first, second = (_first_namespace(name.removeprefix(space)) for name in (poses, cloud))
+    return poses in set(topics) and first == second
 
 
 def recorded_topics(
@@ -174,7 +206,8 @@ def recorded_topics(
     A map is evaluated with the trajectory of its own SLAM. A map of another source is evaluated if
     it is named, and the report states both sources.
     """
-    sources = tuple(dict.fromkeys(estimates)) or roles.estimates[:1] or (SLAM_ODOM,)
+    own_odom = f"{namespace(roles.vehicle)}{SLAM_ODOM}"
+    sources = tuple(dict.fromkeys(estimates)) or roles.estimates[:1] or (own_odom,)
     found_map, map_poses, note = _map_beside(sources[0], slam_map, bag, roles)
     return RunTopics(
         truth=truth or roles.truth or "",
@@ -184,13 +217,15 @@ def recorded_topics(
         map_note=note,
         is_map_expected=bool(slam_map),
         frames=(frames,) if frames else tuple(filter(None, (roles.left, roles.lidar))),
+        vehicle=roles.vehicle,
     )
 
 
 def _map_beside(estimate: str, asked: str, bag: BagReader, roles: BagRoles) -> tuple[str, str, str]:
     """Return the map's topic (empty: none), the poses that place it, and a note."""
-    topic = asked or roles.map or SLAM_MAP
-    if bag.counts.get(topic, 0) == 0 or are_of_one_source(bag.topics, estimate, topic):
+    space = namespace(roles.vehicle)
+    topic = asked or roles.map or f"{space}{SLAM_MAP}"
+    if bag.counts.get(topic, 0) == 0 or are_of_one_source(bag.topics, estimate, topic, space):
         return topic, "", ""
     if not asked:
         note = (
@@ -198,7 +233,7 @@ def _map_beside(estimate: str, asked: str, bag: BagReader, roles: BagRoles) -> t
             f"--map {topic} judges it all the same."
         )
         return "", "", note
-    own = [source for source in roles.estimates if are_of_one_source(bag.topics, source, topic)]
+    own = [each for each in roles.estimates if are_of_one_source(bag.topics, each, topic, space)]
     poses = own[0] if own else estimate
     note = (
         f"Two sources: the trajectory is {estimate}, the map on {topic} is of another SLAM; it "

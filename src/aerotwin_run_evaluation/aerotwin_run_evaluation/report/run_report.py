@@ -80,8 +80,9 @@ def run_sections(evaluation: RunEvaluation) -> list[Section]:
     sections = _slam_sections(record, evaluation.slam)
     pictures = () if record.is_partial else map(frames_section, evaluation.frames)
     sections += [section for section in pictures if section is not None][:1]
-    vehicle = record.topics.vehicle
-    return [_of_vehicle(section, vehicle) for section in sections] if vehicle else sections
+    if not record.topics.is_among_others:
+        return sections
+    return [_of_vehicle(section, record.topics.vehicle) for section in sections]
 
 
 def _of_vehicle(section: Section, vehicle: str) -> Section:
@@ -98,8 +99,8 @@ def _of_vehicle(section: Section, vehicle: str) -> Section:
 
 def _name(record: RunRecord, name: str) -> str:
     """Return the name of a section with figures, which are told apart by it."""
-    vehicle = record.topics.vehicle
-    return f"{name}_{vehicle}" if vehicle else name
+    topics = record.topics
+    return f"{name}_{topics.vehicle}" if topics.is_among_others else name
 
 
 def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:

@@ -122,6 +122,7 @@ def _record(
             estimates=(node.estimate_source,),
             map=node.map_topic,
             frames=(node.plan.frames,) if node.plan.frames else (),
+            vehicle=node.roles.vehicle,
         ),
         frames=node.frames,
         span_ns=(node.frames.span_ns or on_header_clock(replayed.span_ns, clocks))

@@ -30,6 +30,7 @@ from aerotwin_run_evaluation.bag.playing import (
 from aerotwin_run_evaluation.bag.replay_record import ReplayRecord
 from aerotwin_run_evaluation.bag.roles import CLOUD, TF_MESSAGE, find_roles, parse_renames
 from aerotwin_run_evaluation.bag.slam_launch import check_pattern
+from aerotwin_run_evaluation.bag.vehicles import choose_vehicle
 from aerotwin_run_evaluation.ros.replay_publisher import ReplayPublisher, SlamOutputs
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_trajectory_evaluation.slam_poses import header_stamp_ns
@@ -43,6 +44,9 @@ class ReplayParameters:
     """What is replayed, how fast, and where the result goes."""
 
     bag: str = parameter(text="bag folder; a file of a bag also does")
+    vehicle: str = parameter(
+        "", text="of a fleet's bag, whose topics go out without its name; empty = no fleet's"
+    )
     slam: str = parameter(
         STEREO_ODOMETRY,
         text="who answers; external gets all topics of the bag under their own names",
@@ -104,7 +108,8 @@ class ReplayNode(ConfiguredNode):
         check_pattern(p.slam_process)
         self._is_stop_requested = False
         self.source = BagReader(p.bag)
-        self.roles = find_roles(self.source.topics, self.source.counts)
+        vehicle = choose_vehicle(p.vehicle, self.source)
+        self.roles = find_roles(self.source.topics, self.source.counts, vehicle)
         topic, colon, frames = p.estimate.partition(":")
         self.estimate = self.resolve_topic_name(topic)
         self.estimate_source = f"{self.estimate}{colon}{frames}"

@@ -119,6 +119,11 @@ class FleetServices:
             content = parse_yaml(resource.resource_string or "{}")
             if not isinstance(content, dict):
                 raise ParameterError("resource_string: expected keys with values")
+            if "slam" in content:
+                raise ParameterError(
+                    "resource_string: slam: expected none, as SLAMs are started at the launch and "
+                    "a spawned vehicle has none; name it in a fleet file, with joins_at_s"
+                )
             if refused := sorted({*map(str, content)} - KEYS):
                 raise ParameterError(
                     f"resource_string: expected keys of {', '.join(sorted(KEYS))}, found "

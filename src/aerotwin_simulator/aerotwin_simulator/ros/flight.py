@@ -16,7 +16,7 @@ from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.ardupilot_parameters import own_sensors_text
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
-from aerotwin_simulator.recording import add_sensors, write_configuration
+from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_control import RunState
 from aerotwin_simulator.simulation import Simulation
@@ -61,15 +61,13 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     """Fly one flight to its end and leave a complete bag in any case."""
     status, factor = StatusLine(), RealTimeFactor()
     bags = _Bags(node, folder)
-    warnings: list[str] = []
     not_ended: list[str] = []
     simulation: Simulation | None = None
     try:
         simulation = _make(node, world, folder, bags)
         status.update(0, 0.0, "starting the autopilot", None)
         _start(node, simulation)
-        if absent := node.wait_for_followers(status):
-            warnings.append(f"no node answered on {', '.join(absent)}; flown at real time")
+        node.wait_for_followers(lambda text: status.update(0, 0.0, text, None))
         following: Simulation | None = simulation
         while following is not None:
             simulation = following
@@ -98,7 +96,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
             if simulation is not None:
                 stack.callback(_close, simulation, not_ended)
     assert simulation is not None
-    return _result(node, simulation, folder, factor, warnings, not_ended)
+    return _result(node, simulation, folder, factor, not_ended)
 
 
 class _Bags:
@@ -139,10 +137,6 @@ def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simul
         awaited=node.awaited,
         spin=node.calls.wait,
     )
-    setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
-    add_sensors(folder, setups)
-    if node.bag is not None:
-        node.bag.describe(setups)
     node.listen_for(simulation)
     return simulation
 
@@ -242,9 +236,10 @@ def _result(
     simulation: Simulation,
     folder: Path,
     factor: RealTimeFactor,
-    warnings: list[str],
     not_ended: list[str],
 ) -> FlightResult:
+    absent = f"no node answered on {', '.join(node.absent)}; flown at real time"
+    warnings = [absent] if node.absent else []
     is_interrupted = simulation.outcome is None
     late = [node.answer_topic(name).name for name, gate in node.gates.items() if gate.is_open]
     if late and not is_interrupted and not warnings:

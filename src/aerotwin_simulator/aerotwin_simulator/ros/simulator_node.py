@@ -10,7 +10,7 @@ requests pays nothing for its services.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
@@ -28,10 +28,9 @@ from std_srvs.srv import SetBool, Trigger
 from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.loop_calls import LoopCalls
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
 from aerotwin_simulator.pacing import Pacer
-from aerotwin_simulator.recording import BagSink
+from aerotwin_simulator.recording import BagSink, add_sensors
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters, followed_vehicles
 from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
@@ -109,6 +108,7 @@ class SimulatorNode(ConfiguredNode):
         self._further: list[Closeable] = []
         self.sink = RosSink(self)
         self.gates: dict[str, FrameGate] = {}  # by vehicle
+        self.absent: list[str] = []  # topics on which no node answered in time
         self._make_gates()
         self.bag: BagSink | None = None
         self.foreign: ForeignTopics | None = None
@@ -177,6 +177,7 @@ class SimulatorNode(ConfiguredNode):
         self._stamp_ns = simulation.stamp_ns
         simulation.call_on_change(self._listen_for_joined, self._forget_left)
         self._find_inputs(simulation)
+        self._describe(simulation.vehicles)
         if not is_first:
             return
         self._answered = {self.answer_topic(name).name: gate for name, gate in self.gates.items()}
@@ -207,25 +208,38 @@ class SimulatorNode(ConfiguredNode):
             for topic in self._inputs.topics:
                 self.bag.add(topic)
 
+    def _describe(self, vehicles: Sequence[SimulatedRobot]) -> None:
+        """Write the sensors of vehicles into configuration and bag of the run."""
+        assert self.simulation is not None
+        setups = {vehicle.name: vehicle.sensor_setup() for vehicle in vehicles}
+        add_sensors(self.simulation.folder, setups)
+        if self.bag is not None:
+            self.bag.describe(setups)
+
     def _listen_for_joined(self, vehicle: SimulatedRobot) -> None:
         """Offer the services of a vehicle that joined, and subscribe to its inputs.
 
-        One of a name that was there before takes over its services and topics.
+        One of a name that was there before takes over its services and topics. Time stands still
+        until the nodes that answer it are there.
         """
         assert self.simulation is not None and self.foreign is not None
         self._find_inputs(self.simulation)
         self._hear(self.foreign)
         self._offer(vehicle)
+        self._describe([vehicle])
         self.sink.recount()
+        self.wait_for_followers()
 
     def _hear(self, foreign: ForeignTopics) -> None:
         """Receive the topics that the vehicles read."""
         for topic in self._inputs.topics:
             foreign.add(topic, from_others=topic in self._inputs.from_others)
 
-    def _forget_left(self, _: SimulatedRobot) -> None:
-        """Pass nothing more to a vehicle that left."""
+    def _forget_left(self, vehicle: SimulatedRobot) -> None:
+        """Wait for the last answers to a vehicle that left, and pass nothing more to it."""
         assert self.simulation is not None
+        if (gate := self.gates.get(vehicle.name)) is not None:
+            gate.drain()
         self._find_inputs(self.simulation)
 
     def _offer(self, vehicle: SimulatedRobot) -> None:
@@ -311,32 +325,29 @@ class SimulatorNode(ConfiguredNode):
 
     # -- the flight ---------------------------------------------------------------------------
 
-    def wait_for_followers(self, status: StatusLine) -> list[str]:
-        """Wait until the nodes that answer subscribe; return the topics of those that did not.
+    def wait_for_followers(self, show: Callable[[str], None] = lambda _: None) -> None:
+        """Wait until the nodes that answer subscribe; those that do not are waited for no more.
 
-        The limit is wall time: this node is the source of simulated time.
+        The limit is wall time: this node is the source of simulated time. `show` shows a text.
         """
         deadline = time.monotonic() + self.parameters.wait_start_s
         while absent := [name for name in self.gates if not self._is_followed(name)]:
             if self.is_stop_requested:
-                return []
+                return
             missing = [self.answer_topic(name).name for name in absent]
             if time.monotonic() >= deadline:
                 for name in absent:
                     self.gates[name].open()
-                return missing
-            status.update(0, 0.0, f"waiting for {', '.join(missing)}", None)
+                self.absent += missing
+                return
+            show(f"waiting for {', '.join(missing)}")
             self.calls.wait(IDLE_S)
         if self.gates:
             self.sink.recount()
-        return []
 
     def _is_followed(self, name: str) -> bool:
-        """Return whether a node reads what a vehicle publishes, and answers it.
-
-        One that joins later is not waited for yet.
-        """
-        if (vehicle := self._vehicle(name)) is None:
+        """Return whether a vehicle is answered, or not waited for: it is not there, or given up."""
+        if (vehicle := self._vehicle(name)) is None or self.gates[name].is_open:
             return True
         topic = self.resolve_topic_name(self.answer_topic(name).name)
         is_read = any(map(self.sink.n_subscribers, vehicle.awaited_topics))
