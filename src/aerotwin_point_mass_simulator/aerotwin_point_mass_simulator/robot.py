@@ -43,8 +43,11 @@ class PointMassRows(Stepped, Protocol):
     """What computes all point masses together: row i of its arrays is that of one."""
 
     pilots: PointMassPilots
-    after: np.ndarray
     yaw: np.ndarray
+
+    @property
+    def after(self) -> np.ndarray:
+        """State arrays at the end of the last step, (n, k)."""
 
     def estimated(self, row: int) -> tuple[int, FloatArray, FloatArray, float]:
         """Return stamp [ns], position (3,) [m], velocity (3,) [m/s] and yaw [rad] it knows of."""
