@@ -18,9 +18,9 @@ from scipy.ndimage import binary_dilation
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core import cli
-from aerotwin_ground_simulator.flat_scan import FlatScanParameters
 from aerotwin_ground_simulator.robot import load_vehicle
 from aerotwin_rendering import WorldQueries
+from aerotwin_sensor_models import FlatScanParameters
 from aerotwin_worlds import load_world
 from support.graph_observer import launched
 from support.map_server import ServedMap, serve_map

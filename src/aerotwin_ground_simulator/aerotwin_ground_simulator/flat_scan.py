@@ -1,43 +1,75 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A turn of a lidar as a planar scan, which Nav2 and 2-D SLAMs read."""
-
-from dataclasses import dataclass
+"""The planar scan of a robot that moves during a turn of its lidar, alone and in a fleet."""
 
 import numpy as np
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.frames import transform_points
+from aerotwin_core.messages import deserialize, laser_scan_message, serialize, stamp_ns
+from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import Twist
+from aerotwin_ground_simulator.sensing import LidarTurn
+from aerotwin_sensor_models import FlatScanParameters, LidarParameters, flat_ranges, load_preset
+from aerotwin_sensor_models.lidar import POINT
+from aerotwin_simulator import topics
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.scanners import mounting_of
+from aerotwin_simulator.topics import Topic
+
+SCAN = Topic("scan", "sensor_msgs/msg/LaserScan", 10.0, frame_id="base_link")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlatScanParameters:
-    """What of a turn counts as an obstacle. On a slope the ground ahead does, above the height."""
+class FlatScanner:
+    """Makes scans of the turns of a lidar on a robot; T_base_lidar (4, 4) is its mounting.
 
-    min_height_m: float = parameter(0.25, text="lowest point above base_link", unit="m")
-    max_height_m: float = parameter(1.5, text="highest point above base_link", unit="m")
-    min_range_m: float = parameter(
-        0.4, text="nearest point, across from base_link", unit="m", minimum=0.0
-    )
-    n_beams: int = parameter(720, text="beams of the full turn", minimum=4, maximum=20_000)
-
-
-def flat_ranges(points_base: np.ndarray, parameters: FlatScanParameters) -> np.ndarray:
-    """Return the nearest obstacle of each beam (n_beams,) [m], inf without one.
-
-    `points_base` (n, 3) are in base_link [m]. The first beam looks straight behind, the others
-    follow counter-clockwise; each covers the angle from half a step before to half a step behind
-    it.
+    `name` is that of the robot in a fleet, "" alone; `topic` is that of the scans, `cloud` that of
+    the turns.
     """
-    p = parameters
-    x, y, z = np.asarray(points_base, dtype=np.float64).T
-    across_m = np.hypot(x, y)
-    is_obstacle = (z >= p.min_height_m) & (z <= p.max_height_m) & (across_m >= p.min_range_m)
-    angles = np.arctan2(y[is_obstacle], x[is_obstacle]) + np.pi
-    beams = np.rint(angles * (p.n_beams / (2.0 * np.pi))).astype(np.intp) % p.n_beams
-    ranges_m = np.full(p.n_beams, np.inf)
-    np.minimum.at(ranges_m, beams, across_m[is_obstacle])
-    return ranges_m
+
+    def __init__(
+        self,
+        lidar: LidarParameters,
+        T_base_lidar: np.ndarray,
+        parameters: FlatScanParameters,
+        name: str = "",
+    ) -> None:
+        self.topic, self.cloud = map(topics.below(name), (SCAN, topics.LIDAR_POINTS))
+        self._lidar, self._T_base_lidar, self._parameters = lidar, T_base_lidar, parameters
+        self._frame = topics.frame(name, "base_link")
+
+    def scan(self, turn: LidarTurn, twist: Twist) -> bytes:
+        """Return scan, serialised: the obstacles of a turn in the plane of base_link at its stamp.
+
+        `twist` of the wheel odometry takes the robot's motion during the turn out of them.
+        """
+        points_base = transform_points(self._T_base_lidar, turn.points_lidar)
+        if not self._lidar.is_deskewed:
+            points_base = deskewed(points_base, turn.times_s, twist)
+        message = laser_scan_message(
+            turn.stamp_ns,
+            self._frame,
+            flat_ranges(points_base, self._parameters),
+            limits_m=(self._parameters.min_range_m, self._lidar.maximum_range_m),
+            scan_time_s=to_seconds(turn.end_ns - turn.stamp_ns),
+        )
+        return serialize(message)
+
+    def scan_of_cloud(self, cdr: bytes, twist: Twist) -> tuple[int, bytes]:
+        """Return the end [ns] of the turn in a message of `lidar/points`, and its scan."""
+        message = deserialize(cdr, topics.LIDAR_POINTS.msgtype)
+        begin_ns = stamp_ns(message)
+        end_ns = begin_ns + self._lidar.period_ns
+        cloud = np.array(message.data).view(POINT)  # a copy: aligned
+        return end_ns, self.scan(LidarTurn(stamp_ns=begin_ns, end_ns=end_ns, cloud=cloud), twist)
+
+
+def flat_scanner_of(parameters: SimulatorParameters, name: str) -> FlatScanner | None:
+    """Return the scanner of a ground robot of a fleet, None without a lidar."""
+    if not parameters.lidar.is_mounted:
+        return None
+    lidar = load_preset("lidar", parameters.lidar.preset)
+    settings = parameters.ground_robot.scan
+    return FlatScanner(lidar, mounting_of(parameters.lidar), settings, name)
 
 
 def deskewed(points_base: np.ndarray, times_s: np.ndarray, twist: Twist) -> np.ndarray:

@@ -16,16 +16,21 @@ from aerotwin_core.frames import (
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_ground_dynamics import CommandDelay, GroundVehicle, NoGroundError, VelocityCommand
 from aerotwin_ground_simulator import robot_messages
+from aerotwin_ground_simulator.flat_scan import flat_scanner_of
 from aerotwin_ground_simulator.fleet_driver import FleetDriver
 from aerotwin_ground_simulator.robot import load_vehicle
-from aerotwin_ground_simulator.robot_shape import ground_robot_shape
+from aerotwin_ground_simulator.robot_shape import (
+    ground_robot_description,
+    ground_robot_shape,
+    outline_of,
+)
 from aerotwin_ground_simulator.simulation import stand_vehicle
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_simulator import topics
+from aerotwin_simulator.collision import CollisionWatch
 from aerotwin_simulator.fixed_frames import sensor_transforms
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.robot import MakeRobot, RobotShape, Stepped
-from aerotwin_simulator.robot_description import ground_robot_description
 from aerotwin_simulator.simple_robot import SimpleRobot
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Topic
@@ -48,7 +53,7 @@ class FleetGroundRobot(SimpleRobot):
     """A ground robot; attributes are those of `SimulatedRobot`, `driver` is its controller.
 
     Its `base_link` is on the ground between its wheels. Raises UserError if there is no such
-    vehicle file, or it carries a stereo pair.
+    vehicle file, it carries a stereo pair, or it would start in something.
     """
 
     def __init__(self, plan: VehiclePlan, surroundings: Surroundings, stamp_ns: int = 0) -> None:
@@ -61,12 +66,15 @@ class FleetGroundRobot(SimpleRobot):
         super().__init__(plan, surroundings, stamp_ns)
         settings = plan.parameters.ground_robot
         self._wheels = load_vehicle(settings.vehicle)
-        self._shape = ground_robot_shape(self._wheels.wheels.contacts_base)
+        contacts = self._wheels.wheels.contacts_base
+        self._shape, self._outline = ground_robot_shape(contacts), outline_of(contacts)
+        self._scanner = flat_scanner_of(plan.parameters, plan.name)
         self._silence_ns = from_seconds(settings.command_timeout_s)
         self._latency_ns = from_seconds(settings.latency_s)
         self._due = Schedule(plan.parameters.truth_rate_hz, stamp_ns)
         self._tf = replace(topics.TF, source=plan.name)
         self._begin(stamp_ns)
+        self._watch.refuse_start(self.truth, self.title, surroundings.world.name)
 
     def _begin(self, stamp_ns: int) -> None:
         """Stand at the start, with a fresh controller."""
@@ -82,6 +90,12 @@ class FleetGroundRobot(SimpleRobot):
         self._now_ns = self._heard_ns = stamp_ns
         state = self._state(np.zeros(layout.N_HEAD), 0.0)
         self.step = TruthStep(stamp_ns, stamp_ns, state, state.copy())
+        self._watch = self._new_watch()
+
+    def _new_watch(self) -> CollisionWatch:
+        return CollisionWatch(
+            self._around.queries, self._outline, self._inputs, self.parameters.step_s
+        )
 
     # -- what it is --------------------------------------------------------------------------------
 
@@ -110,7 +124,16 @@ class FleetGroundRobot(SimpleRobot):
     @property
     def published(self) -> list[Topic]:
         """The topics of its own equipment."""
-        return [*map(self._place, PUBLISHED), *self._payload.topics]
+        own = [*map(self._place, PUBLISHED), *self._payload.topics]
+        return own if self._scanner is None else [*own, self._scanner.topic]
+
+    @property
+    def awaited_topics(self) -> tuple[Topic, ...]:
+        """Topics of a reading, one of which nodes that answer it read; a lidar's, its scan, too."""
+        found = super().awaited_topics
+        if self._scanner is None or self._scanner.cloud not in found:
+            return found
+        return (*found, self._scanner.topic)
 
     def static_transforms(self) -> list[Any]:
         """Return the frames of its sensors as TransformStamped messages."""
@@ -141,13 +164,23 @@ class FleetGroundRobot(SimpleRobot):
             )
         except NoGroundError as error:
             return str(error)
-        self._vehicle.place(vehicle.T_map_base, ground=vehicle.ground)
+        T_before, T = self._vehicle.T_map_base, vehicle.T_map_base
+        state = self.step.end.copy()
+        state[layout.POSITION], state[layout.ROTATION] = T[:3, 3], T[:3, :3].ravel()
+        self._set_ground(T)
+        watch = self._new_watch()
+        if (met := watch.check_state(state)) is not None:
+            self._set_ground(T_before)
+            return f"it would touch {met.what}"
+        self._watch = watch
+        self._vehicle.place(T, ground=vehicle.ground)
         self._state(self.step.end, 0.0)
         self.step.start[:] = self.step.end
         return ""
 
     def look_again(self) -> None:
-        """Do nothing: it is not checked against the world."""
+        """Check for collisions at the next step, because an obstacle came into the world."""
+        self._watch.look_again()
 
     # -- in the loop -------------------------------------------------------------------------------
 
@@ -172,6 +205,8 @@ class FleetGroundRobot(SimpleRobot):
         after = self._state(np.zeros(layout.N_HEAD), turned)
         after[layout.ACCELERATION] = (after[layout.VELOCITY] - before[layout.VELOCITY]) / dt
         self.step = TruthStep(begin_ns, end_ns, before, after)
+        if (met := self._watch.check_state(after)) is not None:
+            self.hit(met)
         return True
 
     def measure(self) -> None:
@@ -189,7 +224,17 @@ class FleetGroundRobot(SimpleRobot):
                 sinks.add([self._tf])
                 edge = robot_messages.odometry_transform(now_ns, vehicle, name)
                 sinks.publish_cdr(self._tf, now_ns, edge)
-        self.publish_payload()
+        self._publish_payload()
+
+    def _publish_payload(self) -> None:
+        """Publish what cameras and scanners saw, and the scan of each turn of the lidar."""
+        scanner = self._scanner
+        if scanner is None:
+            self.publish_payload()
+            return
+        for _, cloud in self._payload.publish(self.step, frozenset([scanner.cloud.name])):
+            end_ns, scan = scanner.scan_of_cloud(cloud, self._vehicle.wheel_odometry.twist)
+            self._around.sinks.publish_cdr(scanner.topic, end_ns, scan)
 
     def receive_command(self, end_ns: int) -> None:
         """Check whether its run is over."""
@@ -206,8 +251,13 @@ class FleetGroundRobot(SimpleRobot):
         state[layout.ANGULAR_ACCELERATION] = (0.0, 0.0, turn_rate_change)
         state[layout.BATTERY_CHARGE] = state[layout.AIR_DENSITY] = 1.0
         state[layout.N_CONTACTS], state[layout.IS_CRASHED] = N_WHEELS, self.is_crashed
-        self._inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3] = T[:3, 3]
+        self._set_ground(T)
         return state
+
+    def _set_ground(self, T_map_base: np.ndarray) -> None:
+        """Set the plane of its wheels as the ground, which it may touch."""
+        self._inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3] = T_map_base[:3, 3]
+        self._inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3] = T_map_base[:3, 2]
 
 
 def make_ground_robots() -> MakeRobot:

@@ -15,13 +15,13 @@ from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.parameters import group, load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_ground_simulator.faults import NO_FAULTS, GroundFaults
+from aerotwin_ground_simulator.robot_shape import ground_robot_description
 from aerotwin_ground_simulator.sensing import LidarSensing, LidarTurn, RadarSensing, TurningSensor
 from aerotwin_ground_simulator.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_rendering import WorldQueries
-from aerotwin_sensor_models import RadarScan, load_preset
+from aerotwin_sensor_models import LidarParameters, RadarScan, load_preset
 from aerotwin_simulator.mounting import extra_transforms
 from aerotwin_simulator.parameters import LidarSettings, RadarSettings
-from aerotwin_simulator.robot_description import ground_robot_description
 from aerotwin_simulator.same_parameter import same_parameter
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, mounting_of
 from aerotwin_worlds import World
@@ -133,9 +133,13 @@ def carried_sensors(
 
 def lidar_sensing(parameters: GroundRobotParameters) -> LidarSensing:
     """Return the lidar of a robot; `ParameterError` if there is no such preset."""
-    preset = load_preset("lidar", parameters.lidar.preset)
-    lidar = dataclasses.replace(preset, is_organised=False, is_deskewed=False)
-    return LidarSensing(lidar, parameters.seed)
+    return LidarSensing(unprocessed_lidar(parameters.lidar.preset), parameters.seed)
+
+
+def unprocessed_lidar(preset: str) -> LidarParameters:
+    """Return a preset whose scans are lists of points as measured; errors as `lidar_sensing`."""
+    lidar = load_preset("lidar", preset)
+    return dataclasses.replace(lidar, is_organised=False, is_deskewed=False)
 
 
 def make_ground_simulation(

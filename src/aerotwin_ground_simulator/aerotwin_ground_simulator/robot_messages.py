@@ -4,18 +4,15 @@
 
 import numpy as np
 
-from aerotwin_core.frames import pose_from_transform, transform_points
+from aerotwin_core.frames import pose_from_transform
 from aerotwin_core.messages import (
     clock_message,
-    laser_scan_message,
     odometry_message,
     serialize,
     transform_message,
     transform_stamped,
 )
-from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import GroundVehicle, Twist
-from aerotwin_ground_simulator.flat_scan import FlatScanParameters, deskewed, flat_ranges
 from aerotwin_ground_simulator.sensing import LidarTurn
 from aerotwin_multirotor_dynamics.truth_messages import TRUTH_FRAME
 from aerotwin_sensor_models import LidarScan, RadarScan, scan_message
@@ -68,28 +65,6 @@ def cloud(scan: LidarTurn) -> bytes:
 def radar_turn(scan: RadarScan) -> tuple[bytes, bytes]:
     """Return radar/polar and radar/points; their headers have the start of the turn."""
     return radar_messages(scan, RADAR_FRAME)
-
-
-def flat_scan(
-    scan: LidarTurn,
-    T_base_lidar: np.ndarray,
-    twist: Twist,
-    parameters: FlatScanParameters,
-    max_range_m: float,
-) -> bytes:
-    """Return scan: the obstacles of a turn in the plane of base_link at its stamp.
-
-    `twist` of the wheel odometry takes the robot's motion during the turn out of them.
-    """
-    points_base = deskewed(transform_points(T_base_lidar, scan.points_lidar), scan.times_s, twist)
-    message = laser_scan_message(
-        scan.stamp_ns,
-        "base_link",
-        flat_ranges(points_base, parameters),
-        limits_m=(parameters.min_range_m, max_range_m),
-        scan_time_s=to_seconds(scan.end_ns - scan.stamp_ns),
-    )
-    return serialize(message)
 
 
 def _odometry(stamp_ns: int, frames: tuple[str, str], T: np.ndarray, twist: Twist, **variances):

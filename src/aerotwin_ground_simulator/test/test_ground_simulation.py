@@ -11,7 +11,6 @@ import pytest
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.messages import laser_scan_message
 from aerotwin_ground_dynamics import (
     NO_SLIP,
     NoGroundError,
@@ -32,7 +31,7 @@ from aerotwin_ground_simulator import (
     faults_of,
     stand_vehicle,
 )
-from aerotwin_ground_simulator.flat_scan import FlatScanParameters, deskewed, flat_ranges
+from aerotwin_ground_simulator.flat_scan import deskewed
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import LidarParameters, load_preset
@@ -284,31 +283,6 @@ def test_a_blocked_or_silent_radar_says_nothing(queries):
     for turn, other in zip(turns[:2], run(free, 0.5, VelocityCommand()), strict=True):
         assert not turn.levels[inside].any()
         np.testing.assert_array_equal(turn.levels[~inside], other.levels[~inside])
-
-
-def test_a_flat_scan_has_the_nearest_obstacle_of_each_beam():
-    parameters = FlatScanParameters(n_beams=8)
-    seen = [[5, 0, 1], [3, 0.1, 0.5], [0, 4, 1], [-6, -0.1, 1]]
-    too_low_high_near = [[2, 0, 0.1], [2, 0, 1.8], [0.2, 0, 1]]
-    points = np.array(seen + too_low_high_near, dtype=np.float32)
-    ranges_m = flat_ranges(points, parameters)
-    # from straight behind, counter-clockwise: behind, right, ahead, left
-    np.testing.assert_allclose(ranges_m[[0, 4, 6]], [6.0, np.hypot(3, 0.1), 4.0], atol=1e-3)
-    assert np.isinf(np.delete(ranges_m, [0, 4, 6])).all()
-
-
-def test_the_message_of_a_flat_scan_points_its_beams_where_they_were_measured():
-    angles = np.array([-np.pi, -0.5 * np.pi, 0.0, 0.25 * np.pi])
-    wall = np.column_stack([7 * np.cos(angles), 7 * np.sin(angles), np.full(4, 0.8)])
-    message = laser_scan_message(
-        0, "base_link", flat_ranges(wall, FlatScanParameters()), limits_m=(0.4, 100.0),
-        scan_time_s=0.1,
-    )  # fmt: skip
-    beams = np.flatnonzero(np.isfinite(message.ranges))
-    found = message.angle_min + message.angle_increment * beams
-    np.testing.assert_allclose(found, angles, atol=1e-6)
-    assert message.angle_max == pytest.approx(np.pi - message.angle_increment)
-    assert message.time_increment == 0.0
 
 
 @pytest.mark.parametrize("twist", [Twist(2.0, 0.0), Twist(0.0, 1.5), Twist(1.0, -0.8)])

@@ -46,8 +46,8 @@ class PointMassRows(Stepped, Protocol):
     yaw: np.ndarray
 
     @property
-    def after(self) -> FloatArray:
-        """States after the step."""
+    def after(self) -> np.ndarray:
+        """State arrays at the end of the last step, (n, k)."""
 
     def estimated(self, row: int) -> tuple[int, FloatArray, FloatArray, float]:
         """Return stamp [ns], position (3,) [m], velocity (3,) [m/s] and yaw [rad] it knows of."""
@@ -80,6 +80,7 @@ class PointMassRobot(SimpleRobot):
         level, _ = standing_pose(self.airframe, ground_point=self._ground_start)
         self.p_map_start, self.standing_m = level, float(level[2] - self._ground_start[2])
         self._set_ground_at(level)
+        self._frame = frame_lines(self.airframe)
         self._watch = self._new_watch()
         self._left: np.ndarray | None = None
         self._truth_topic = self._place(topics.TRUTH_ODOM)
@@ -133,8 +134,7 @@ class PointMassRobot(SimpleRobot):
     @property
     def box_map(self) -> np.ndarray:
         """Lowest and highest corner of its outline in map, (2, 3) [m]."""
-        outline = np.vstack(frame_lines(self.airframe))
-        corners = outline @ rotation(self.truth).T + self.p_map_body
+        corners = np.vstack(self._frame) @ rotation(self.truth).T + self.p_map_body
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @property
@@ -209,7 +209,7 @@ class PointMassRobot(SimpleRobot):
 
     def _new_watch(self) -> CollisionWatch:
         return CollisionWatch(
-            self._around.queries, self.airframe, self._inputs, self.parameters.step_s
+            self._around.queries, self._frame, self._inputs, self.parameters.step_s
         )
 
     # -- in the loop -------------------------------------------------------------------------------

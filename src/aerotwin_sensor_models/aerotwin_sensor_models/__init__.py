@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         extra_message,
         make_extra_sensor,
     )
+    from aerotwin_sensor_models.flat_scan import FlatScanParameters, flat_ranges
     from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
     from aerotwin_sensor_models.image_sensor import DepthSensor, ImageSensor
     from aerotwin_sensor_models.imu import (

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_rendering import OBJECT_ID, PlacedObject, WorldQueries
 
@@ -33,6 +34,10 @@ ROUGH_M, ALIKE = 0.25, math.cos(math.radians(60.0))
 """So are surfaces nearer than ROUGH_M and inclined to it by less than 60 degrees: rough ground."""
 
 
+Lines = tuple[np.ndarray, np.ndarray]
+"""Starts and ends (n, 3) of the lines of an outline, body axes [m]."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Collision:
     """A collision: name of the mesh, position (3,) [m], speed of the centre of mass."""
@@ -49,15 +54,15 @@ class Collision:
 class CollisionWatch:
     """Detects when a vehicle touches anything but the ground below it.
 
-    Contact points and rotors of the airframe make the outline; the inputs (m,) of the dynamics have
-    the plane of the ground. At `n_steps_free` further steps it need not be checked.
+    `lines` are its outline, such as `frame_lines`; the inputs (m,) of the dynamics have the plane
+    of the ground. At `n_steps_free` further steps it need not be checked.
     """
 
     def __init__(
-        self, queries: WorldQueries, airframe: Airframe, inputs: np.ndarray, step_s: float
+        self, queries: WorldQueries, lines: Lines, inputs: np.ndarray, step_s: float
     ) -> None:
         self._queries, self._step_s = queries, step_s
-        self._starts, self._ends = frame_lines(airframe)
+        self._starts, self._ends = lines
         self._reach = float(np.linalg.norm(self._ends, axis=1).max())
         self._ground_point = inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3]
         self._ground_normal = inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3]
@@ -74,6 +79,15 @@ class CollisionWatch:
         if self.n_steps_free > 0:
             return None
         return self.check_at(state, float(self._queries.distance(state[None, layout.POSITION])[0]))
+
+    def refuse_start(self, state: np.ndarray, title: str, world: str) -> None:
+        """Raise ParameterError if it starts in or at a wall: the first step would be a crash."""
+        if (met := self.check_state(state)) is not None:
+            x, y, _ = state[layout.POSITION]
+            raise ParameterError(
+                f"{title}: its start ({x:.1f}, {y:.1f}) m in map touches {met.what} of the world "
+                f"{world}; choose another start_east_m and start_north_m, or move the world's start"
+            )
 
     def check_at(self, state: np.ndarray, distance_m: float) -> Collision | None:
         """Return the collision at a distance from the nearest surface; sets `n_steps_free`."""
@@ -142,8 +156,8 @@ def _time_for(way: float, speed: float) -> float:
     return (math.sqrt(speed * speed + 2.0 * a * way) - speed) / a
 
 
-def frame_lines(airframe: Airframe) -> tuple[np.ndarray, np.ndarray]:
-    """Return starts and ends (n, 3) of the lines of an airframe, body axes [m].
+def frame_lines(airframe: Airframe) -> Lines:
+    """Return the lines of an airframe.
 
     Spokes run from the centre of mass to every contact point and to the corners of the outline,
     which is convex, seen from above, around rotor discs and contact points; its rim joins the

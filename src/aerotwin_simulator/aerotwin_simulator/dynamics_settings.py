@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from aerotwin_core.parameters import group, parameter
 from aerotwin_formation.fleet_noise import EstimateErrorParameters
 from aerotwin_formation.point_mass import PointMassParameters
+from aerotwin_sensor_models import FlatScanParameters
 
 MULTIROTOR, POINT_MASS, GROUND_ROBOT = "multirotor", "point_mass", "ground_robot"
 
@@ -34,3 +35,4 @@ class GroundRobotSettings:
     command_timeout_s: float = parameter(
         0.5, text="time without cmd_vel to a stop", unit="s", minimum=0.05, maximum=60.0
     )
+    scan: FlatScanParameters = group(FlatScanParameters)

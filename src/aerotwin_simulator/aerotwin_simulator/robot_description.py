@@ -18,7 +18,6 @@ from aerotwin_simulator import topics
 
 UNKNOWN_RADIUS_M = 0.1
 """Of the rotors of an airframe that has no `propeller.radius_m`."""
-WHEEL_RADIUS_M = 0.15
 _THIN_M, _SENSOR_M = 0.01, 0.03
 _COLOURS = {"body": "0.25 0.25 0.28 1", "rotor": "0.1 0.45 0.8 0.5", "sensor": "0.85 0.4 0.1 1"}
 
@@ -27,44 +26,26 @@ def multirotor_description(airframe: Airframe, fixed: Sequence[Any], vehicle: st
     """Return the URDF of a multirotor from its fixed transforms, TransformStamped messages."""
     hubs = np.array([rotor.position_m for rotor in airframe.rotors])
     base = topics.frame(vehicle, "base_link")
-    robot, links = _robot(airframe.name, base, fixed)
+    robot, links = robot_of_frames(airframe.name, base, fixed)
     moments = dict(zip(("ixx", "iyy", "izz"), airframe.inertia_kg_m2, strict=True))
     inertial = ElementTree.SubElement(links[base], "inertial")
-    ElementTree.SubElement(inertial, "mass", value=_text(airframe.mass_kg))
+    ElementTree.SubElement(inertial, "mass", value=number_text(airframe.mass_kg))
     values = {"ixy": 0.0, "ixz": 0.0, "iyz": 0.0, **moments}
-    ElementTree.SubElement(inertial, "inertia", {k: _text(v) for k, v in values.items()})
+    ElementTree.SubElement(inertial, "inertia", {k: number_text(v) for k, v in values.items()})
     size = 0.3 * float(np.linalg.norm(hubs[:, :2], axis=1).max())
-    _box(links[base], (2.0 * size, size, 0.5 * size), (0.0, 0.0, 0.0), "body")
+    add_box(links[base], (2.0 * size, size, 0.5 * size), (0.0, 0.0, 0.0), "body")
     for hub in hubs:
         _rod(links[base], np.array([0.0, 0.0, 0.0]), hub)
     for foot in np.array(airframe.contact.feet_m):
         _rod(links[base], 0.5 * foot * (1.0, 1.0, 0.0), foot)
     radius = airframe.propeller.radius_m or UNKNOWN_RADIUS_M
     for name in rotor_names(len(hubs)):
-        disc = {"radius": _text(radius), "length": _text(_THIN_M)}
-        _visual(links[topics.frame(vehicle, name)], "cylinder", disc, "rotor")
-    return _written(robot)
+        disc = {"radius": number_text(radius), "length": number_text(_THIN_M)}
+        add_visual(links[topics.frame(vehicle, name)], "cylinder", disc, "rotor")
+    return urdf_text(robot)
 
 
-def ground_robot_description(contacts: np.ndarray, fixed: Sequence[Any], vehicle: str = "") -> str:
-    """Return the URDF of a ground robot, a box on four wheels; its model has no masses.
-
-    `contacts` is (4, 2): where the wheels touch the ground, in base_link [m].
-    """
-    name = topics.frame(vehicle, "base_link")
-    robot, links = _robot("ground_robot", name, fixed)
-    base = links[name]
-    length, width = np.ptp(contacts, axis=0)
-    middle = (*contacts.mean(axis=0).tolist(), 1.5 * WHEEL_RADIUS_M)
-    _box(base, (length, 0.8 * width, WHEEL_RADIUS_M), middle, "body")
-    wheel = {"radius": _text(WHEEL_RADIUS_M), "length": _text(0.5 * WHEEL_RADIUS_M)}
-    sideways = Rotation.from_euler("x", 90.0, degrees=True)
-    for x, y in contacts:
-        _visual(base, "cylinder", wheel, "body", (x, y, WHEEL_RADIUS_M), sideways)
-    return _written(robot)
-
-
-def _robot(
+def robot_of_frames(
     name: str, base: str, fixed: Sequence[Any]
 ) -> tuple[ElementTree.Element, dict[str, ElementTree.Element]]:
     """Return a robot with a link for each frame, joined as the transforms say, and its links."""
@@ -82,7 +63,7 @@ def _robot(
         p, q = edge.transform.translation, edge.transform.rotation
         _origin(joint, (p.x, p.y, p.z), Rotation.from_quat([q.x, q.y, q.z, q.w]))
         if parent == base and not child.rpartition("/")[2].startswith("rotor_"):
-            _box(links[child], (_SENSOR_M,) * 3, (0.0, 0.0, 0.0), "sensor")
+            add_box(links[child], (_SENSOR_M,) * 3, (0.0, 0.0, 0.0), "sensor")
     return robot, links
 
 
@@ -93,17 +74,18 @@ def _rod(link: ElementTree.Element, start: np.ndarray, end: np.ndarray) -> None:
     if length == 0.0:
         return
     turn, _ = Rotation.align_vectors([way / length], [[0.0, 0.0, 1.0]])
-    rod = {"radius": _text(_THIN_M), "length": _text(length)}
-    _visual(link, "cylinder", rod, "body", 0.5 * (start + end), turn)
+    rod = {"radius": number_text(_THIN_M), "length": number_text(length)}
+    add_visual(link, "cylinder", rod, "body", 0.5 * (start + end), turn)
 
 
-def _box(
+def add_box(
     link: ElementTree.Element, size: Sequence[float], middle: Sequence[float], colour: str
 ) -> None:
-    _visual(link, "box", {"size": " ".join(map(_text, size))}, colour, middle)
+    """Add a box of a size (3,) around a point (3,) to a link [m]."""
+    add_visual(link, "box", {"size": " ".join(map(number_text, size))}, colour, middle)
 
 
-def _visual(
+def add_visual(
     link: ElementTree.Element,
     shape: str,
     attributes: dict[str, str],
@@ -111,6 +93,7 @@ def _visual(
     middle: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
     turn: Rotation | None = None,
 ) -> None:
+    """Add a shape with its attributes to a link: where its middle is (3,) [m], how it is turned."""
     visual = ElementTree.SubElement(link, "visual")
     _origin(visual, middle, Rotation.identity() if turn is None else turn)
     geometry = ElementTree.SubElement(visual, "geometry")
@@ -121,14 +104,16 @@ def _visual(
 def _origin(element: ElementTree.Element, p: Sequence[float] | np.ndarray, turn: Rotation) -> None:
     """Add an origin: rpy are the angles about the fixed axes x, y, z, in this order."""
     rpy = turn.as_euler("xyz", suppress_warnings=True)
-    texts = {"xyz": " ".join(map(_text, p)), "rpy": " ".join(map(_text, rpy))}
+    texts = {"xyz": " ".join(map(number_text, p)), "rpy": " ".join(map(number_text, rpy))}
     ElementTree.SubElement(element, "origin", texts)
 
 
-def _text(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return a number for an attribute."""
     return repr(float(value) + 0.0)  # no negative zero
 
 
-def _written(robot: ElementTree.Element) -> str:
+def urdf_text(robot: ElementTree.Element) -> str:
+    """Return a robot as text."""
     ElementTree.indent(robot)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
@@ -73,7 +72,7 @@ class SimulatedVehicle:
         self._place = topics.below(plan.name)
         self.airframe = load_airframe(parameters.airframe)
         self._n_rotors = len(self.airframe.rotors)
-        self._outline = np.vstack(frame_lines(self.airframe))
+        self._frame = frame_lines(self.airframe)
         self._mission = mission_of(plan)
         self._payload = Payload(parameters, surroundings, plan.name, stamp_ns)
         scanners = [name for name in (LIDAR, RADAR) if parameters.has(name)]
@@ -134,7 +133,7 @@ class SimulatedVehicle:
     @property
     def box_map(self) -> np.ndarray:
         """Lowest and highest corner of its outline in map, (2, 3) [m]."""
-        corners = self._outline @ rotation(self.truth).T + self.p_map_body
+        corners = np.vstack(self._frame) @ rotation(self.truth).T + self.p_map_body
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @property
@@ -219,10 +218,11 @@ class SimulatedVehicle:
         self._surface = GroundTracker(around.queries, self._mover.inputs)
         self.air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
         self._watch = CollisionWatch(
-            around.queries, self.airframe, self._mover.inputs, parameters.step_s
+            around.queries, self._frame, self._mover.inputs, parameters.step_s
         )
         self._collision: Collision | None = None
-        self._refuse_touching_start(x, y)
+        self._surface.update_ground(self._mover.state)
+        self._watch.refuse_start(self._mover.state, self.title, around.world.name)
         self.step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
         wind_map = self._mover.inputs[layout.WIND : layout.WIND + 3]
@@ -262,16 +262,6 @@ class SimulatedVehicle:
         """Set the function that returns whether a node publishes rotor commands for the vehicle."""
         self._has_commander = has_commander
 
-    def _refuse_touching_start(self, x: float, y: float) -> None:
-        """Refuse a start in or at a wall: the first step would be a crash."""
-        self._surface.update_ground(self._mover.state)
-        if (met := self._watch.check_state(self._mover.state)) is not None:
-            raise ParameterError(
-                f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map touches {met.what} of the "
-                f"world {self._surroundings.world.name}; choose another start_east_m and "
-                "start_north_m, or move the world's start"
-            )
-
     def reset(self, stamp_ns: int) -> None:
         """Reset it to its start, with a fresh controller; `start` and `wait` follow."""
         self.close()
@@ -310,7 +300,7 @@ class SimulatedVehicle:
         self._surface = GroundTracker(self._surroundings.queries, self._mover.inputs)
         self._surface.update_ground(state)
         watch = CollisionWatch(
-            self._surroundings.queries, self.airframe, self._mover.inputs, self.parameters.step_s
+            self._surroundings.queries, self._frame, self._mover.inputs, self.parameters.step_s
         )
         if (met := watch.check_state(state)) is not None:
             state[:] = before

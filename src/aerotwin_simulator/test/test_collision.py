@@ -63,7 +63,10 @@ def state_at(p_map, v_map=(0.0, 0.0, 0.0), rpy_deg=(0.0, 0.0, 0.0), n_contacts=0
 def fly_straight(queries, start, end, speed, rpy_deg=(0.0, 0.0, 0.0)):
     """Move from start to end; return the collision, where the vehicle was, and looks per step."""
     inputs = np.zeros(layout.COMMAND + 4)
-    surface, watch = GroundTracker(queries, inputs), CollisionWatch(queries, IRIS, inputs, STEP_S)
+    surface, watch = (
+        GroundTracker(queries, inputs),
+        CollisionWatch(queries, frame_lines(IRIS), inputs, STEP_S),
+    )
     start, end = np.asarray(start, float), np.asarray(end, float)
     way = end - start
     v = speed * way / np.linalg.norm(way)
@@ -144,7 +147,7 @@ def look_once(queries, airframe, p_map, rpy_deg=(0.0, 0.0, 0.0)):
     inputs = np.zeros(layout.COMMAND + 4)
     state = state_at(p_map, rpy_deg=rpy_deg)
     GroundTracker(queries, inputs).update_ground(state)
-    return CollisionWatch(queries, airframe, inputs, STEP_S).check_state(state)
+    return CollisionWatch(queries, frame_lines(airframe), inputs, STEP_S).check_state(state)
 
 
 def test_a_mast_points_where_the_attitude_says(queries):
@@ -200,7 +203,7 @@ class Counting:
 def test_free_flight_and_standing_are_seldom_looked_at(queries, height, speed, n_contacts, most):
     """Within a second of 250 steps."""
     inputs, counting = np.zeros(layout.COMMAND + 4), Counting(queries)
-    watch = CollisionWatch(counting, IRIS, inputs, STEP_S)
+    watch = CollisionWatch(counting, frame_lines(IRIS), inputs, STEP_S)
     for k in range(250):
         state = state_at((-20.0 + speed * k * STEP_S, 20.0, height), (speed, 0.0, 0.0), (0,) * 3,
                          n_contacts)  # fmt: skip

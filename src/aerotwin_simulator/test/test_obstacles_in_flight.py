@@ -28,7 +28,7 @@ from aerotwin_simulator import (
     topics,
 )
 from aerotwin_simulator.body_camera import BodyCamera, CameraTopics, Eye
-from aerotwin_simulator.collision import CollisionWatch
+from aerotwin_simulator.collision import CollisionWatch, frame_lines
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.scanners import OBJECTS_NS, middles, mounting_of
@@ -381,7 +381,7 @@ def test_a_low_obstacle_is_not_taken_for_the_ground(queries_of, tmp_path):
     )
     state[layout.POSITION], state[layout.ROTATION] = pose, np.eye(3).ravel()
     GroundTracker(queries, inputs).update_ground(state)
-    watch = CollisionWatch(queries, iris, inputs, STEP_S)
+    watch = CollisionWatch(queries, frame_lines(iris), inputs, STEP_S)
     assert watch.check_state(state) is None
     queries.stamp_ns = SECOND
     watch.look_again()

@@ -28,10 +28,15 @@ from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
 from aerotwin_ground_simulator import robot_messages
 from aerotwin_ground_simulator.driven_path import DrivenPath
 from aerotwin_ground_simulator.driving import PacedRobot, robot_in_world
-from aerotwin_ground_simulator.robot import describe_ground_robot, robot_transforms
+from aerotwin_ground_simulator.flat_scan import FlatScanner
+from aerotwin_ground_simulator.robot import (
+    describe_ground_robot,
+    robot_transforms,
+    unprocessed_lidar,
+)
 from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
 from aerotwin_ground_simulator.sensing import LidarTurn
-from aerotwin_sensor_models import RadarScan, load_preset
+from aerotwin_sensor_models import RadarScan
 
 TICK_S = 0.005
 OK, WARN = 0, 1
@@ -51,7 +56,8 @@ class GroundSimulatorNode(ConfiguredNode):
             clock=time.monotonic,
         )
         if p.lidar.is_mounted:
-            self._max_range_m = load_preset("lidar", p.lidar.preset).maximum_range_m
+            lidar = unprocessed_lidar(p.lidar.preset)
+            self._flat_scanner = FlatScanner(lidar, p.T_base_lidar, p.scan)
         self._n_refused = 0
         self._wire()
         publish_diagnostics(self, self._report)
@@ -131,12 +137,9 @@ class GroundSimulatorNode(ConfiguredNode):
             self._publish_polar(polar)
             self._publish_targets(targets)
             return
-        p = self._options
         self._publish_cloud(robot_messages.cloud(scan))
         twist = self._robot.vehicle.wheel_odometry.twist
-        self._publish_scan(
-            robot_messages.flat_scan(scan, p.T_base_lidar, twist, p.scan, self._max_range_m)
-        )
+        self._publish_scan(self._flat_scanner.scan(scan, twist))
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
         values = {name: str(value) for name, value in self._robot.counters.items()}

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the node `ground_simulator`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
-from aerotwin_ground_simulator.flat_scan import FlatScanParameters
 from aerotwin_ground_simulator.robot import GroundRobotParameters
+from aerotwin_sensor_models import FlatScanParameters
+from aerotwin_simulator.same_parameter import same_parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class GroundSimulatorParameters(GroundRobotParameters):
         "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
     )
     publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
-    scan: FlatScanParameters = field(default_factory=FlatScanParameters)
+    scan: FlatScanParameters = same_parameter("ground_robot.scan")
 
     @property
     def start(self) -> tuple[float, float, float] | None:
