@@ -242,8 +242,8 @@ class FormationPilot:
         passed_ns = stamp_ns - self._stamp_ns
         reach_m = JUMP_M + self._parameters.follower.maximum_speed_m_s * to_seconds(passed_ns)
         jumped = np.linalg.norm(position - self._position) > reach_m
-        before_m, now_m = (np.linalg.norm(p - self._start) for p in (self._position, position))
-        is_near = now_m < max(LIFTED_M, 0.5 * before_m)
+        before_m = float(np.linalg.norm(self._position - self._start))
+        is_near = np.linalg.norm(position - self._start) < max(LIFTED_M, 0.5 * before_m)
         is_slow = np.linalg.norm(velocity) < STANDS_M_S
         return bool((jumped or passed_ns > PAUSE_NS) and is_near and is_slow)
 
