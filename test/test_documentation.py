@@ -45,7 +45,7 @@ LANGUAGES = {"bash", "python", "yaml", "text"}
 DIRECTIVES = ("{toctree}", "{include}")
 FILE_NAME = re.compile(r"# ([\w.-]+\.(?:yaml|py))\n")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
-MOST_PICTURES = 8
+MOST_PICTURES = 10
 RUN_S = 280.0
 VERBS = {tuple(entry.name.split(".")): entry for entry in entry_points(group=cli.GROUP)}
 # Programs of others, of which only the files that they name are checked.

@@ -16,7 +16,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter
-from aerotwin_core.time import from_seconds
+from aerotwin_core.time import from_seconds, to_seconds
 from aerotwin_formation.controllers import FollowerController
 from aerotwin_formation.link import LOST, VehicleLinkParameters, arrival
 from aerotwin_formation.messages import LEADER, VehicleReport
@@ -38,6 +38,8 @@ MOST_IN_FLIGHT = 100_000
 """Messages that the link holds; others are lost."""
 FUTURE_NS = 1_000_000_000
 """A message that is so much later than the own time is skipped."""
+PAUSE_NS, JUMP_M = 500_000_000, 0.5
+"""No estimate for so long, or one so much farther than it could fly: a flight does not go on so."""
 
 Order = Literal["", "take_off", "land"]
 
@@ -122,6 +124,9 @@ class ReceivingLink:
 class FormationPilot:
     """One vehicle of a formation.
 
+    It begins anew where its vehicle is back at its start, as after a reset of the simulation, or
+    where time goes back.
+
     Parameters
     ----------
     parameters : PilotParameters
@@ -148,25 +153,34 @@ class FormationPilot:
         mission: FormationMission | None,
         seed: int,
     ) -> None:
-        p = parameters
-        self.number = number
-        self._link = ReceivingLink(p.link, seed=seed, receiver=number, period_s=p.report_period_s)
+        if number == LEADER and mission is None:
+            raise ValueError("mission must be given for the leader, got None")
+        self.number, self._n_vehicles = number, n_vehicles
+        self._parameters, self._mission, self._seed = parameters, mission, seed
+        self._period_ns = from_seconds(parameters.report_period_s)
+        self.n_skipped = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Stand on the ground and know nothing."""
+        p, n = self._parameters, self._n_vehicles
+        self._link = ReceivingLink(
+            p.link, seed=self._seed, receiver=self.number, period_s=p.report_period_s
+        )
         self.leader: RouteLeader | None = None
-        if number == LEADER:
-            if mission is None:
-                raise ValueError("mission must be given for the leader, got None")
-            self.leader = RouteLeader(n_vehicles, p, mission)
+        if self._mission is not None:
+            self.leader = RouteLeader(n, p, self._mission)
         separation = p.separation if p.avoids else None
         self._guidance: FormationGuidance = self.leader or FollowerController(
-            n_vehicles, number, p.follower, separation
+            n, self.number, p.follower, separation
         )
-        self._period_ns, self._last_period = from_seconds(p.report_period_s), -1
+        self._last_period = -1
         self._start: FloatArray | None = None
         self._position = np.zeros(3)
-        self._stamp_ns, self._order_due_ns = -1, 0
+        self._begin_ns = self._stamp_ns = -1
+        self._order_due_ns = 0
         self._is_flying = self._descends = False
         self._obeys_from_ns: int | None = None
-        self.n_skipped = 0
 
     @property
     def plan(self) -> FormationPlan | None:
@@ -186,11 +200,12 @@ class FormationPilot:
         """Give a message of another vehicle to the link, unless it is much later than the own time.
 
         That is so where this vehicle's own estimate fails to come, or the sender's time is wrong.
-        Raises ValueError if it is of this vehicle.
+        What was said before this one began counts no more. Raises ValueError if it is of this
+        vehicle.
         """
         if report.sender == self.number:
             raise ValueError(f"sender must be another vehicle, got {report.sender}")
-        if self._stamp_ns < 0:
+        if self._begin_ns < 0 or report.stamp_ns < self._begin_ns:
             return
         if max(report.stamp_ns, report.leader_stamp_ns) > self._stamp_ns + FUTURE_NS:
             self.n_skipped += 1
@@ -199,6 +214,10 @@ class FormationPilot:
 
     def step(self, stamp_ns: int, position: FloatArray, velocity: FloatArray) -> PilotAction:
         """Return what to do at a time [ns] with an own motion in map [m], [m/s], (3,) each."""
+        if self._is_back(stamp_ns, position, velocity):
+            self._begin()
+        if self._begin_ns < 0:
+            self._begin_ns = stamp_ns
         self._stamp_ns, self._position = stamp_ns, position
         for arrived in self._link.arrived(stamp_ns):
             self._guidance.receive(arrived)
@@ -210,6 +229,23 @@ class FormationPilot:
             order, command = "", self._guidance.command(stamp_ns, position, velocity)
         report = self._report(stamp_ns, position, velocity)  # in a landing for those who lack it
         return PilotAction(order=order, velocity=command, report=report)
+
+    def _is_back(self, stamp_ns: int, position: FloatArray, velocity: FloatArray) -> bool:
+        """Return whether time went back, or it stands at its start without having flown there.
+
+        An estimate that jumps in the air is none of both: it is not slow, or not near the start.
+        """
+        if stamp_ns < self._stamp_ns:
+            return True
+        if not self._is_flying or self._start is None:
+            return False
+        passed_ns = stamp_ns - self._stamp_ns
+        reach_m = JUMP_M + self._parameters.follower.maximum_speed_m_s * to_seconds(passed_ns)
+        jumped = np.linalg.norm(position - self._position) > reach_m
+        before_m = float(np.linalg.norm(self._position - self._start))
+        is_near = np.linalg.norm(position - self._start) < max(LIFTED_M, 0.5 * before_m)
+        is_slow = np.linalg.norm(velocity) < STANDS_M_S
+        return bool((jumped or passed_ns > PAUSE_NS) and is_near and is_slow)
 
     def _take_off(self, position: FloatArray, velocity: FloatArray) -> Order:
         """Return the order to take off as long as it stands; an estimate may drift there."""

@@ -29,6 +29,8 @@ MISSION = FormationMission(
     patterns=(PatternOrder(pattern="cube"), PatternOrder(pattern="pyramid", waypoint=1)),
 )
 
+SHORT = FormationMission(waypoints_m=((0, 0, 6),), patterns=(PatternOrder(pattern="cube"),))
+
 
 class Fleet:
     """Nine vehicles whose velocities follow commands; take-off and landing are vertical.
@@ -88,6 +90,11 @@ class Fleet:
             assert self.time_ns < limit_s * 1e9, [pilot.phase for pilot in self.pilots]
             self.step()
 
+    def reset(self, stamp_ns):
+        """Put all back to their starts, as the simulator does; time goes on, or back."""
+        self.position, self.time_ns = self.track[0].copy(), stamp_ns
+        self.velocity[:], self.command[:], self.follows[:] = 0.0, 0.0, False
+
     def pattern(self):
         plan = self.pilots[0].plan
         return "" if plan is None or self.time_ns < plan.end_ns else plan.pattern
@@ -121,6 +128,52 @@ def test_two_flights_of_one_seed_are_the_same():
         fleet.fly(lambda fleet=fleet: fleet.time_ns >= 20e9)
     np.testing.assert_array_equal(first.track, second.track)
     assert not np.array_equal(first.track, third.track)
+
+
+@pytest.mark.parametrize(("until", "pause_s"), [("cube", 0.0), ("land", 1.0)])
+def test_after_a_reset_the_mission_begins_anew(until, pause_s):
+    fleet = Fleet(mission=SHORT)
+    fleet.fly(lambda: fleet.pattern() == until)
+    fleet.reset(fleet.time_ns + round(pause_s * 1e9))
+    del fleet.orders[:]
+    fleet.step()
+    assert {pilot.phase for pilot in fleet.pilots} == {"taking off"}
+    assert [pilot.plan for pilot in fleet.pilots] == [None] * 9
+    assert fleet.orders == [(k, "take_off") for k in range(9)]
+    fleet.fly(lambda: fleet.pattern() == "cube")
+    assert fleet.out_of_place() < TRACKING_M
+    assert fleet.closest_m > 0.8
+
+
+def test_where_time_goes_back_the_mission_begins_anew():
+    fleet = Fleet(mission=SHORT)
+    fleet.fly(lambda: fleet.pilots[8].plan is not None)
+    fleet.reset(0)
+    fleet.step()
+    assert [pilot.plan for pilot in fleet.pilots] == [None] * 9
+    fleet.fly(lambda: fleet.pilots[8].plan is not None, limit_s=60.0)
+
+
+def test_what_was_said_before_a_reset_is_forgotten():
+    fleet = Fleet(mission=SHORT)
+    fleet.fly(lambda: fleet.pilots[8].plan is not None)
+    old = a_report(0, fleet.time_ns - 1, plan=fleet.pilots[0].plan)
+    fleet.reset(fleet.time_ns)
+    fleet.step()
+    for pilot in fleet.pilots[1:]:
+        pilot.receive(old)
+    fleet.fly(lambda: fleet.pilots[0].phase == "hovering", limit_s=60.0)
+    assert [pilot.plan for pilot in fleet.pilots] == [None] * 9
+
+
+def test_an_estimate_that_jumps_or_pauses_in_the_air_is_no_reset():
+    fleet = Fleet(mission=SHORT)
+    fleet.fly(lambda: fleet.pilots[8].plan is not None)
+    fleet.position += [0.0, 3.0, 1.0]
+    fleet.step()
+    fleet.time_ns += 2 * 10**9
+    fleet.step()
+    assert [pilot.plan.pattern for pilot in fleet.pilots] == ["cube"] * 9
 
 
 def test_a_pattern_ordered_in_flight_comes_next_and_land_ends_the_flight():
@@ -178,11 +231,11 @@ def test_a_first_pattern_that_is_too_narrow_is_refused_in_words_and_all_land():
     fleet.fly(lambda: not fleet.position[:, 2].any())
 
 
-def a_report(sender, stamp_ns, position=(0.0, 0.0, 0.0)):
+def a_report(sender, stamp_ns, position=(0.0, 0.0, 0.0), plan=None):
     motion = np.array([position, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)])
     return VehicleReport(
         sender=sender, stamp_ns=stamp_ns, motion=motion, leader_stamp_ns=-1,
-        leader_motion=np.zeros((3, 3)), plan_number=-1,
+        leader_motion=np.zeros((3, 3)), plan=plan, plan_number=-1 if plan is None else plan.number,
     )  # fmt: skip
 
 

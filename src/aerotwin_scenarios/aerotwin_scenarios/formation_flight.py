@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A formation of full vehicles in one process, the same for each seed.
+"""A formation of full vehicles or point masses in one process, the same for each seed.
 
 The pilots are those of the node `formation`; here each is asked in the loop of the simulation as
-soon as its autopilot's estimate has come, and what it says and commands needs no time: nothing
+soon as its vehicle's estimate has come, and what it says and commands needs no time: nothing
 depends on the machine.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import replaced
 from aerotwin_core.time import to_seconds
 from aerotwin_formation import FormationMission, FormationPilot, PilotParameters
+from aerotwin_formation.pilot import PilotAction
 from aerotwin_formation.record import FormationRecorder
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.setpoint_stream import VelocityTarget
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
+from aerotwin_simulator.controllers.backend import Commanded
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_worlds import World
 
@@ -56,7 +57,8 @@ class PilotedFormation:
             FormationPilot(parameters, n, k, mission=None if k else mission, seed=seed)
             for k in range(n)
         ]
-        self._autopilots = [_autopilot(vehicle) for vehicle in simulation.vehicles]
+        for vehicle in simulation.vehicles:
+            _commanded(vehicle)
         self._stamps_ns = [-1] * n
         self.truth = FormationRecorder(parameters.separation)
         self.estimates = FormationRecorder(parameters.separation)
@@ -73,18 +75,13 @@ class PilotedFormation:
 
     def _ask(self, k: int) -> bool:
         """Let a pilot act on a new estimate; return whether the leader has."""
-        autopilot, pilot = self._autopilots[k], self.pilots[k]
-        estimate = autopilot.estimate
+        vehicle, pilot = self._simulation.vehicles[k], self.pilots[k]
+        estimate = vehicle.backend.estimate
         if estimate is None or estimate.stamp_ns == self._stamps_ns[k]:
             return False
         self._stamps_ns[k] = estimate.stamp_ns
         action = pilot.step(estimate.stamp_ns, estimate.p_map, estimate.v_map)
-        if action.order == "take_off":
-            _take_off(autopilot)
-        elif action.order == "land":
-            autopilot.land()
-        if action.velocity is not None:
-            autopilot.set_target(VelocityTarget(velocity=action.velocity, is_body=False))
+        _obey(_commanded(vehicle), action)
         if action.report is not None:
             for other in self.pilots:
                 if other is not pilot:
@@ -96,8 +93,9 @@ class PilotedFormation:
         now_ns, plan = self._simulation.stamp_ns, self.pilots[0].plan
         velocity = np.array([v.truth[layout.VELOCITY] for v in self._simulation.vehicles])
         self.truth.add(now_ns, position, velocity, plan, self._closest_m)
-        found = [a.estimate for a in self._autopilots if a.estimate is not None]
-        if len(found) == len(self._autopilots):
+        estimates = [vehicle.backend.estimate for vehicle in self._simulation.vehicles]
+        found = [estimate for estimate in estimates if estimate is not None]
+        if len(found) == len(estimates):
             ages = [to_seconds(now_ns - estimate.stamp_ns) for estimate in found]
             velocity = np.array([estimate.v_map for estimate in found])
             position = np.array([estimate.p_map for estimate in found])
@@ -107,10 +105,10 @@ class PilotedFormation:
         self._closest_m = np.inf
 
 
-def _autopilot(vehicle: SimulatedRobot) -> CommandedAutopilot:
-    """Return the autopilot of a vehicle. Raises UserError if it flies no set-points."""
+def _commanded(vehicle: SimulatedRobot) -> Commanded:
+    """Return the controller of a vehicle. Raises UserError if it flies no set-points."""
     backend = vehicle.backend
-    if not isinstance(backend, CommandedAutopilot) or not backend.takes_setpoints:
+    if not isinstance(backend, Commanded) or not backend.takes_setpoints:
         raise UserError(
             f"{vehicle.title}: expected an autopilot without a mission, found controller "
             f"{vehicle.parameters.controller.kind}, mission {vehicle.parameters.mission.file}"
@@ -118,13 +116,16 @@ def _autopilot(vehicle: SimulatedRobot) -> CommandedAutopilot:
     return backend
 
 
-def _take_off(autopilot: CommandedAutopilot) -> None:
-    """Order a take-off; before it is ready the pilot orders it again."""
-    try:
-        autopilot.take_off(TAKEOFF_HEIGHT_M)
-    except UserError:
-        return
-    autopilot.arm(True)
+def _obey(vehicle: Commanded, action: PilotAction) -> None:
+    """Do what a pilot ordered; what a vehicle is not ready for is ordered again."""
+    if action.order == "take_off":
+        with suppress(UserError):
+            vehicle.take_off(TAKEOFF_HEIGHT_M)
+        vehicle.arm(True)
+    elif action.order == "land":
+        vehicle.land()
+    if action.velocity is not None:
+        vehicle.set_target(VelocityTarget(velocity=action.velocity, is_body=False))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ INSTANCE = 154
 LIMIT_S = 90.0
 AGAIN_S = 9.0
 LAG_M, FORMATION_M = 0.1, 0.15  # by estimates at 1 m/s
+POINT_MASS_STEP_S = 0.05
 PATTERN = "name: {}\noffsets_m: [[-3, {}, 0], [-3, {}, 0]]\n"
 
 
@@ -63,6 +64,30 @@ def test_three_vehicles_fly_their_patterns_land_and_do_it_again(world, mission, 
     track = again.truth.record().positions
     assert len(track) > 100
     np.testing.assert_array_equal(track, truth.positions[: len(track)])
+
+
+@pytest.mark.parametrize("dynamics", ["multirotor", "point_mass"])
+def test_after_a_reset_of_the_simulation_the_formation_begins_anew(
+    dynamics, world, mission, tmp_path
+):
+    changes = {"fleet.instance": INSTANCE, "sensors.gnss": "rtk", "dynamics": dynamics}
+    if dynamics == "point_mass":
+        changes["step_s"] = POINT_MASS_STEP_S
+    flight = formation_in(world, tmp_path, 3, mission, seed=1000, changes=changes)
+    with flight as (simulation, formation):
+
+        def advance_until(is_reached):
+            while not is_reached():
+                assert simulation.stamp_ns < LIMIT_S * 1e9
+                formation.advance()
+
+        advance_until(lambda: formation.pilots[2].plan is not None)
+        simulation.reset()
+        advance_until(lambda: formation.pilots[2].plan is None)
+        assert simulation.vehicles[2].p_map_body[2] < 1.0
+        advance_until(lambda: formation.pilots[2].plan is not None)
+        assert simulation.vehicles[0].p_map_body[2] > 3.0
+    assert {pilot.phase for pilot in formation.pilots} == {"in pattern narrow"}
 
 
 def test_a_vehicle_with_a_mission_of_its_own_is_in_no_formation(world, mission, tmp_path):
