@@ -41,6 +41,9 @@ UNKNOWN_VARIANCE = 1e6
 """Value of a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
 
 _UPPER = np.triu_indices(6)
+_IN_TRIANGLE = np.zeros((6, 6), np.int64)
+"""Which of the 21 numbers of a triangle an entry of the covariance is."""
+_IN_TRIANGLE[_UPPER] = _IN_TRIANGLE.T[_UPPER] = np.arange(21)
 _UNIT_TOLERANCE = 0.01
 _S_ENU_NED: FloatArray = np.kron(np.eye(2), R_ENU_NED).astype(np.float64)
 _S_FLU_FRD: FloatArray = np.kron(np.eye(2), R_FLU_FRD).astype(np.float64)
@@ -178,12 +181,13 @@ def _from_triangle(values, S_ours_theirs: FloatArray) -> FloatArray | None:
     """
     if not isfinite(values[0]):
         return None
-    triangle = np.zeros((6, 6))
-    triangle[_UPPER] = np.nan_to_num(values, nan=0.0)
-    theirs = triangle + np.triu(triangle, 1).T
-    unknown = np.isnan(np.array(values)[[0, 6, 11, 15, 18, 20]])
-    theirs[np.diag_indices(6)] += UNKNOWN_VARIANCE * unknown
-    return S_ours_theirs @ theirs @ S_ours_theirs.T
+    triangle = np.array(values)
+    is_unknown = np.isnan(triangle)
+    if is_unknown.any():
+        triangle[is_unknown] = 0.0
+        variances = _IN_TRIANGLE.diagonal()
+        triangle[variances] += UNKNOWN_VARIANCE * is_unknown[variances]
+    return S_ours_theirs @ triangle[_IN_TRIANGLE] @ S_ours_theirs.T
 
 
 def _finite(vector: FloatArray) -> FloatArray | None:
