@@ -22,6 +22,8 @@ boto3 = pytest.importorskip("boto3")
 moto_server = pytest.importorskip("moto.server")
 pytest.importorskip("s3fs")
 
+pytestmark = pytest.mark.machine_network  # dask looks for a way out; the server is there, too
+
 SECRET = "aTestsOwnSecretAccessKey0123456789abcdef"
 SETTINGS = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -103,7 +105,6 @@ def results(objects: dict[str, bytes]) -> dict[str, bytes]:
     return {n.split("/")[-2]: text for n, text in objects.items() if n.endswith("/result.json")}
 
 
-@pytest.mark.machine_network  # dask looks for a way out
 @pytest.mark.parametrize("engine", ["local", "dask"])
 def test_results_are_those_of_a_folder(server, prefix, tmp_path, engine):
     from pyarrow import parquet
