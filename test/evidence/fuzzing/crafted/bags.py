@@ -198,7 +198,7 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "5 million messages in a chunk": _same_messages,
         "40 messages of 200 MB in a chunk": _packed_messages,
         "14 overlapping chunks of 200 MB": _overlapping(14, 2, 100_000_000),
-        "2,000 overlapping chunks of 900 messages": _overlapping(2_000, 900, 8),
+        "2,000 overlapping chunks of 450 messages": _overlapping(2_000, 450, 8),
         "cloud of 4 billion points of nothing": _cloud_of_nothing,
         "topic that clears the terminal": _terminal,
         "60,000 topics": _many_topics,
