@@ -23,7 +23,6 @@ from aerotwin_core.time import to_seconds
 from aerotwin_formation.messages import LEADER, VehicleReport
 from aerotwin_formation.mission import load_mission
 from aerotwin_formation.pilot import FUTURE_NS, FormationPilot, PilotParameters
-from aerotwin_formation.plan import FormationPlan
 from aerotwin_formation.report_text import plan_to_text, report_from_text
 from aerotwin_formation.ros.vehicle_topics import REPORT, PilotedVehicle
 
@@ -79,8 +78,7 @@ class FormationNode(ConfiguredNode):
         has_leader = p.mission != "none"
         mission = load_mission(p.mission, p.n_vehicles, p.separation) if has_leader else None
         self._phases: dict[int, str] = {}
-        self._last_plan: FormationPlan | None = None
-        self._last_refused = ""
+        self._last_plan, self._last_refused = (-1, 0), ""
         self._pilots = [
             FormationPilot(
                 p, p.n_vehicles, k, mission=mission if k == LEADER else None, seed=p.seed
@@ -152,9 +150,9 @@ class FormationNode(ConfiguredNode):
             self.get_logger().info(f"{name}: {pilot.phase}")
         if pilot.leader is None:
             return
-        plan = pilot.plan
-        if plan is not None and plan is not self._last_plan:
-            self._last_plan = plan
+        plan = pilot.plan  # a leader that began anew counts from zero again
+        if plan is not None and (plan.number, plan.start_ns) != self._last_plan:
+            self._last_plan = plan.number, plan.start_ns
             self._plan.publish(String(data=plan_to_text(plan, self._settings.separation)))
         if pilot.leader.refused != self._last_refused:
             self._last_refused = pilot.leader.refused
