@@ -64,7 +64,7 @@ def rotation_from_quaternion(q_xyzw: ArrayLike) -> FloatArray:
     x, y, z, w = _array(q_xyzw, (4,), "q_xyzw").tolist()
     norm = sqrt(x * x + y * y + z * z + w * w)
     if norm == 0.0:
-        raise ValueError("q_xyzw must have a norm above zero, got zeros")
+        raise ValueError("q_xyzw must not have zero norm")
     x, y, z, w = x / norm, y / norm, z / norm, w / norm
     xx, yy, zz, ww = x * x, y * y, z * z, w * w
     xy, zw, xz, yw, yz, xw = x * y, z * w, x * z, y * w, y * z, x * w
