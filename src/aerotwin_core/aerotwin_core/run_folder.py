@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,17 @@ def software_versions() -> dict[str, str]:
 
 
 @cache
-def packages_digest() -> str:
-    """Return the SHA-256 of all files of aerotwin's packages that are installed, by their names."""
+def packages_digest(only: tuple[str, ...] = ()) -> str:
+    """Return the SHA-256 of all files of aerotwin's packages that are installed, by their names.
+
+    If `only` has names, it is of these packages alone.
+    """
     digest = hashlib.sha256()
-    found = {each.name: each.module_finder for each in pkgutil.iter_modules() if each.ispkg}
-    for name in sorted(filter(lambda name: name.startswith(OURS), found)):
-        folder = Path(found[name].path) / name  # type: ignore[union-attr]
+    found = [each.name for each in pkgutil.iter_modules() if each.ispkg]
+    for name in sorted(only or {name for name in found if name.startswith(OURS)}):
+        spec = find_spec(name)
+        assert spec is not None and spec.submodule_search_locations
+        folder = Path(spec.submodule_search_locations[0])
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()

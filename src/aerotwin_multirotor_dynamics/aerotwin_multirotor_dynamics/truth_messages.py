@@ -29,15 +29,11 @@ def odometry_layout(truth_frame: str = TRUTH_FRAME) -> FixedLayout:
     return FixedLayout(odometry, 13)
 
 
-def odometry_values(state: np.ndarray) -> list[float]:
-    """Return position, attitude, velocity and angular velocity of a state array, as in Odometry.
+def odometry_values(values: list[float]) -> list[float]:
+    """Return position, attitude, velocity and angular velocity of a state, as in Odometry.
 
     The last two are in body axes.
     """
-    return _odometry_values(state.tolist())
-
-
-def _odometry_values(values: list[float]) -> list[float]:
     return [
         *values[layout.POSITION],
         *values[layout.QUATERNION],
@@ -80,7 +76,7 @@ class TruthMessages:
         values = state.tolist()
         accel = [*_in_body(values, layout.ACCELERATION), *values[layout.ANGULAR_ACCELERATION]]
         return (
-            self._odometry.pack(stamp_ns, _odometry_values(values)),
+            self._odometry.pack(stamp_ns, odometry_values(values)),
             self.accel.pack(stamp_ns, accel),
             self._rotors.pack(stamp_ns, values[self._speeds]),
         )

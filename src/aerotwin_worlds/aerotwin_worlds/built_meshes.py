@@ -3,7 +3,7 @@
 """Meshes of generated worlds, built once and kept in the user's cache folder.
 
 The name of a file is a digest of everything that its meshes depend on: generator, parameters, and
-the source and libraries of the packages that build them. So a file that is there is the one that
+the files and libraries of the packages that build them. So a file that is there is the one that
 would be built.
 """
 
@@ -12,9 +12,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,8 @@ import numpy as np
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.numpy_files import ERRORS, NpzFile
+from aerotwin_core.run_folder import packages_digest
+from aerotwin_core.user_cache import user_cache_folder
 from aerotwin_meshes.mesh import TexturedMesh
 
 LARGEST_BYTES = 2_000_000_000
@@ -51,26 +51,14 @@ def built_meshes(name: str, parameters: Any, build: Callable[[Any], Meshes]) -> 
 
 
 def cache_folder() -> Path:
-    """Return where the files are: ``aerotwin/worlds`` in the user's cache folder (XDG)."""
-    of_user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(of_user).expanduser() / "aerotwin" / "worlds"
+    """Return where the files are, in the user's cache folder."""
+    return user_cache_folder("worlds")
 
 
 def _digest(name: str, parameters: Any) -> str:
     libraries = [cv2.__version__, *map(version, ("numpy", "numba", "scipy"))]
-    text = f"{name} {parameters!r} {_code()} {libraries}"
+    text = f"{name} {parameters!r} {packages_digest(_SOURCES)} {libraries}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-@cache
-def _code() -> str:
-    """Return a digest of the source of the packages that build meshes."""
-    found = hashlib.sha256()
-    for package in _SOURCES:
-        folder = Path(str(files(package)))
-        for file in sorted(folder.rglob("*.py")):
-            found.update(f"{package} {file.relative_to(folder)}\0".encode() + file.read_bytes())
-    return found.hexdigest()
 
 
 def _write(file: Path, meshes: Meshes) -> None:

@@ -67,10 +67,6 @@ class RosSink:
         publisher = self._publishers.get(topic.name)
         return 0 if publisher is None else int(publisher.get_subscription_count())
 
-    def has_publisher(self, topic: Topic) -> bool:
-        """Return whether the topic is published here."""
-        return topic.name in self._publishers
-
     def recount(self) -> None:
         """Count subscribers at the next message, not within 0.2 s: a new one is known to exist."""
         self._next_count = 0.0

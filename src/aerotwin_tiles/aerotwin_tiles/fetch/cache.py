@@ -22,6 +22,7 @@ from cachecontrol import CacheControlAdapter, CacheController
 from cachecontrol.cache import BaseCache
 from requests.utils import select_proxy
 
+from aerotwin_core.user_cache import user_cache_folder
 from aerotwin_tiles.fetch.connections import OpenConnections
 from aerotwin_tiles.fetch.private_hosts import PrivateHosts
 
@@ -32,9 +33,8 @@ _ENDING = ".http"
 
 
 def default_cache_folder() -> Path:
-    """Return the folder below the user's cache folder (XDG Base Directory Specification)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "aerotwin" / "http"
+    """Return the folder below the user's cache folder."""
+    return user_cache_folder("http")
 
 
 class CacheFolder(BaseCache):
