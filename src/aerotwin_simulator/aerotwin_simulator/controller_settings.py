@@ -119,6 +119,7 @@ class AutopilotSettings:
     pin_cpu: int = parameter(
         CHOSEN_CPU,
         text="processor that loop and autopilots share, but the embedded ones of a fleet, which "
-        "have the others; -1 = counted from the last allowed one back by the instance, -2 = any",
+        "have the others; -1 = counted from the last allowed one back by the instance, and not for "
+        "the autopilots of a fleet; -2 = any",
         minimum=NO_CPU,
     )

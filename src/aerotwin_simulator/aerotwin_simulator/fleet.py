@@ -14,8 +14,7 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.parameters import load_parameters_file, parameter, replaced
 from aerotwin_px4_bridge import MissionPlan
-from aerotwin_simulator.controller_settings import CHOSEN_CPU, ControllerSettings
-from aerotwin_simulator.loop_cpu import cpu_of_instance
+from aerotwin_simulator.controller_settings import CHOSEN_CPU, NO_CPU, ControllerSettings
 from aerotwin_simulator.parameters import (
     GROUND_ROBOT,
     MOST_VEHICLES,
@@ -139,9 +138,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     file, n = parameters.fleet.file, parameters.fleet.instances
     if file == "none" and n == 1:
         return [VehiclePlan(name="", parameters=parameters)]
-    if parameters.autopilot.pin_cpu == CHOSEN_CPU:  # one for all, not one by each instance
-        cpu = cpu_of_instance(parameters.fleet.link_number)
-        parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
+    parameters = _of_member(parameters)
     if file == "none":
         return [_like(parameters, k) for k in range(n)]
     if n != 1:
@@ -171,10 +168,15 @@ def plan_joining(
     free = next(number for number in itertools.count(first) if number not in taken)
     instance = free if entry.instance is None else entry.instance
     slam = "none" if hasattr(parameters, "slam") else None
-    if parameters.autopilot.pin_cpu == CHOSEN_CPU:
-        cpu = cpu_of_instance(parameters.fleet.link_number)
-        parameters = replaced(parameters, {"autopilot.pin_cpu": cpu})
-    return plan_of(parameters, dataclasses.replace(entry, slam=slam), instance)
+    entry = dataclasses.replace(entry, slam=slam)
+    return plan_of(_of_member(parameters), entry, instance)
+
+
+def _of_member(parameters: SimulatorParameters) -> SimulatorParameters:
+    """Return the parameters of a fleet's vehicle: the choice of a processor is the loop's alone."""
+    if parameters.autopilot.pin_cpu != CHOSEN_CPU:
+        return parameters
+    return replaced(parameters, {"autopilot.pin_cpu": NO_CPU})
 
 
 def mission_of(plan: VehiclePlan) -> MissionPlan | None:

@@ -12,8 +12,8 @@ from aerotwin_core.messages import serialize, transform_message
 from aerotwin_core.time import from_seconds
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import VehiclePlan
-from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import MULTIROTOR, SimulatorParameters
+from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.robot import SINGLE, SimulatedRobot, Stepped
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
@@ -183,7 +183,7 @@ class PresentVehicles:
 
     def _pin(self) -> None:
         """Share one processor with the autopilots, if there are any."""
-        cpu = loop_cpu(self._parameters)
+        cpu = pinned_cpu(self._parameters)
         own = [v.parameters for v in self.vehicles if v.parameters.dynamics == MULTIROTOR]
         if cpu is not None and any(each.controller.is_autopilot for each in own):
             self._free_cpus = self._free_cpus or os.sched_getaffinity(0)

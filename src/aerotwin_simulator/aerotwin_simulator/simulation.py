@@ -29,6 +29,7 @@ from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
+from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.present_vehicles import PresentVehicles
 from aerotwin_simulator.robot import LANDED, SimulatedRobot
 from aerotwin_simulator.robot_kinds import RobotKinds
@@ -120,7 +121,7 @@ class Simulation:
         _check_awaited(plans, self._awaited)
         self._with_station = {e.vehicle or plans[0].name for e in events or () if e.needs_station}
         multirotors = [p.parameters for p in plans if p.parameters.dynamics == MULTIROTOR]
-        self._host = make_host(multirotors, self.folder)
+        self._host = make_host(multirotors, self.folder, pinned_cpu(self.parameters))
         try:
             self._present.begin(plans)
             if events is not None:

@@ -388,13 +388,6 @@ class SimulatedVehicle:
     def measure(self) -> None:
         """Publish the sensor readings of the step, and send them to the controller."""
         step, end_ns = self.step, self.step.end_ns
-        if not self._sinks.is_empty:
-            for stamp_ns in self._truth_due.until(end_ns):
-                for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
-                    self._sinks.publish_cdr(topic, stamp_ns, cdr)
-            for stamp_ns in self._bias_due.until(end_ns):
-                topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
-                self._sinks.publish_cdr(topic, stamp_ns, cdr)
         self._readings.messages = self._payload.publish(step, self._reads)
         self._sensors.collect(self._readings)
         try:
@@ -404,6 +397,16 @@ class SimulatedVehicle:
         self._readings.battery = self._battery.report(end_ns, step.end)
         self._readings.vision = self._vision.collect(step)
         self._pass_on(self._readings)
+        if not self._sinks.is_empty:
+            self._publish_truth(step, end_ns)  # while the autopilot computes its answer
+
+    def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
+        for stamp_ns in self._truth_due.until(end_ns):
+            for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
+                self._sinks.publish_cdr(topic, stamp_ns, cdr)
+        for stamp_ns in self._bias_due.until(end_ns):
+            topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
+            self._sinks.publish_cdr(topic, stamp_ns, cdr)
 
     def _move(self, begin_ns: int) -> None:
         mover = self._mover

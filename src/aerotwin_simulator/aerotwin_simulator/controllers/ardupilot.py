@@ -34,8 +34,8 @@ from aerotwin_simulator.controllers.ardupilot_extras import ArduPilotExtras
 from aerotwin_simulator.controllers.ardupilot_parameters import ardupilot_parameters, frame_of
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup
 from aerotwin_simulator.controllers.commanded_autopilot import CLIENT_PERIOD_NS, CommandedAutopilot
-from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import NO_GNSS
+from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.readings import Readings
 
 ORIGIN_PERIOD_NS = 1_000_000_000
@@ -80,7 +80,7 @@ class ArduPilot(CommandedAutopilot):
                 heading_deg=setup.heading_deg,
                 ground_station_port=self._ground_station_port(instance),
                 rate_hz=parameters.ardupilot.rate_hz,
-                cpu=loop_cpu(parameters),
+                cpu=pinned_cpu(parameters),
             )
             stack.pop_all()
 

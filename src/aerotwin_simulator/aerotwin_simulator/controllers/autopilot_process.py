@@ -28,8 +28,8 @@ from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
 from aerotwin_simulator.controllers.embedded_host import EmbeddedHost, HostedAutopilot
-from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import NO_FILE, NO_GNSS, NO_PRESET, SimulatorParameters
+from aerotwin_simulator.pinned_cpu import pinned_cpu
 
 _OUTSIDE_LINKS = ("ground", "offboard")
 """Links that PX4 opens for outside clients when no mission flies it."""
@@ -77,19 +77,21 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | HostedAutopilot | No
         instance,
         setup.folder,
         parameters_path=path,
-        cpu=loop_cpu(setup.parameters),
+        cpu=pinned_cpu(setup.parameters),
         command=_embedded_command(),
     )
 
 
-def make_host(plans: Sequence[SimulatorParameters], folder: Path) -> EmbeddedHost | None:
+def make_host(
+    plans: Sequence[SimulatorParameters], folder: Path, loop_cpu: int | None
+) -> EmbeddedHost | None:
     """Return the process of the embedded autopilots of several vehicles; None for fewer than two.
 
     One alone shares its processor with the loop, which is faster than any second one.
     """
     if sum(plan.controller.kind == "embedded" for plan in plans) < 2:
         return None
-    return EmbeddedHost(folder, _embedded_command(), loop_cpu(plans[0]))
+    return EmbeddedHost(folder, _embedded_command(), loop_cpu)
 
 
 def _embedded_command() -> list[str]:
@@ -155,7 +157,7 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         model=parameters.px4.model,
         links=_links(setup),
         has_battery=airframe.battery.capacity_ah > 0.0,
-        cpu=loop_cpu(parameters),
+        cpu=pinned_cpu(parameters),
     )
 
 

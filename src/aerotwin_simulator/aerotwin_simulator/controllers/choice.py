@@ -12,8 +12,8 @@ from aerotwin_simulator.controllers.backend import Backend, BackendSetup
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
-from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.pinned_cpu import pinned_cpu
 
 MAX_ROTORS = 16
 """Length of `controls` in MAVLink's HIL_ACTUATOR_CONTROLS."""
@@ -40,7 +40,7 @@ def check_controller(setup: BackendSetup) -> None:
     parameters = setup.parameters
     if parameters.controller.is_autopilot:
         _check_airframe(setup.airframe, parameters.controller.kind)
-        loop_cpu(parameters)
+        pinned_cpu(parameters)
     if parameters.controller.is_ardupilot:
         ArduPilot(setup).close()
     elif parameters.controller.is_autopilot:
