@@ -10,6 +10,7 @@ import yaml
 
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.documents import PlainDumper
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml, to_mapping
 from aerotwin_core.run_folder import named_files, software_versions
@@ -97,7 +98,8 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
         "files": named_files(parameters),
         "versions": software_versions(),
     }
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    text: str = yaml.dump(content, Dumper=PlainDumper, sort_keys=False, allow_unicode=True)
+    return text
 
 
 def write_configuration(folder: Path, parameters: SimulatorParameters, world: World) -> None:
@@ -120,5 +122,5 @@ def add_sensors(folder: Path, setups: Mapping[str, Setup]) -> None:
     if path.is_file():
         content = read_yaml(path)
         content["sensors"] = setups.get("", content.get("sensors", {}) | setups)
-        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        text = yaml.dump(content, Dumper=PlainDumper, sort_keys=False, allow_unicode=True)
         write_text_atomically(path, text)

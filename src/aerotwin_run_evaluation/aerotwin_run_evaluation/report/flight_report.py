@@ -12,6 +12,7 @@ import yaml
 
 from aerotwin_ardupilot_bridge.dataflash_log import log_path, read_dataflash
 from aerotwin_core.bag import BagReader
+from aerotwin_core.documents import PlainLoader
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.section import Section
@@ -88,7 +89,7 @@ def write_flight_report(
     slams = slams or {}
     bag = BagReader(flight.folder / "bag")
     text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
-    configuration = yaml.safe_load(text)
+    configuration = yaml.load(text, Loader=PlainLoader)
     plane = LocalTangentPlane(world.origin)
     tracks = read_tracks(bag, [vehicle.name for vehicle in flight.vehicles])
     logs, problems = _log_sections(flight, tracks, plane)
