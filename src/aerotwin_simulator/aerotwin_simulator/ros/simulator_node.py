@@ -264,6 +264,11 @@ class SimulatorNode(ConfiguredNode):
             self._callbacks.close()
         for further in self._further:
             further.close()
+        # Fast DDS visits every reader at each removal: readers before the many writers.
+        for service in [*self.services]:
+            self.destroy_service(service)
+        for subscription in [*self.subscriptions]:
+            self.destroy_subscription(subscription)
         super().destroy_node()
 
     def request_stop(self) -> None:
