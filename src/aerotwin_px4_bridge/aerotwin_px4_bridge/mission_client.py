@@ -17,6 +17,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_px4_bridge.dialects import PX4, Dialect, FlightMode
 from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_px4_bridge.onboard import OnboardLink
@@ -53,6 +54,8 @@ class MissionClient:
         start at a surveyed mark. Default: the autopilot's own position, unchanged.
     dialect : Dialect, optional
         Of the autopilot.
+    common_start : CommonStart, optional
+        Shared by missions that begin their paths together; each hovers until then.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class MissionClient:
         remote_port: int | None = None,
         p_map_start: ArrayLike | None = None,
         dialect: Dialect = PX4,
+        common_start: CommonStart | None = None,
     ) -> None:
         self.mission = mission
         self._p_map_start = p_map_start
@@ -90,6 +94,8 @@ class MissionClient:
         self._now_ns = 0
         self._heartbeat_due_ns = 0
         self._setpoint_due_ns = 0
+        self._common_start = common_start or CommonStart()
+        self._common_start.expect(self)
         self._script = self._fly()
 
     @property
@@ -140,6 +146,7 @@ class MissionClient:
             self.failure = self._as_text(str(failure))
             self.phase = "failed"
             self.setpoint = None
+            self._common_start.release(self)
 
     def hold(self) -> None:
         """Stop on the path and hover there until `resume`.
@@ -194,6 +201,7 @@ class MissionClient:
 
     def close(self) -> None:
         """Free the port."""
+        self._common_start.release(self)
         self.link.close()
 
     def _fly(self) -> Iterator[None]:
@@ -212,6 +220,10 @@ class MissionClient:
             "the autopilot did not become ready to arm",
         )
         yield from self._take_off()
+        self._common_start.release(self)
+        while not self._common_start.is_open:  # hovering; the others fail by limits of their own
+            self.phase = "waiting for the others"
+            yield
         path = yield from self._fly_path()
         share = self.progress
         self.phase = "landing"

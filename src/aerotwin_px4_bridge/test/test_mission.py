@@ -13,6 +13,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters
+from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
 from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.onboard import OnboardLink
@@ -451,3 +452,68 @@ def test_a_mission_is_read_from_plain_values():
 def test_a_bad_mission_is_refused(values, message):
     with pytest.raises(ParameterError, match=message):
         load_parameters(MissionPlan, values, where="mission.yaml")
+
+
+class _FleetOfTwo:
+    """Two missions with one common start, polled in turn."""
+
+    def __init__(self) -> None:
+        self.start, self.stamp_ns = CommonStart(), 0
+        self.autopilots = [PerfectAutopilot(), PerfectAutopilot()]
+        self.clients = [
+            MissionClient(
+                MISSION, PLANE, local_port=0, remote_port=each.port, common_start=self.start
+            )
+            for each in self.autopilots
+        ]
+        for autopilot, client in zip(self.autopilots, self.clients, strict=True):
+            autopilot.remote = ("127.0.0.1", client.link.local_port)
+
+    def step(self) -> None:
+        self.stamp_ns += STEP_NS
+        for autopilot, client in zip(self.autopilots, self.clients, strict=True):
+            client.poll(self.stamp_ns)
+            autopilot.step(self.stamp_ns // 1_000_000)
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.close()
+        for autopilot in self.autopilots:
+            autopilot.socket.close()
+
+
+@pytest.fixture
+def fleet() -> Iterator[_FleetOfTwo]:
+    fleet = _FleetOfTwo()
+    yield fleet
+    fleet.close()
+
+
+def test_missions_with_a_common_start_begin_their_paths_together(fleet):
+    fleet.autopilots[0].is_ready = False
+    first, second = fleet.clients
+    while first.path_start_ns is None or second.path_start_ns is None:
+        assert fleet.stamp_ns < 100_000_000_000, f"{first.phase}, {second.phase}"
+        fleet.step()
+        fleet.autopilots[0].is_ready = fleet.stamp_ns > 20_000_000_000
+        if fleet.stamp_ns == 20_000_000_000:
+            assert second.phase == "waiting for the others"
+    assert abs(first.path_start_ns - second.path_start_ns) <= 2 * STEP_NS
+
+
+@pytest.mark.parametrize("ends", ["fails", "leaves"])
+def test_a_mission_that_ends_before_is_not_waited_for(fleet, ends):
+    fleet.autopilots[0].is_ready = False
+    first, second = fleet.clients
+    while second.phase != "waiting for the others":
+        assert fleet.stamp_ns < 100_000_000_000, second.phase
+        fleet.step()
+    if ends == "leaves":
+        first.close()
+        fleet.autopilots.pop(0).socket.close()
+        fleet.clients.pop(0)
+    while second.path_start_ns is None:
+        assert fleet.stamp_ns < 200_000_000_000, second.phase
+        fleet.step()
+    if ends == "fails":
+        assert "did not become ready to arm" in str(first.failure)

@@ -20,6 +20,7 @@ from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule, to_seconds
+from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.autopilot_process import make_host
@@ -110,8 +111,8 @@ class Simulation:
 
     def _make_vehicles(self, events: Sequence[Event] | None) -> None:
         self._plane = LocalTangentPlane(self.world.origin)
-        queries = WorldQueries(self.world, objects_at=lambda stamp_ns: self._obstacles.at(stamp_ns))
-        self._queries = queries
+        queries = WorldQueries(self.world, objects_at=lambda now_ns: self._obstacles.at(now_ns))
+        self._queries, self._common_start = queries, CommonStart()
         self._obstacles: ObstacleCourse = ObstacleCourse(queries, self._sinks)
         self._renderer = Renderer(self.world, self._obstacles.at)
         self._follower = WorldFollower(self.world, [self._renderer, queries, self._obstacles])
@@ -152,6 +153,7 @@ class Simulation:
             spin=self._spin,
             with_station=self._with_station,
             host=self._host,
+            common_start=self._common_start if plan.is_alike else None,
         )
         return self._kinds.make(plan, surroundings, stamp_ns)
 
@@ -374,9 +376,8 @@ class Simulation:
         is_done = with_end and self._present.are_complete
         if is_done and all(vehicle.is_success for vehicle in with_end):
             outcomes = {str(vehicle.outcome) for vehicle in with_end}
-            plural = len(with_end) > 1
             several = "all have landed" if outcomes == {LANDED} else "all missions are flown"
-            self._end(several if plural else outcomes.pop())
+            self._end(several if len(with_end) > 1 else outcomes.pop())
         elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:
             self._end(f"{limit_s:g} s are over")
 

@@ -15,6 +15,7 @@ from aerotwin_faults import ActiveFault
 from aerotwin_faults.together import added_wind
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
+from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator import topics
@@ -65,6 +66,7 @@ class Surroundings:
     spin: Callable[[float], None]
     with_station: Container[str] = ()  # names of the vehicles that a scenario's ground station has
     host: EmbeddedHost | None = None  # process of the fleet's embedded autopilots
+    common_start: CommonStart | None = None  # of missions that are flown side by side
 
 
 def start_on_ground(around: Surroundings, east_m: float, north_m: float, title: str) -> np.ndarray:

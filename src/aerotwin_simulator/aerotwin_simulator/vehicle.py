@@ -252,6 +252,7 @@ class SimulatedVehicle:
                 ),
                 link_faults=self.faults.of(COMPANION),
                 host=around.host,
+                common_start=around.common_start,
             )
         )
         flown_by = self.backend

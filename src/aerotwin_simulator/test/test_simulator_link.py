@@ -12,6 +12,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import layout
+from aerotwin_px4_bridge.sticks import Sticks
 from aerotwin_px4_bridge.ulog import read_ulog
 from aerotwin_simulator import (
     ControllerSettings,
@@ -23,7 +24,6 @@ from aerotwin_simulator import (
 )
 from aerotwin_simulator.controllers.mavlink_autopilot import MOST_STICKS
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink
-from aerotwin_simulator.controllers.sticks import Sticks
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.truth import TruthStep

@@ -7,9 +7,9 @@ from math import copysign, isinf, sqrt
 
 from aerotwin_ardupilot_bridge import JsonExtras
 from aerotwin_ardupilot_bridge.radio import ardupilot_pulses_us, lost_pulses_us
+from aerotwin_px4_bridge.sticks import Sticks
 from aerotwin_sensor_models import Airspeed, RangeFinder
 from aerotwin_sensor_models.atmosphere import air_density, standard_atmosphere
-from aerotwin_simulator.controllers.sticks import Sticks
 from aerotwin_simulator.extra_sensors import ExtraReading
 from aerotwin_simulator.readings import Readings
 

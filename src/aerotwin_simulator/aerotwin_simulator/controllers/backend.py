@@ -14,6 +14,7 @@ from aerotwin_faults import ActiveFault
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
+from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
 from aerotwin_simulator.controllers.sensor_topics import SensorTopics
@@ -43,6 +44,7 @@ class BackendSetup:
     sensors: SensorTopics = field(default_factory=SensorTopics)
     link_faults: Sequence[ActiveFault] = ()  # at place `companion`; the list may change
     host: EmbeddedHost | None = None  # process of the fleet's embedded autopilots
+    common_start: CommonStart | None = None  # of missions that are flown side by side
 
     @property
     def title(self) -> str:

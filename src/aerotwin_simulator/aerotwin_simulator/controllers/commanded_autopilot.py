@@ -15,8 +15,8 @@ from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.dialects import Dialect
 from aerotwin_px4_bridge.listener import AutopilotListener
 from aerotwin_px4_bridge.setpoint_stream import Target
+from aerotwin_px4_bridge.sticks import Sticks
 from aerotwin_simulator.controllers.backend import BackendSetup, Motors
-from aerotwin_simulator.controllers.sticks import Sticks
 
 CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
@@ -55,7 +55,12 @@ class CommandedAutopilot:
             return
         start = setup.p_map_start if setup.parameters.mission.is_anchored else None
         self.client = MissionClient(
-            setup.mission, setup.plane, instance, p_map_start=start, dialect=self._dialect
+            setup.mission,
+            setup.plane,
+            instance,
+            p_map_start=start,
+            dialect=self._dialect,
+            common_start=setup.common_start,
         )
 
     @property

@@ -13,8 +13,8 @@ from aerotwin_px4_bridge.hil_extras import (
     pack_optical_flow,
     pack_rc_channels,
 )
+from aerotwin_px4_bridge.sticks import Sticks
 from aerotwin_sensor_models import Airspeed, OpticalFlow
-from aerotwin_simulator.controllers.sticks import Sticks
 from aerotwin_simulator.extra_sensors import ExtraReading
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.truth import TruthStep
