@@ -34,6 +34,9 @@ from aerotwin_formation.separation import SeparationParameters, closest_distance
 
 FARTHEST_M = 10_000.0
 
+CLEAR_M = 1.0
+"""Least height of a place above the leader's start."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatternOrder:
@@ -134,8 +137,17 @@ def load_mission(
         for order in mission.patterns
     )
     mission = replace(mission, patterns=orders)
+    lowest_m = min(z for _, _, z in mission.waypoints_m)
     for order in orders:
         pattern = mission.pattern(order.pattern, n_vehicles)
+        tall_m = float(np.ptp(pattern.offsets[:, 2]))
+        if lowest_m < tall_m + CLEAR_M:
+            raise ParameterError(
+                f"{path}: waypoints_m: expected the leader at least {tall_m + CLEAR_M:g} m above "
+                f"its start, found {lowest_m:g} m: pattern {order.pattern} is {tall_m:g} m tall, "
+                "and shifts where the leader has to take another place in it; fly higher or set a "
+                "smaller scale"
+            )
         closest_m = closest_distance(pattern.offsets * separation.scale)
         if closest_m < separation.required_m - ROUNDING_M:
             raise ParameterError(

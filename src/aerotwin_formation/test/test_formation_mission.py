@@ -103,3 +103,16 @@ def test_vehicles_land_side_by_side_where_they_came_from():
     starts = np.array([[0.1, 0.0, 0.0], [3.0, 0.0, -8.0], [0.0, 3.0, -7.5]])
     offsets = landing_pattern(starts).offsets
     np.testing.assert_array_equal(offsets, [[0, 0, 0], [3, 0, 0], [0, 3, 0]])
+
+
+def test_a_mission_so_low_that_a_shifted_pattern_meets_the_ground_is_refused(tmp_path):
+    (tmp_path / "tower.yaml").write_text("name: tower\noffsets_m: [[0, 0, 3], [0, 0, -3]]\n")
+    path = tmp_path / "mission.yaml"
+    text = "waypoints_m: [[0, 0, 9], [9, 0, {}]]\npatterns: [{{pattern: tower.yaml}}]\n"
+    path.write_text(text.format(6.9))
+    with pytest.raises(
+        ParameterError, match=r"at least 7 m above .* found 6\.9 m.* 6 m tall"
+    ):
+        load_mission(path, 3, SeparationParameters())
+    path.write_text(text.format(7.0))
+    assert load_mission(path, 3, SeparationParameters()).waypoints_m[1][2] == 7.0

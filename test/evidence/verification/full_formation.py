@@ -32,7 +32,7 @@ from aerotwin_scenarios.formation_flight import PilotedFormation, formation_in
 from aerotwin_worlds import load_world
 from evidence.verification.formation import SPACING_SHARE, spaced_points
 
-HEIGHT_M, ROUTE_M = 13.0, 130.0
+HEIGHT_M, ROUTE_M = 20.0, 130.0
 PERIOD_S, SETTLED_S = 11.0, 3.0
 """From one order of a pattern to the next; from the end of the last transition to the end."""
 LIMIT_S = 240.0

@@ -5,6 +5,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from aerotwin_campaign import RunContext
 from evidence.verification.launched_flight import FLOWN, launched_flight, read_metrics
 
@@ -15,11 +17,13 @@ def fly_seed(document: Mapping[str, Any], context: RunContext) -> dict[str, Any]
     sections = read_metrics(folder)["sections"]
     flight, vehicles = sections["flight"], sections["fleet"]["vehicles"]
     n_flown = sum(each["outcome"] == FLOWN for each in vehicles.values())
-    worst = max(vehicles, key=lambda name: _cross_track(vehicles[name]))
+    cross_track_m = {name: _cross_track(each) for name, each in vehicles.items()}
+    worst = max(cross_track_m, key=lambda name: cross_track_m[name])
     return {
         "metrics": {
             "n_flown": n_flown,
-            "cross_track_worst_m": _cross_track(vehicles[worst]),
+            "cross_track_mean_m": float(np.mean([*cross_track_m.values()])),
+            "cross_track_worst_m": cross_track_m[worst],
             "steps_missed": sum(each["steps_missed"] for each in vehicles.values()),
             "closest_m": sections["fleet"]["separation_min_m"],
             "duration_s": flight["duration_s"],
