@@ -110,9 +110,7 @@ def test_a_mission_so_low_that_a_shifted_pattern_meets_the_ground_is_refused(tmp
     path = tmp_path / "mission.yaml"
     text = "waypoints_m: [[0, 0, 9], [9, 0, {}]]\npatterns: [{{pattern: tower.yaml}}]\n"
     path.write_text(text.format(6.9))
-    with pytest.raises(
-        ParameterError, match=r"at least 7 m above .* found 6\.9 m.* 6 m tall"
-    ):
+    with pytest.raises(ParameterError, match=r"at least 7 m above .* found 6\.9 m.* 6 m tall"):
         load_mission(path, 3, SeparationParameters())
     path.write_text(text.format(7.0))
     assert load_mission(path, 3, SeparationParameters()).waypoints_m[1][2] == 7.0
