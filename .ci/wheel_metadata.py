@@ -62,6 +62,7 @@ EXTRAS = {
         "aerotwin_formation",
         "aerotwin_run_evaluation[sim]",
         "aerotwin_teleop",
+        "aerotwin_view",
     ],
     "ros": ["aerotwin[sim]"],
 }

@@ -38,6 +38,8 @@ OF_LIBRARIES = {
         "connection.host", "connection.timeout", "manager.pool_classes_by_scheme",  # urllib3
     },
     "aerotwin_tiles/fetch/http_source.py": {"record.args", "record.msg"},  # logging
+    "aerotwin_view/places.py": {"button.disabled"},  # viser
+    "aerotwin_view/world_scene.py": {"camera.look_at", "camera.position", "camera.up"},  # viser
 }  # fmt: skip
 # Records of one algorithm that are worked on by functions beside them. The list only shrinks.
 OPEN_RECORDS = {

@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the page is unless it is asked for elsewhere."""
+
+LOOPBACK = "127.0.0.1"
+DEFAULT_PORT = 8090

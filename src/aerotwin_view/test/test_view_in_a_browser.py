@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The view of a world in a real browser without a graphics card."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+import yaml
+from playwright.sync_api import Page, expect, sync_playwright
+
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import load_world
+
+WORLD = "meadow"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+SOFTWARE_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+_PATIENCE_MS = 120_000.0
+FIRST_PICTURE_MS = 5_000.0
+"""Before it a click has no direction: the page reports its camera with its first picture."""
+_NUMBER = r"(-?[\d.]+)"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Start the command; return the address that it prints."""
+    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", WORLD, "--port", "18290"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as view:
+        assert view.stdout is not None
+        yield view.stdout.readline().split()[0]
+        view.terminate()
+
+
+@pytest.fixture(scope="module")
+def requested() -> list[str]:
+    """Return what the page requests, filled while it does."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(address: str, requested: list[str]) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE_WEBGL)
+        page = browser.new_page(viewport={"width": 800, "height": 600}, accept_downloads=True)
+        page.set_default_timeout(_PATIENCE_MS)
+        page.on("request", lambda request: requested.append(request.url))
+        page.goto(address)
+        page.get_by_text("not a real place").wait_for()
+        page.locator("canvas").first.wait_for()
+        page.wait_for_timeout(FIRST_PICTURE_MS)
+        yield page
+        browser.close()
+
+
+def _ground_at(page: Page, x_px: int, y_px: int, k: int) -> tuple[np.ndarray, str]:
+    """Click, which makes place k; return where it is in map, and the text of the page."""
+    page.mouse.click(x_px, y_px)
+    page.get_by_text(re.compile(rf"Place {k}\b")).first.wait_for()
+    text = page.locator("body").inner_text()
+    found = re.search(rf"Place {k} \({_NUMBER}, {_NUMBER}, {_NUMBER}\) m in map", text)
+    assert found is not None, text
+    return np.array(found.groups(), float), text
+
+
+def test_a_click_on_the_ground_reads_where_it_is_and_how_far_from_the_last(page):
+    world = load_world(WORLD)
+    queries, plane = WorldQueries(world), LocalTangentPlane(world.origin)
+    first, _ = _ground_at(page, 300, 450, 1)
+    assert queries.height(*first[:2]) == pytest.approx(first[2], abs=0.02)
+    second, text = _ground_at(page, 420, 400, 2)
+    assert queries.height(*second[:2]) == pytest.approx(second[2], abs=0.02)
+    latitude, longitude, altitude = plane.to_geodetic(second)
+    found = re.search(rf"{_NUMBER}°, {_NUMBER}°, {_NUMBER} m", text)
+    assert found is not None
+    assert np.array(found.groups(), float) == pytest.approx(
+        (latitude, longitude, altitude), abs=0.011
+    )
+    distance = re.search(rf"from place 1: {_NUMBER} m", text)
+    assert distance is not None
+    assert float(distance[1]) == pytest.approx(np.linalg.norm(second - first), abs=0.02)
+
+
+def test_places_are_saved_as_way_points_and_removed(page):
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as way-points (YAML)").click()
+    saved = yaml.safe_load(download.value.path().read_text())
+    assert len(saved["waypoints"]) == 2 and len(saved["waypoints"][0]["position_m"]) == 3
+    page.get_by_role("button", name="Remove all").click()
+    page.get_by_text("Click the ground to read where it is").wait_for()
+
+
+def test_the_detail_of_the_world_can_be_chosen(page):
+    chosen = page.get_by_role("combobox", name="World")
+    chosen.click()
+    page.get_by_role("option", name="coarse").click()
+    expect(chosen).to_have_value("coarse")
+
+
+def test_no_request_leaves_the_machine(page, address, requested):
+    places = {urlsplit(url) for url in requested}
+    assert {place.netloc for place in places if place.scheme in ("http", "https")} == {
+        urlsplit(address).netloc
+    }
