@@ -38,7 +38,14 @@ OF_LIBRARIES = {
         "connection.host", "connection.timeout", "manager.pool_classes_by_scheme",  # urllib3
     },
     "aerotwin_tiles/fetch/http_source.py": {"record.args", "record.msg"},  # logging
+    "aerotwin_view/camera_follower.py": {
+        "client.camera.look_at", "client.camera.position",  # viser
+    },
+    "aerotwin_view/flight_scene.py": {"lines.visible"},  # viser
     "aerotwin_view/places.py": {"button.disabled"},  # viser
+    "aerotwin_view/robots_scene.py": {
+        "label.position", "shown.batched_positions", "shown.batched_wxyzs",  # viser
+    },
     "aerotwin_view/world_scene.py": {"camera.look_at", "camera.position", "camera.up"},  # viser
 }  # fmt: skip
 # Records of one algorithm that are worked on by functions beside them. The list only shrinks.

@@ -21,7 +21,7 @@ WRITTEN = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[!re]*/*.md"),
            *(ROOT / "docs" / "reference").glob("*.md")]  # fmt: skip
 """Pages of the documentation that are not generated."""
 ONE_SCREEN, ROOT_LINES = 80, 200
-MOST_WORDS = 51_000
+MOST_WORDS = 51_500
 """40,000 before data sets, SLAMs of others and standard interfaces, 45,000 before ArduPilot, 47,000
 before fleets that meet."""
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)

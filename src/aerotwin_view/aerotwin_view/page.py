@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page in the browser: a viser server that answers whom it should."""
 
+import html
 import secrets
 import socket
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import viser
 import websockets.asyncio.server
 from websockets.datastructures import Headers
@@ -22,6 +24,8 @@ from aerotwin_core.errors import UserError
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
 
 _COOKIE = "aerotwin_view"
+_TEXT_STYLE = "padding: 0.2em 0.75em; font-size: 0.85em; overflow-wrap: anywhere"
+_SKY_RGB = (203, 222, 240)
 _Answer = Callable[[Any, Request], Response | None]
 
 
@@ -72,8 +76,17 @@ class Door:
 class Page(viser.ViserServer):
     """A viser server that opens no way to the outside.
 
-    viser lets any page ask for a public address, behind which it opens a tunnel: not here.
+    viser lets any page ask for a public address, behind which it opens a tunnel: not here. Its
+    Markdown can hold expressions that the browser runs and pictures that the server reads: texts
+    that are not our own are added by `add_text`.
     """
+
+    def add_text(self, text: str, colour: str = "inherit") -> viser.GuiHtmlHandle:
+        """Add a text to the panel as it is, whatever it holds."""
+        style = (
+            f"padding: 0.2em 0.75em; font-size: 0.85em; overflow-wrap: anywhere; color: {colour}"
+        )
+        return self.gui.add_html(f'<div style="{style}">{html.escape(text)}</div>')
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Refuse."""
@@ -97,6 +110,7 @@ def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> 
     with patch.object(websockets.asyncio.server, "serve", guarded), redirect_stdout(StringIO()):
         page = Page(host=host, port=port, label=title, verbose=False)
     page.gui.configure_theme(show_logo=False, show_share_button=False)
+    page.scene.set_background_image(np.full((2, 2, 3), _SKY_RGB, np.uint8), format="png")
     address = f"http://{_shown(host)}:{page.get_port()}/"
     if door.token is not None:
         address += f"?token={door.token}"

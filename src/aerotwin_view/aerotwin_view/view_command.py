@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""See a world in the browser: fly around in it, read coordinates, measure, mark way-points.
+"""See a world or a recorded flight in the browser: fly around in it, play it, measure.
 
-The page is on loopback and needs no other program and no network. It shows the world as its cameras
+The page is on loopback and needs no other program and no network. A world is shown as its cameras
 see it; a click on the ground tells where that is, in map and on Earth, and how far from the last
-one.
+one. A bag or a run folder is played: every robot of it, the paths it flew and those of its
+estimates, in the world that its run folder names.
 
   aerotwin view cliff
-  aerotwin view my_world.yaml --port 8091
+  aerotwin view runs/20261127-120000-flight
+  aerotwin view my_bag --world my_world.yaml --port 8091
 
 Over another address, as for a tablet in the field, the address that is printed holds a token:
 
@@ -16,14 +18,24 @@ Over another address, as for a tablet in the field, the address that is printed 
 
 import argparse
 import sys
-import time
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
+
+if TYPE_CHECKING:
+    from aerotwin_view.page import Page
+    from aerotwin_view.shown_flight import ShownFlight
+    from aerotwin_worlds import World
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("world", metavar="WORLD", help="a name or a file, as of `world info`")
+    parser.add_argument(
+        "shown", metavar="WORLD|BAG", help="a world as of `world info`, a bag, or a run folder"
+    )
+    parser.add_argument("--world", help="of a bag; none: the one of its run folder, or no world")
     parser.add_argument(
         "--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)"
     )
@@ -33,24 +45,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the world until Ctrl-C."""
+    """Show it until Ctrl-C."""
     from aerotwin_view.page import open_page
-    from aerotwin_view.places import Places
-    from aerotwin_view.world_scene import WorldScene, place_camera
+    from aerotwin_view.shown_flight import bag_folder, read_flight
     from aerotwin_worlds import load_world
 
-    world = load_world(args.world)
-    page, address = open_page(f"aerotwin {world.name}", host=args.host, port=args.port)
+    bag = bag_folder(Path(args.shown))
+    flight = None if bag is None else read_flight(bag)
+    name = args.world or (args.shown if flight is None else flight.world)
+    world = None if name is None else load_world(name)
+    title = flight.name if flight is not None else args.shown
+    page, address = open_page(f"aerotwin {title}", host=args.host, port=args.port)
     try:
-        place_camera(page, world.start_p_map, world.start_yaw, back_m=15.0)
-        page.gui.add_markdown(f"{world.name}; {world.attribution}; {world.licence}")
-        scene = WorldScene(page, world)
-        Places(page, world)
-        print(f"{address}  (Ctrl-C ends)", flush=True)
-        for line in (*world.warnings, *world.notes):
-            print(line, file=sys.stderr)
-        scene.show_first()
-        while True:
-            time.sleep(3600.0)
+        _show(page, world, flight, address)
     finally:
         page.stop()
+    return 0
+
+
+def _show(page: "Page", world: "World | None", flight: "ShownFlight | None", address: str) -> None:
+    from aerotwin_view.flight_scene import FlightScene
+    from aerotwin_view.places import Places
+    from aerotwin_view.time_line import TimeLine
+    from aerotwin_view.world_scene import WorldScene, place_camera
+
+    scene = None
+    if world is not None:
+        place_camera(page, world.start_p_map, world.start_yaw, back_m=15.0)
+        page.add_text(f"{world.name}; {world.attribution}; {world.licence}")
+        scene = WorldScene(page, world)
+    else:
+        page.scene.add_grid("/grid", width=200.0, height=200.0, cell_size=1.0)
+    time_line = None
+    if flight is not None:
+        robots = FlightScene(page, flight)
+        time_line = TimeLine(page, flight.start_ns, flight.end_ns, robots.show_at)
+    if world is not None:
+        Places(page, world)
+    print(f"{address}  (Ctrl-C ends)", flush=True)
+    for line in () if world is None else (*world.warnings, *world.notes):
+        print(line, file=sys.stderr)
+    for line in () if flight is None else flight.problems:
+        print(line, file=sys.stderr)
+    if scene is not None:
+        threading.Thread(target=scene.show_first, daemon=True).start()
+    if time_line is None:
+        threading.Event().wait()
+    else:
+        time_line.run()

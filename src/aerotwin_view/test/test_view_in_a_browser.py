@@ -3,43 +3,32 @@
 """The view of a world in a real browser without a graphics card."""
 
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 import yaml
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_rendering import WorldQueries
 from aerotwin_worlds import load_world
 
 WORLD = "meadow"
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-SOFTWARE_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 _PATIENCE_MS = 120_000.0
 FIRST_PICTURE_MS = 5_000.0
 """Before it a click has no direction: the page reports its camera with its first picture."""
 _NUMBER = r"(-?[\d.]+)"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address(view) -> Iterator[str]:
     """Start the command; return the address that it prints."""
-    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", WORLD, "--port", "18290"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as view:
-        assert view.stdout is not None
-        yield view.stdout.readline().split()[0]
-        view.terminate()
+    with view(WORLD, "--port", 18290) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -49,18 +38,16 @@ def requested() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def page(address: str, requested: list[str]) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE_WEBGL)
-        page = browser.new_page(viewport={"width": 800, "height": 600}, accept_downloads=True)
-        page.set_default_timeout(_PATIENCE_MS)
-        page.on("request", lambda request: requested.append(request.url))
-        page.goto(address)
-        page.get_by_text("not a real place").wait_for()
-        page.locator("canvas").first.wait_for()
-        page.wait_for_timeout(FIRST_PICTURE_MS)
-        yield page
-        browser.close()
+def page(browser, address: str, requested: list[str]) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 800, "height": 600}, accept_downloads=True)
+    page.set_default_timeout(_PATIENCE_MS)
+    page.on("request", lambda request: requested.append(request.url))
+    page.goto(address)
+    page.get_by_text("not a real place").wait_for()
+    page.locator("canvas").first.wait_for()
+    page.wait_for_timeout(FIRST_PICTURE_MS)
+    yield page
+    page.close()
 
 
 def _ground_at(page: Page, x_px: int, y_px: int, k: int) -> tuple[np.ndarray, str]:

@@ -216,7 +216,7 @@ def picture(found: Sequence[FlownPair]) -> Any:
             _draw_against(against, found, name)
         for ax in axes[1]:
             ax.axhline(found[0].least_m, color=plots.BAD, lw=1.0, ls="--", label="2R")
-        axes[1, 0].legend(ncols=3, loc="upper right")
+        axes[1, 0].legend(ncols=3, loc="lower right")
     return figure
 
 

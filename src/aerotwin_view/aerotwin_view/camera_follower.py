@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The cameras of all pages move along with a robot, if one is chosen."""
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import viser
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_view.page import Page
+from aerotwin_view.world_scene import place_camera
+
+NONE = "none"
+_BACK_M = 8.0
+_VIEW_M = np.array([-_BACK_M, -_BACK_M / 2.0, _BACK_M / 2.0])
+"""From a robot to a camera that begins to follow it."""
+
+
+class CameraFollower:
+    """The choice of a robot to follow, the only one at first if there is only one.
+
+    People turn and zoom as they like meanwhile: a camera is moved by as much as the robot moved.
+    """
+
+    def __init__(self, page: Page, names: Sequence[str]) -> None:
+        self._page = page
+        self._names = [name or "robot" for name in names]
+        first = self._names[0] if len(names) == 1 else NONE
+        self._choice = page.gui.add_dropdown("Follow", (NONE, *self._names), initial_value=first)
+        self._choice.on_update(lambda _: self._begin())
+        page.on_client_connect(self._place)
+        self._lock = threading.Lock()
+        self._places: FloatArray | None = None
+
+    def follow(self, places: FloatArray) -> None:
+        """Tell where the robots are now, (n, 3) in map [m]."""
+        with self._lock:
+            before, self._places = self._places, places
+            if before is None:
+                place_camera(self._page, places.mean(axis=0), 0.0, back_m=_BACK_M)
+            k = self._followed()
+            if k is None or before is None or np.array_equal(places[k], before[k]):
+                return
+            for client in self._page.get_clients().values():
+                client.camera.position = client.camera.position + places[k] - before[k]
+
+    def _begin(self) -> None:
+        for client in self._page.get_clients().values():
+            self._place(client)
+
+    def _place(self, client: viser.ClientHandle) -> None:
+        """Place a camera behind the robot that is followed."""
+        with self._lock:
+            k = self._followed()
+            if k is not None and self._places is not None:
+                client.camera.position = self._places[k] + _VIEW_M
+                client.camera.look_at = self._places[k]
+
+    def _followed(self) -> int | None:
+        chosen = str(self._choice.value)
+        return None if chosen == NONE else self._names.index(chosen)
