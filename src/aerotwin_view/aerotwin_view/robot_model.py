@@ -46,7 +46,8 @@ def robot_model(urdf: str) -> trimesh.Trimesh | None:
         parts = [part for T, visual in visuals if (part := _part(T, visual, colours)) is not None]
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise UserError(f"robot_description: it is no URDF that can be shown: {error}") from None
-    return trimesh.util.concatenate(parts) if parts else None
+    whole = trimesh.util.concatenate(parts) if parts else None
+    return whole if isinstance(whole, trimesh.Trimesh) else None
 
 
 def _poses_of_links(robot: ElementTree.Element) -> dict[str, FloatArray]:
@@ -89,7 +90,8 @@ def _part(
     part.apply_transform(T_root_link @ _origin(visual))
     material = visual.find("material")
     name = "" if material is None else str(material.get("name"))
-    rgba = np.asarray(colours.get(name, _GREY))
+    rgba = np.array(colours.get(name, _GREY))
+    rgba[3] = 1.0  # robots are drawn in batches, which cannot be sorted by distance
     part.visual = trimesh.visual.ColorVisuals(
         part, face_colors=np.round(255.0 * np.clip(rgba, 0.0, 1.0)).astype(np.uint8)
     )

@@ -65,6 +65,4 @@ def _add(page: Page, name: str, model: trimesh.Trimesh | None, n: int):  # type:
     places, turns = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
     if model is None:
         return page.scene.add_batched_axes(name, turns, places, axes_length=_AXIS_M)
-    opaque = model.copy()
-    opaque.visual.face_colors[:, 3] = 255  # a batch cannot sort what is behind
-    return page.scene.add_batched_meshes_trimesh(name, opaque, turns, places)
+    return page.scene.add_batched_meshes_trimesh(name, model, turns, places)
