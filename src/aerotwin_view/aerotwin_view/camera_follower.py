@@ -24,15 +24,25 @@ class CameraFollower:
     People turn and zoom as they like meanwhile: a camera is moved by as much as the robot moved.
     """
 
-    def __init__(self, page: Page, names: Sequence[str]) -> None:
+    def __init__(self, page: Page) -> None:
         self._page = page
-        self._names = [name or "robot" for name in names]
-        first = self._names[0] if len(names) == 1 else NONE
-        self._choice = page.gui.add_dropdown("Follow", (NONE, *self._names), initial_value=first)
+        self._lock = threading.Lock()
+        self._names: list[str] = []
+        self._places: FloatArray | None = None
+        self._choice = page.gui.add_dropdown("Follow", (NONE,), initial_value=NONE)
         self._choice.on_update(lambda _: self._begin())
         page.on_client_connect(self._place)
-        self._lock = threading.Lock()
-        self._places: FloatArray | None = None
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Offer these robots; who is followed still is, if it is one of them."""
+        with self._lock:
+            followed = str(self._choice.value)
+            self._names, self._places = [name or "robot" for name in names], None
+            self._choice.options = (NONE, *self._names)
+            if len(names) == 1:
+                self._choice.value = self._names[0]
+            elif followed not in self._names:
+                self._choice.value = NONE
 
     def follow(self, places: FloatArray) -> None:
         """Tell where the robots are now, (n, 3) in map [m]."""

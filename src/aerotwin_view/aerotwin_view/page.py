@@ -24,7 +24,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
 
 _COOKIE = "aerotwin_view"
-_TEXT_STYLE = "padding: 0.2em 0.75em; font-size: 0.85em; overflow-wrap: anywhere"
+_TEXT_STYLE = (
+    "padding: 0.2em 0.75em; font-size: 0.85em; overflow-wrap: anywhere; white-space: pre-wrap"
+)
 _SKY_RGB = (203, 222, 240)
 _Answer = Callable[[Any, Request], Response | None]
 
@@ -81,16 +83,28 @@ class Page(viser.ViserServer):
     that are not our own are added by `add_text`.
     """
 
-    def add_text(self, text: str, colour: str = "inherit") -> viser.GuiHtmlHandle:
+    def add_text(self, text: str = "", colour: str = "inherit") -> "ShownText":
         """Add a text to the panel as it is, whatever it holds."""
-        style = (
-            f"padding: 0.2em 0.75em; font-size: 0.85em; overflow-wrap: anywhere; color: {colour}"
-        )
-        return self.gui.add_html(f'<div style="{style}">{html.escape(text)}</div>')
+        return ShownText(self.gui.add_html(""), text, colour)
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Refuse."""
         return None
+
+
+class ShownText:
+    """A text in the panel, lines as they are."""
+
+    def __init__(self, handle: viser.GuiHtmlHandle, text: str, colour: str) -> None:
+        self._handle, self._style = handle, f"{_TEXT_STYLE}; color: {colour}"
+        self._text: str | None = None
+        self.set(text)
+
+    def set(self, text: str) -> None:
+        """Show another text."""
+        if text != self._text:
+            self._text = text
+            self._handle.content = f'<div style="{self._style}">{html.escape(text)}</div>'
 
 
 def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> tuple[Page, str]:

@@ -39,6 +39,12 @@ class Places:
         self._save.on_click(self._send)
         page.scene.on_click()(self._click)
 
+    @property
+    def points(self) -> list[np.ndarray]:
+        """The places (3,) in map [m], in the order of the clicks."""
+        with self._lock:
+            return list(self._p_map)
+
     def _click(self, event: viser.SceneClickEvent) -> None:
         origin, direction = np.array(event.ray_origin), np.array(event.ray_direction)
         if not (np.isfinite([origin, direction]).all() and np.linalg.norm(direction) > 0.0):

@@ -3,9 +3,11 @@
 """Robots on a page, wherever their motion comes from."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import trimesh
+import viser
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.camera_follower import CameraFollower
@@ -17,27 +19,31 @@ _AXIS_M = 0.5
 
 
 class RobotsScene:
-    """Robots by their names, each with its shape or as three axes.
+    """Robots by their names, each with its shape or as three axes; none at first.
 
     Robots with the same shape, the same object, are drawn together.
     """
 
-    def __init__(
-        self, page: Page, names: Sequence[str], models: Sequence[trimesh.Trimesh | None]
-    ) -> None:
+    def __init__(self, page: Page) -> None:
         self._page = page
+        self._follower = CameraFollower(page)
+        self._groups: list[tuple[list[int], Any]] = []
+        self._labels: list[tuple[int, viser.LabelHandle]] = []
+
+    def set_robots(self, names: Sequence[str], models: Sequence[trimesh.Trimesh | None]) -> None:
+        """Draw these robots in place of those before."""
+        for _, shown in (*self._groups, *self._labels):
+            shown.remove()
         self._groups = [
-            (rows, _add(page, f"/robots/{k}", models[rows[0]], len(rows)))
+            (rows, _add(self._page, f"/robots/{k}", models[rows[0]], len(rows)))
             for k, rows in enumerate(_alike(models))
         ]
         labelled = [k for k, name in enumerate(names) if name]
-        if len(labelled) > MOST_LABELS:
-            labelled = []
         self._labels = [
-            (k, page.scene.add_label(f"/labels/{k}", names[k], anchor="bottom-center"))
-            for k in labelled
+            (k, self._page.scene.add_label(f"/labels/{k}", names[k], anchor="bottom-center"))
+            for k in (labelled if len(labelled) <= MOST_LABELS else ())
         ]
-        self._follower = CameraFollower(page, names)
+        self._follower.set_names(names)
 
     def show(self, p_map_body: FloatArray, q_map_body: FloatArray) -> None:
         """Show them at positions (n, 3) [m] with orientations (n, 4), quaternions xyzw."""
@@ -60,7 +66,7 @@ def _alike(models: Sequence[trimesh.Trimesh | None]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _add(page: Page, name: str, model: trimesh.Trimesh | None, n: int):  # type: ignore[no-untyped-def]  # no common class in viser
+def _add(page: Page, name: str, model: trimesh.Trimesh | None, n: int) -> Any:
     """Add n copies of a shape at the origin of map."""
     places, turns = np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
     if model is None:

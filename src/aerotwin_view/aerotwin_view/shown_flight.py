@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bag as what a page shows: robots that move, the paths of their estimates, and their world."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +15,8 @@ from aerotwin_core.documents import DocumentError, parse_yaml
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_view.robot_model import robot_model
+from aerotwin_view.robot_topics import DESCRIPTION, TRUTH, described_model, robot_of
 
-TRUTH = "truth/odom"
-DESCRIPTION = "robot_description"
 MAP = "map"
 _ODOMETRY = "nav_msgs/msg/Odometry"
 
@@ -84,10 +81,10 @@ def read_flight(path: Path) -> ShownFlight:
     models = _models(bag)
     robots = tuple(
         ShownRobot(
-            name=_name_of(topic),
+            name=robot_of(topic),
             topic=topic,
             trajectory=trajectory,
-            model=models.get(_name_of(topic)),
+            model=models.get(robot_of(topic)),
         )
         for topic, trajectory in found.items()
         if len(trajectory) > 1
@@ -117,7 +114,7 @@ def _path(bag: BagReader, topic: str, robots: dict[str, ShownRobot]) -> ShownPat
         poses = bag.poses(topic)
     except UserError:  # it is listed with the problems of the bag
         return None
-    trajectory, name = poses.trajectory, _name_of(topic)
+    trajectory, name = poses.trajectory, robot_of(topic)
     if len(trajectory) < 2:
         return None
     robot = robots.get(name)
@@ -139,26 +136,14 @@ def _placed(own: Trajectory, robot: Trajectory) -> Trajectory:
 
 
 def _models(bag: BagReader) -> dict[str, trimesh.Trimesh | None]:
-    """Return the shape of each robot by name; one that cannot be read is left out."""
+    """Return the shape of each robot by name."""
     topics = [topic for topic in bag.topics if topic.rpartition("/")[2] == DESCRIPTION]
-    models: dict[str, trimesh.Trimesh | None] = {}
     known: dict[str, trimesh.Trimesh | None] = {}
-    for topic, _, message in bag.messages(topics) if topics else ():
-        name = topic.strip("/").rpartition("/")[0]
-        shape = re.sub(rf"""(["']){re.escape(name)}/""", r"\1", message.data)
-        if shape not in known:
-            try:
-                known[shape] = robot_model(shape)
-            except UserError:
-                known[shape] = None
-        models[name] = known[shape]
-    return models
-
-
-def _name_of(topic: str) -> str:
-    """Return the robot of a topic: `uav0` of `/uav0/truth/odom`, "" of `/truth/odom`."""
-    first, *rest = topic.strip("/").split("/")
-    return first if len(rest) > 1 else ""
+    return {
+        name: described_model(name, message.data, known)
+        for topic, _, message in (bag.messages(topics) if topics else ())
+        for name in (robot_of(topic),)
+    }
 
 
 def _world(configuration: Path) -> str | None:

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""See a world or a recorded flight in the browser: fly around in it, play it, measure.
+"""See a world, a recorded flight or what runs now in the browser; play it, measure, steer.
 
 The page is on loopback and needs no other program and no network. A world is shown as its cameras
 see it; a click on the ground tells where that is, in map and on Earth, and how far from the last
 one. A bag or a run folder is played: every robot of it, the paths it flew and those of its
-estimates, in the world that its run folder names.
+estimates, in the world that its run folder names. With --live the robots are those that are heard
+by their topics, as of a simulation that another terminal runs: they are shown and steered.
 
   aerotwin view cliff
   aerotwin view runs/20261127-120000-flight
   aerotwin view my_bag --world my_world.yaml --port 8091
+  aerotwin view --live --world cliff
 
 Over another address, as for a tablet in the field, the address that is printed holds a token:
 
@@ -22,6 +24,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aerotwin_core.errors import UserError
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
 
 if TYPE_CHECKING:
@@ -33,9 +36,13 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "shown", metavar="WORLD|BAG", help="a world as of `world info`, a bag, or a run folder"
+        "shown",
+        metavar="WORLD|BAG",
+        nargs="?",
+        help="a world as of `world info`, a bag, or a run folder",
     )
-    parser.add_argument("--world", help="of a bag; none: the one of its run folder, or no world")
+    parser.add_argument("--live", action="store_true", help="the robots that are heard")
+    parser.add_argument("--world", help="of a bag (that of its run folder) or of what is heard")
     parser.add_argument(
         "--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)"
     )
@@ -46,6 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
+    if args.live == (args.shown is not None):
+        raise UserError("aerotwin view: expected a world, a bag or --live, one of them")
+    if args.live:
+        return _show_live(args)
     from aerotwin_view.page import open_page
     from aerotwin_view.shown_flight import bag_folder, read_flight
     from aerotwin_worlds import load_world
@@ -61,6 +72,14 @@ def run(args: argparse.Namespace) -> int:
     finally:
         page.stop()
     return 0
+
+
+def _show_live(args: argparse.Namespace) -> int:
+    from aerotwin_view.parameters import NO_WORLD, ViewParameters
+    from aerotwin_view.ros.view_node import run_view
+
+    world = args.world or NO_WORLD
+    return run_view(ViewParameters(world=world, host=args.host, port=args.port))
 
 
 def _show(page: "Page", world: "World | None", flight: "ShownFlight | None", address: str) -> None:

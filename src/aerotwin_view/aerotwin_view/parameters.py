@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the view of robots that are heard."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
+
+NO_WORLD = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewParameters:
+    """What is shown beside the robots, and where the page is."""
+
+    world: str = parameter(NO_WORLD, text="name or path of the world that is shown, or none")
+    host: str = parameter(LOOPBACK, text="address to listen on; beyond loopback with a token")
+    port: int = parameter(DEFAULT_PORT, text="or the next free one", minimum=1024, maximum=65535)
+    rate_hz: float = parameter(
+        20.0, text="updates of the page", unit="Hz", minimum=1.0, maximum=60.0
+    )
+    simulator: str = parameter("/simulator", text="node that is paused, stepped and reset")

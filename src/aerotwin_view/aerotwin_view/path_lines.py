@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Paths as lines, a colour and a switch for each kind."""
+
+import viser
+
+from aerotwin_core import plots
+from aerotwin_core.frames import FloatArray
+from aerotwin_view.page import Page
+
+FLOWN = "flown"
+"""The kind of the paths of true motion."""
+_COLOURS = (plots.ALIGNED, plots.ESTIMATE, plots.FLOOR, plots.ACCENT, plots.BAD)
+
+
+class PathLines:
+    """Lines by their kind, with a switch in the panel that hides them."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._folder = page.gui.add_folder("Paths")
+        self._switches: dict[str, viser.GuiInputHandle[bool]] = {}
+        self._shown: dict[str, viser.LineSegmentsHandle] = {}
+
+    def set(self, kind: str, ends: FloatArray) -> None:
+        """Show the segments (n, 2, 3) [m] of a kind in place of those that it had."""
+        if kind not in self._switches:
+            self._add_switch(kind)
+        number = list(self._switches).index(kind)
+        if len(ends):
+            self._shown[kind] = self._page.scene.add_line_segments(
+                f"/paths/{number}",
+                ends,
+                _rgb(self._colour(kind)),
+                line_width=2.0,
+                visible=self._switches[kind].value,
+            )
+        elif kind in self._shown:
+            self._shown.pop(kind).remove()
+
+    def _add_switch(self, kind: str) -> None:
+        with self._folder:
+            colour = self._colour(kind)
+            self._page.add_text(f"\u25ac {kind}", colour)
+            switch = self._page.gui.add_checkbox(f"Show {kind}", initial_value=True)
+        self._switches[kind] = switch
+
+        @switch.on_update
+        def _(_: object) -> None:
+            if kind in self._shown:
+                self._shown[kind].visible = switch.value
+
+    def _colour(self, kind: str) -> str:
+        if kind == FLOWN:
+            return plots.TRUTH
+        estimates = [each for each in (*self._switches, kind) if each != FLOWN]
+        return _COLOURS[estimates.index(kind) % len(_COLOURS)]
+
+
+def _rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[k : k + 2], 16) for k in (1, 3, 5))

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topics are of which robot, by their names."""
+
+import re
+from collections.abc import Iterable, MutableMapping
+
+import trimesh
+
+from aerotwin_core.errors import UserError
+from aerotwin_view.robot_model import robot_model
+
+TRUTH = "truth/odom"
+ESTIMATES = ("autopilot/odom", "slam/odom")
+DESCRIPTION, SETPOINT = "robot_description", "command/pose"
+FEW_ROBOTS = 20
+"""Of so many the truth is read, 100 times a second; of more the estimates, where there are any."""
+_IN_ORDER = (TRUTH, *ESTIMATES, "odom")
+
+
+def robot_of(topic: str) -> str:
+    """Return the name of the robot of a topic.
+
+    >>> robot_of("/uav0/truth/odom"), robot_of("/truth/odom"), robot_of("/tug/odom")
+    ('uav0', '', 'tug')
+    """
+    path = topic.strip("/")
+    for known in (*_IN_ORDER, DESCRIPTION, SETPOINT):
+        if path == known or path.endswith(f"/{known}"):
+            return path.removesuffix(known).strip("/")
+    return path.rpartition("/")[0]
+
+
+def motion_topics(odometries: Iterable[str]) -> dict[str, str]:
+    """Return the topic that a robot is drawn by for each robot, of topics of odometry.
+
+    >>> motion_topics(["/odom", "/slam/odom", "/truth/odom", "/obstacles/car/odom"])
+    {'': '/truth/odom', 'obstacles/car': '/obstacles/car/odom'}
+    """
+    by_robot: dict[str, dict[str, str]] = {}
+    for topic in sorted(odometries):
+        name = robot_of(topic)
+        kind = topic.strip("/").removeprefix(name).strip("/")
+        by_robot.setdefault(name, {})[kind] = topic
+    order = _IN_ORDER if len(by_robot) <= FEW_ROBOTS else (ESTIMATES[0], *_IN_ORDER)
+    return {
+        name: next(topics[kind] for kind in order if kind in topics)
+        for name, topics in by_robot.items()
+        if not topics.keys().isdisjoint(order)
+    }
+
+
+def described_model(
+    name: str, urdf: str, known: MutableMapping[str, trimesh.Trimesh | None]
+) -> trimesh.Trimesh | None:
+    """Return the shape of a robot; alike ones, whatever their names, have one object.
+
+    One that cannot be read has no shape.
+    """
+    shape = re.sub(rf"""(["']){re.escape(name)}/""", r"\1", urdf)
+    if shape not in known:
+        try:
+            known[shape] = robot_model(shape)
+        except UserError:
+            known[shape] = None
+    return known[shape]

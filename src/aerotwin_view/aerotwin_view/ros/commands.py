@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Sends what people at pages ask for, by the topics and services that any node would use."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from rclpy.node import Node
+from std_srvs.srv import SetBool, Trigger
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_teleop.key_maps import Request
+from aerotwin_teleop.outgoing import OutgoingMotion
+from aerotwin_teleop.ros.vehicle_link import VehicleLink
+from aerotwin_teleop.status import VehicleStatus
+from aerotwin_view.ros.place_flight import PlaceFlight
+from aerotwin_view.steering_panel import Order, PlaceOrder, RunOrder, SteeringPanel
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+class Commands:
+    """Connects the steering panel to a simulator and to the vehicle that is chosen there."""
+
+    def __init__(
+        self,
+        node: Node,
+        panel: SteeringPanel,
+        simulator: str,
+        places: Callable[[], list[FloatArray]],
+        on_reset: Callable[[], None],
+    ) -> None:
+        self._node, self._panel, self._places = node, panel, places
+        self._on_reset = on_reset
+        self._outgoing = OutgoingMotion()
+        self._link: VehicleLink | None = None
+        self._flight: PlaceFlight | None = None
+        self._pause = node.create_client(SetBool, f"{simulator}/pause")
+        self._triggers = {
+            order: node.create_client(Trigger, f"{simulator}/{order.value}")
+            for order in (RunOrder.STEP, RunOrder.RESET)
+        }
+
+    def step(self, p_map: FloatArray | None) -> VehicleStatus | None:
+        """Send what was asked for; `p_map` is where the chosen vehicle is.
+
+        Returns the status of that vehicle, None without one.
+        """
+        if p_map is None:
+            self._choose(None)
+        else:
+            self._choose(self._panel.vehicle)
+        for order in self._panel.take_orders():
+            self._on_order(order)
+        if self._link is None or p_map is None:
+            return None
+        now_s = time.monotonic()
+        motion = self._panel.motion(now_s)
+        if self._outgoing.is_due(motion, now_s):
+            self._end_flight()
+            self._link.send(motion)
+        elif self._flight is not None:
+            self._notify(self._flight.step(p_map))
+        self._link.call_waiting()
+        return self._link.status
+
+    def _choose(self, vehicle: str | None) -> None:
+        if self._link is not None and self._link.status.name == vehicle:
+            return
+        self._end_flight()
+        if self._link is not None:
+            self._link.close()
+        self._link = None if vehicle is None else VehicleLink(self._node, vehicle, self._notify)
+
+    def _on_order(self, order: Order) -> None:
+        if isinstance(order, RunOrder):
+            self._order_run(order)
+        elif self._link is None:
+            self._notify(f"{order.value}: no vehicle is heard")
+        elif isinstance(order, Request):
+            self._end_flight()
+            self._outgoing.end(time.monotonic())
+            self._link.request(order)
+        elif order is PlaceOrder.FLY:
+            self._fly_to_places(self._link.status.name)
+        else:
+            self._end_flight()
+            self._notify("stopped: the vehicle holds where it is")
+
+    def _fly_to_places(self, vehicle: str) -> None:
+        places = [place + self._panel.height_m * _UP for place in self._places()]
+        self._end_flight()
+        if places:
+            self._flight = PlaceFlight(self._node, vehicle, places)
+        else:
+            self._notify("no place is clicked yet: click the ground")
+
+    def _end_flight(self) -> None:
+        if self._flight is not None:
+            self._flight.close()
+            self._flight = None
+
+    def _order_run(self, order: RunOrder) -> None:
+        is_pausing = order in (RunOrder.PAUSE, RunOrder.RUN)
+        client = self._pause if is_pausing else self._triggers[order]
+        if not client.service_is_ready():
+            self._notify(f"{order.value}: there is no service {client.srv_name}")
+            return
+        if is_pausing:
+            request = SetBool.Request(data=order is RunOrder.PAUSE)
+        else:
+            request = Trigger.Request()
+        if order is RunOrder.RESET:
+            self._end_flight()
+            self._on_reset()
+
+        def answered(future: object) -> None:
+            reply = future.result()  # type: ignore[attr-defined]  # rclpy's Future has no stubs
+            outcome = "" if reply.success else "refused: "
+            self._notify(f"{order.value}: {outcome}{reply.message}")
+
+        client.call_async(request).add_done_callback(answered)
+
+    def _notify(self, notice: str) -> None:
+        self._panel.notice.set(notice)

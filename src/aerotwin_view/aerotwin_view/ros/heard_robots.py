@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that are heard: their names, shapes and latest poses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import trimesh
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_view.robot_topics import (
+    DESCRIPTION,
+    ESTIMATES,
+    TRUTH,
+    described_model,
+    motion_topics,
+    robot_of,
+)
+from aerotwin_view.ros.polled_topic import PolledTopic
+
+MOST_ESTIMATES = 20
+"""Topics of estimates that are drawn."""
+ODOMETRY_TYPE, STRING_TYPE = "nav_msgs/msg/Odometry", "std_msgs/msg/String"
+
+
+@dataclass
+class HeardPose:
+    """The last pose on a topic; NaN before the first."""
+
+    stamp_ns: int = -1
+    frame: str = ""
+    p: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
+    q_xyzw: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))
+
+    def set(self, message: Odometry) -> None:
+        """Take over a message whose numbers are finite."""
+        p, q = message.pose.pose.position, message.pose.pose.orientation
+        numbers = np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+        length = float(np.linalg.norm(numbers[3:]))
+        if np.isfinite(numbers).all() and length > 0.0:
+            self.stamp_ns = ns_from_stamp(message.header.stamp)
+            self.frame = message.header.frame_id.strip("/")
+            self.p, self.q_xyzw = numbers[:3], numbers[3:] / length
+
+
+class HeardRobots:
+    """Reads odometry and descriptions by a node that is not spun."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._topics: dict[str, PolledTopic] = {}
+        self._descriptions: dict[str, PolledTopic] = {}
+        self._shapes: dict[str, trimesh.Trimesh | None] = {}
+        self.poses: dict[str, HeardPose] = {}
+        self.models: dict[str, trimesh.Trimesh | None] = {}
+        self.motions: dict[str, str] = {}  # robot -> the topic of its motion
+
+    def look(self) -> None:
+        """Look for robots that came or left."""
+        found = {
+            topic: types
+            for topic, types in self._node.get_topic_names_and_types()
+            if self._node.count_publishers(topic)
+        }
+        odometries = [topic for topic, types in found.items() if ODOMETRY_TYPE in types]
+        self.motions = motion_topics(odometries)
+        estimates = [t for t in odometries if t.endswith(ESTIMATES) and robot_of(t) in self.motions]
+        wanted = [*self.motions.values(), *sorted(estimates)[:MOST_ESTIMATES]]
+        self._keep(self._topics, wanted, Odometry, is_latched=False)
+        self.poses = {topic: self.poses.get(topic, HeardPose()) for topic in self._topics}
+        described = [t for t, types in found.items() if t.endswith(f"/{DESCRIPTION}")
+                     and STRING_TYPE in types]  # fmt: skip
+        self._keep(self._descriptions, described, String, is_latched=True)
+
+    def read(self) -> bool:
+        """Take over what came; return whether the shape of a robot did."""
+        for topic, polled in self._topics.items():
+            if (message := polled.take()) is not None:
+                self.poses[topic].set(message)
+        is_new = False
+        for topic, polled in self._descriptions.items():
+            if (message := polled.take()) is not None:
+                name = robot_of(topic)
+                self.models[name] = described_model(name, message.data, self._shapes)
+                is_new = True
+        return is_new
+
+    def estimates(self) -> list[str]:
+        """Return the topics of estimates that are drawn."""
+        return [topic for topic in self._topics if not topic.endswith(TRUTH)
+                and topic not in self.motions.values()]  # fmt: skip
+
+    def _keep(
+        self,
+        kept: dict[str, PolledTopic],
+        wanted: Sequence[str],
+        kind: type[Odometry] | type[String],
+        *,
+        is_latched: bool,
+    ) -> None:
+        for topic in kept.keys() - set(wanted):
+            kept.pop(topic).close()
+        for topic in wanted:
+            if topic not in kept:
+                kept[topic] = PolledTopic(self._node, topic, kind, is_latched=is_latched)

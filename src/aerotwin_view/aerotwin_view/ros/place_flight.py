@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Flies a vehicle to places one after another, by set-points."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.ros.conversions import stamp_from_ns
+from aerotwin_core.ros.qos import reliable
+
+REACHED_M = 0.5
+_DEPTH = 10
+
+
+class PlaceFlight:
+    """Publishes `command/pose` of a vehicle until the last place is reached; there it stays."""
+
+    def __init__(self, node: Node, vehicle: str, places: Sequence[FloatArray]) -> None:
+        self._node = node
+        self._places = list(places)
+        prefix = f"{vehicle}/" if vehicle else ""
+        self._publisher = node.create_publisher(
+            PoseStamped, f"{prefix}command/pose", reliable(_DEPTH)
+        )
+        self._yaw = 0.0
+
+    def step(self, p_map: FloatArray) -> str:
+        """Publish the present target from where the vehicle is; return in words where it goes."""
+        away = self._places[0] - p_map
+        distance_m = float(np.linalg.norm(away))
+        if distance_m < REACHED_M and len(self._places) > 1:
+            self._places.pop(0)
+            return self.step(p_map)
+        if math.hypot(*away[:2]) > 2.0 * REACHED_M:
+            self._yaw = math.atan2(away[1], away[0])
+        message = PoseStamped()
+        message.header.frame_id = "map"
+        message.header.stamp = stamp_from_ns(self._node.get_clock().now().nanoseconds)
+        position, orientation = message.pose.position, message.pose.orientation
+        position.x, position.y, position.z = map(float, self._places[0])
+        orientation.z, orientation.w = math.sin(self._yaw / 2.0), math.cos(self._yaw / 2.0)
+        self._publisher.publish(message)
+        n_more = len(self._places) - 1
+        return f"flying to a place {distance_m:.1f} m away, {n_more} more"
+
+    def close(self) -> None:
+        """Send no more."""
+        self._node.destroy_publisher(self._publisher)

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The newest message of a topic, looked at now and then."""
+
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from aerotwin_core.ros.qos import LATCHED
+
+NEWEST = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""Nobody waits for such a reader, and it meets every publisher."""
+
+
+class PolledTopic:
+    """A subscription that is never waited for: no executor wakes, messages between are dropped.
+
+    Its node must not be spun.
+    """
+
+    def __init__(self, node: Node, topic: str, kind: Any, *, is_latched: bool = False) -> None:
+        self._node = node
+        qos = LATCHED if is_latched else NEWEST
+        self._subscription = node.create_subscription(kind, topic, lambda _: None, qos)
+
+    def take(self) -> Any:
+        """Return the newest message since the last call, None if there is none."""
+        subscription = self._subscription
+        with subscription.handle:
+            taken = subscription.handle.take_message(subscription.msg_type, False)
+        return None if taken is None else taken[0]
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._node.destroy_subscription(self._subscription)

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Node `view`: a page in the browser that shows the robots that are heard, and steers them."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import rclpy
+from rosgraph_msgs.msg import Clock
+
+from aerotwin_core.cli import say
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_core.ros.lockstep import create_wall_timer
+from aerotwin_core.ros.node import run_node
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
+from aerotwin_view.page import open_page
+from aerotwin_view.parameters import NO_WORLD, ViewParameters
+from aerotwin_view.path_lines import FLOWN
+from aerotwin_view.places import Places
+from aerotwin_view.robot_topics import robot_of
+from aerotwin_view.robots_scene import RobotsScene
+from aerotwin_view.ros.commands import Commands
+from aerotwin_view.ros.heard_robots import HeardPose, HeardRobots
+from aerotwin_view.ros.polled_topic import PolledTopic
+from aerotwin_view.ros.shown_sensors import ShownSensors
+from aerotwin_view.steering_panel import SteeringPanel
+from aerotwin_view.trails import Trails
+from aerotwin_view.world_scene import WorldScene, place_camera
+from aerotwin_worlds import load_world
+
+LOOK_S, DRAW_S, SENSORS_S = 1.0, 0.5, 0.2
+_SECOND = 1e9
+
+
+class ViewNode(ConfiguredNode):
+    """Shows what is heard while somebody watches; nothing is read otherwise.
+
+    `parameters`: those of this node if None. What is heard is read by a second node that is never
+    spun: no message wakes this process.
+    """
+
+    def __init__(self, parameters: ViewParameters | None = None) -> None:
+        super().__init__("view")
+        self._p = p = parameters or declare_parameters(self, ViewParameters)
+        self._page, self.address = open_page("aerotwin", host=p.host, port=p.port)
+        world = None if p.world == NO_WORLD else load_world(p.world)
+        self._flight = self._page.add_text("no robot is heard yet")
+        self._robots = RobotsScene(self._page)
+        self._panel = SteeringPanel(self._page)
+        self._listener = rclpy.create_node("view_listener", use_global_arguments=False)
+        self._heard = HeardRobots(self._listener)
+        self._simulated_clock = PolledTopic(self._listener, "/clock", Clock)
+        self._sensors = ShownSensors(self._page, self._listener)
+        self._trails = Trails(self._page)
+        self._places: Places | None = None
+        if world is None:
+            self._page.scene.add_grid("/grid", width=200.0, height=200.0, cell_size=1.0)
+        else:
+            place_camera(self._page, world.start_p_map, world.start_yaw, back_m=15.0)
+            scene = WorldScene(self._page, world)
+            self._places = Places(self._page, world)
+            threading.Thread(target=scene.show_first, daemon=True).start()
+        self._commands = Commands(
+            self,
+            self._panel,
+            p.simulator,
+            lambda: [] if self._places is None else self._places.points,
+            self._trails.clear,
+        )
+        self._shown: list[tuple[str, int]] = []
+        self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
+        self._stamp_ns, self._paces = 0, [(time.monotonic(), 0)]
+        create_wall_timer(self, 1.0 / p.rate_hz, self._on_tick)
+        say(f"view: {self.address}")
+
+    def destroy_node(self) -> None:
+        """End the page, then the nodes."""
+        self._page.stop()
+        self._listener.destroy_node()
+        super().destroy_node()
+
+    def _on_tick(self) -> None:
+        now_s = time.monotonic()
+        if not self._page.get_clients():
+            return
+        if self._is_due(LOOK_S, now_s):
+            self._heard.look()
+            self._sensors.look()
+        self._heard.read()
+        if (clock := self._simulated_clock.take()) is not None:
+            self._stamp_ns = ns_from_stamp(clock.clock)
+        robots = self._show_robots()
+        where = robots.get(self._panel.vehicle)
+        status = self._commands.step(None if where is None else where.p)
+        if self._is_due(SENSORS_S, now_s):
+            self._sensors.show(robots)
+        if self._is_due(DRAW_S, now_s):
+            self._draw_trails()
+            lines = [self._time_line(now_s)]
+            if status is not None:
+                lines.append(status.row(is_commanded=False).strip())
+            self._flight.set("\n".join(lines))
+
+    def _show_robots(self) -> dict[str, HeardPose]:
+        """Show the robots whose pose is known; return their poses by name."""
+        poses = {
+            name: self._heard.poses[topic]
+            for name, topic in sorted(self._heard.motions.items())
+            if topic in self._heard.poses and self._heard.poses[topic].stamp_ns >= 0
+        }
+        models = [self._heard.models.get(name) for name in poses]
+        shown = [(name, id(model)) for name, model in zip(poses, models, strict=True)]
+        if shown != self._shown:
+            self._shown = shown
+            self._robots.set_robots(list(poses), models)
+            self._panel.set_vehicles(list(poses))
+        if poses:
+            self._robots.show(
+                np.array([pose.p for pose in poses.values()]),
+                np.array([pose.q_xyzw for pose in poses.values()]),
+            )
+        for name, pose in poses.items():
+            self._trails.add(FLOWN, name, pose.p)
+        return poses
+
+    def _draw_trails(self) -> None:
+        for topic in self._heard.estimates():
+            pose, name = self._heard.poses[topic], robot_of(topic)
+            if pose.stamp_ns >= 0 and pose.frame == "map":
+                self._trails.add(topic.strip("/").removeprefix(f"{name}/"), name, pose.p)
+        self._trails.show()
+
+    def _time_line(self, now_s: float) -> str:
+        """Return the simulated time, and how it passes against wall time over some seconds."""
+        self._paces = [*self._paces[-10:], (now_s, self._stamp_ns)]
+        (first_s, first_ns), (last_s, last_ns) = self._paces[0], self._paces[-1]
+        factor = (last_ns - first_ns) / _SECOND / max(last_s - first_s, 1e-3)
+        if not self._stamp_ns:
+            return f"{len(self._shown)} robots; nobody publishes a simulated time"
+        state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
+        return f"{self._stamp_ns / _SECOND:.1f} s, {state}, {len(self._shown)} robots"
+
+    def _is_due(self, period_s: float, now_s: float) -> bool:
+        if now_s < self._due[period_s]:
+            return False
+        self._due[period_s] = now_s + period_s
+        return True
+
+
+def run_view(parameters: ViewParameters | None = None) -> int:
+    """Show until Ctrl-C; return the exit code."""
+    return run_node(lambda: ViewNode(parameters))
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_view())
+
+
+if __name__ == "__main__":
+    main()

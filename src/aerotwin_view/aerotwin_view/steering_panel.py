@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person at a page asks of a simulation and of its vehicles."""
+
+import time
+from collections.abc import Sequence
+from enum import Enum
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from aerotwin_teleop.key_maps import Request
+from aerotwin_teleop.motion import AT_REST, SteeredMotion
+from aerotwin_view.page import Page
+
+HOLD_HZ = 10.0
+_RELEASE_S = 0.3
+"""After a press of a button or a key its motion ends."""
+_MOST_WAITING = 50
+_COMMANDS = (
+    ("Arm", Request.ARM),
+    ("Take off", Request.TAKE_OFF),
+    ("Hold", Request.HOLD),
+    ("Return", Request.RETURN),
+    ("Land", Request.LAND),
+    ("Disarm", Request.DISARM),
+)
+_MOTIONS = (
+    ("Forward", "I", SteeredMotion(forward=1.0)),
+    ("Back", "M", SteeredMotion(forward=-1.0)),
+    ("Left", "H", SteeredMotion(left=1.0)),
+    ("Right", "N", SteeredMotion(left=-1.0)),
+    ("Up", "T", SteeredMotion(up=1.0)),
+    ("Down", "B", SteeredMotion(up=-1.0)),
+    ("Turn left", "J", SteeredMotion(turn=1.0)),
+    ("Turn right", "L", SteeredMotion(turn=-1.0)),
+)
+
+
+class RunOrder(Enum):
+    """What is asked of the simulation."""
+
+    PAUSE = "pause"
+    RUN = "run"
+    STEP = "step"
+    RESET = "reset"
+
+
+class PlaceOrder(Enum):
+    """What is asked with the places that were clicked."""
+
+    FLY = "fly to the places"
+    CANCEL = "cancel"
+
+
+Order = RunOrder | PlaceOrder | Request
+
+
+class SteeringPanel:
+    """Buttons and keys of pages; what they ask for is taken from it, by one thread at a time."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._orders: SimpleQueue[Order] = SimpleQueue()
+        self._pressed, self._until_s = AT_REST, 0.0
+        with page.gui.add_folder("Simulation"):
+            for order in RunOrder:
+                self._add_button(order.value.capitalize(), order)
+        with page.gui.add_folder("Steer"):
+            self._vehicle = page.gui.add_dropdown("Vehicle", ("",), initial_value="")
+            for text, request in _COMMANDS:
+                self._add_button(text, request)
+            self._height = page.gui.add_slider(
+                "Height [m]", 1.0, 50.0, step=0.5, initial_value=5.0, hint="above clicked places"
+            )
+            self._add_button("Fly to the places", PlaceOrder.FLY)
+            self._add_button("Stop flying there", PlaceOrder.CANCEL)
+            self.notice = page.add_text("")
+        with page.gui.add_folder("Drive by hand", expand_by_default=False):
+            self._speed = page.gui.add_slider("Speed [m/s]", 0.1, 10.0, step=0.1, initial_value=1.0)
+            for text, key, motion in _MOTIONS:
+                self._add_motion(text, key, motion)
+
+    @property
+    def vehicle(self) -> str:
+        """The namespace of the vehicle that is steered."""
+        return str(self._vehicle.value)
+
+    @property
+    def height_m(self) -> float:
+        """How far above a clicked place to fly [m]."""
+        return float(self._height.value)
+
+    def set_vehicles(self, names: Sequence[str]) -> None:
+        """Offer these vehicles."""
+        options = tuple(names) or ("",)
+        if options != tuple(self._vehicle.options):
+            self._vehicle.options = options
+
+    def take_orders(self) -> list[Order]:
+        """Return what was asked for since the last call."""
+        orders: list[Order] = []
+        while len(orders) < _MOST_WAITING:
+            try:
+                orders.append(self._orders.get_nowait())
+            except Empty:
+                break
+        return orders
+
+    def motion(self, time_s: float) -> SteeredMotion:
+        """Return the motion that is asked for at a monotonic time [s]."""
+        if time_s >= self._until_s:
+            return AT_REST
+        speed = float(self._speed.value)
+        return self._pressed.scaled(speed, 1.0)
+
+    def _add_button(self, text: str, order: Order) -> None:
+        button = self._page.gui.add_button(text)
+
+        @button.on_click
+        def _(_: object) -> None:
+            if self._orders.qsize() < _MOST_WAITING:
+                self._orders.put(order)
+
+    def _add_motion(self, text: str, key: Any, motion: SteeredMotion) -> None:
+        button = self._page.gui.add_button(f"{text} ({key})")
+        command = self._page.gui.add_command(f"Drive: {text}", hotkey=key)
+
+        def press(_: object) -> None:
+            self._pressed, self._until_s = motion, time.monotonic() + _RELEASE_S
+
+        button.on_hold(press, callback_hz=HOLD_HZ)
+        button.on_click(press)
+        command.on_trigger(press)
