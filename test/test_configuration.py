@@ -366,6 +366,7 @@ def _parameters_of(executable):
     from aerotwin_trajectory_evaluation.ros.trajectory_evaluation_node import (
         TrajectoryEvaluationParameters,
     )
+    from aerotwin_view.parameters import ViewParameters
     from aerotwin_voxel_cloud.ros.voxel_cloud_node import VoxelCloudParameters
 
     return {
@@ -394,6 +395,7 @@ def _parameters_of(executable):
         "stereo_odometry": StereoOdometryNodeParameters,
         "teach": TeachNodeParameters,
         "trajectory_evaluation": TrajectoryEvaluationParameters,
+        "view": ViewParameters,
         "voxel_cloud": VoxelCloudParameters,
         "xrce_agent": AgentParameters,
     }[executable]

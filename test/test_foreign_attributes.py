@@ -41,7 +41,7 @@ OF_LIBRARIES = {
     "aerotwin_view/camera_follower.py": {
         "client.camera.look_at", "client.camera.position",  # viser
     },
-    "aerotwin_view/flight_scene.py": {"lines.visible"},  # viser
+    "aerotwin_view/path_lines.py": {"self._shown[kind].visible"},  # viser
     "aerotwin_view/places.py": {"button.disabled"},  # viser
     "aerotwin_view/robots_scene.py": {
         "label.position", "shown.batched_positions", "shown.batched_wxyzs",  # viser
@@ -80,8 +80,8 @@ OPEN_RECORDS = {
         "gone.left", "gone.right", "keyframe.T_cam_odom", "newest.covariance",
     },
 }  # fmt: skip
-RCLPY_INSIDE = {"aerotwin_dense_localization/ros/imu_intake.py"}
-"""Takes waiting samples before an image; rclpy has no public way, and lost ones cost poses."""
+RCLPY_INSIDE = {"aerotwin_core/ros/waiting_messages.py"}
+"""Takes waiting messages; rclpy has no public way."""
 
 
 def name_of(path: Path) -> str:

@@ -28,7 +28,8 @@ from aerotwin_launch.schema import load_actions
 FOLDER = Path(__file__).parent / "launch_golden"
 GOLDEN = FOLDER / "golden"
 WORKSPACE = sorted((FOLDER.parents[3] / "launch").glob("*.launch.yaml"))
-WORKSPACE = [path for path in WORKSPACE if path.name != "network.launch.yaml"]  # only included
+INCLUDED = {"network.launch.yaml", "view.launch.yaml"}
+WORKSPACE = [path for path in WORKSPACE if path.name not in INCLUDED]
 CASES = yaml.safe_load((FOLDER / "cases.yaml").read_text())
 REAL = os.environ.get("AEROTWIN_REAL_ROS2_LAUNCH")
 RECORDS = os.environ.get("AEROTWIN_RECORD_LAUNCH_GOLDEN") == "1"

@@ -25,14 +25,33 @@ class VehicleStatus:
     speed_m_s: float = math.nan
     battery_share: float = math.nan
 
+    @property
+    def armed(self) -> str:
+        """Whether it is armed, in a word; "" if that is not known."""
+        return "" if self.is_armed is None else "armed" if self.is_armed else "disarmed"
+
+    def words(self) -> str:
+        """Return the state in words.
+
+        >>> VehicleStatus("uav0", mode="HOLD", is_armed=True, height_m=2.51).words()
+        'uav0: HOLD, armed, 2.5 m above map'
+        """
+        numbers = (
+            (self.height_m, ".1f", " m above map"),
+            (self.speed_m_s, ".1f", " m/s"),
+            (100.0 * self.battery_share, ".0f", " % battery"),
+        )
+        known = [f"{v:{form}}{unit}" for v, form, unit in numbers if math.isfinite(v)]
+        parts = (printable(self.mode, 12), self.armed, *known, printable(self.phase, _TEXT_LETTERS))
+        return f"{self.name or 'vehicle'}: {', '.join(filter(None, parts))}"
+
     def row(self, *, is_commanded: bool) -> str:
         """Return the line of this vehicle."""
-        armed = "" if self.is_armed is None else "armed" if self.is_armed else "disarmed"
         cells = (
             ">" if is_commanded else " ",
             f"{printable(self.name or '(no namespace)', _NAME_LETTERS):{_NAME_LETTERS}}",
             f"{printable(self.mode, 12):12}",
-            f"{armed:8}",
+            f"{self.armed:8}",
             f"{_number(self.height_m, '.1f'):>7} m",
             f"{_number(self.speed_m_s, '.1f'):>5} m/s",
             f"{_number(100.0 * self.battery_share, '.0f'):>4} %",

@@ -26,7 +26,7 @@ class CameraFollower:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # setting a choice calls back
         self._names: list[str] = []
         self._places: FloatArray | None = None
         self._choice = page.gui.add_dropdown("Follow", (NONE,), initial_value=NONE)

@@ -31,11 +31,22 @@ def robot_of(topic: str) -> str:
     return path.rpartition("/")[0]
 
 
+def owner_of(topic: str, robots: Iterable[str]) -> str | None:
+    """Return the robot below whose name a topic is; None if there is none.
+
+    >>> owner_of("/uav1/lidar/points", ["uav1", "uav10"]), owner_of("/lidar/points", [""])
+    ('uav1', '')
+    """
+    path = topic.strip("/")
+    owners = [name for name in robots if not name or path.startswith(f"{name}/")]
+    return max(owners, key=len, default=None)
+
+
 def motion_topics(odometries: Iterable[str]) -> dict[str, str]:
     """Return the topic that a robot is drawn by for each robot, of topics of odometry.
 
     >>> motion_topics(["/odom", "/slam/odom", "/truth/odom", "/obstacles/car/odom"])
-    {'': '/truth/odom', 'obstacles/car': '/obstacles/car/odom'}
+    {'obstacles/car': '/obstacles/car/odom', '': '/truth/odom'}
     """
     by_robot: dict[str, dict[str, str]] = {}
     for topic in sorted(odometries):

@@ -3,37 +3,14 @@
 """What a person at a page asks of a simulation and of its vehicles."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeAlias
 
 from aerotwin_teleop.key_maps import Request
 from aerotwin_teleop.motion import AT_REST, SteeredMotion
 from aerotwin_view.page import Page
-
-HOLD_HZ = 10.0
-_RELEASE_S = 0.3
-"""After a press of a button or a key its motion ends."""
-_MOST_WAITING = 50
-_COMMANDS = (
-    ("Arm", Request.ARM),
-    ("Take off", Request.TAKE_OFF),
-    ("Hold", Request.HOLD),
-    ("Return", Request.RETURN),
-    ("Land", Request.LAND),
-    ("Disarm", Request.DISARM),
-)
-_MOTIONS = (
-    ("Forward", "I", SteeredMotion(forward=1.0)),
-    ("Back", "M", SteeredMotion(forward=-1.0)),
-    ("Left", "H", SteeredMotion(left=1.0)),
-    ("Right", "N", SteeredMotion(left=-1.0)),
-    ("Up", "T", SteeredMotion(up=1.0)),
-    ("Down", "B", SteeredMotion(up=-1.0)),
-    ("Turn left", "J", SteeredMotion(turn=1.0)),
-    ("Turn right", "L", SteeredMotion(turn=-1.0)),
-)
 
 
 class RunOrder(Enum):
@@ -52,7 +29,34 @@ class PlaceOrder(Enum):
     CANCEL = "cancel"
 
 
-Order = RunOrder | PlaceOrder | Request
+Order: TypeAlias = RunOrder | PlaceOrder | Request
+
+HOLD_HZ = 10.0
+_RELEASE_S = 0.3
+"""After a press of a button or a key its motion ends."""
+_MOST_WAITING = 50
+_COMMANDS: tuple[dict[str, tuple[Order, ...]], ...] = (
+    {
+        "Take off": (Request.ARM, Request.TAKE_OFF),
+        "Hold": (Request.HOLD,),
+        "Land": (Request.LAND,),
+    },
+    {"Arm": (Request.ARM,), "Disarm": (Request.DISARM,), "Return": (Request.RETURN,)},
+)
+_PLACES: dict[str, tuple[Order, ...]] = {
+    "Fly to the places": (PlaceOrder.FLY,),
+    "Stop there": (PlaceOrder.CANCEL,),
+}
+_MOTIONS = (
+    ("Forward", "I", SteeredMotion(forward=1.0)),
+    ("Back", "M", SteeredMotion(forward=-1.0)),
+    ("Left", "H", SteeredMotion(left=1.0)),
+    ("Right", "N", SteeredMotion(left=-1.0)),
+    ("Up", "T", SteeredMotion(up=1.0)),
+    ("Down", "B", SteeredMotion(up=-1.0)),
+    ("Turn left", "J", SteeredMotion(turn=1.0)),
+    ("Turn right", "L", SteeredMotion(turn=-1.0)),
+)
 
 
 class SteeringPanel:
@@ -63,17 +67,15 @@ class SteeringPanel:
         self._orders: SimpleQueue[Order] = SimpleQueue()
         self._pressed, self._until_s = AT_REST, 0.0
         with page.gui.add_folder("Simulation"):
-            for order in RunOrder:
-                self._add_button(order.value.capitalize(), order)
+            self._add_buttons({order.value.capitalize(): (order,) for order in RunOrder})
         with page.gui.add_folder("Steer"):
             self._vehicle = page.gui.add_dropdown("Vehicle", ("",), initial_value="")
-            for text, request in _COMMANDS:
-                self._add_button(text, request)
+            for row in _COMMANDS:
+                self._add_buttons(row)
             self._height = page.gui.add_slider(
                 "Height [m]", 1.0, 50.0, step=0.5, initial_value=5.0, hint="above clicked places"
             )
-            self._add_button("Fly to the places", PlaceOrder.FLY)
-            self._add_button("Stop flying there", PlaceOrder.CANCEL)
+            self._add_buttons(_PLACES)
             self.notice = page.add_text("")
         with page.gui.add_folder("Drive by hand", expand_by_default=False):
             self._speed = page.gui.add_slider("Speed [m/s]", 0.1, 10.0, step=0.1, initial_value=1.0)
@@ -113,13 +115,14 @@ class SteeringPanel:
         speed = float(self._speed.value)
         return self._pressed.scaled(speed, 1.0)
 
-    def _add_button(self, text: str, order: Order) -> None:
-        button = self._page.gui.add_button(text)
+    def _add_buttons(self, row: Mapping[str, Sequence[Order]]) -> None:
+        buttons = self._page.gui.add_button_group("", tuple(row))
 
-        @button.on_click
+        @buttons.on_click
         def _(_: object) -> None:
-            if self._orders.qsize() < _MOST_WAITING:
-                self._orders.put(order)
+            for order in row[buttons.value]:
+                if self._orders.qsize() < _MOST_WAITING:
+                    self._orders.put(order)
 
     def _add_motion(self, text: str, key: Any, motion: SteeredMotion) -> None:
         button = self._page.gui.add_button(f"{text} ({key})")

@@ -15,8 +15,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SOFTWARE_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Start a browser; until it is closed no other event loop can run in this thread."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: apt install chromium")
     with sync_playwright() as playwright:

@@ -10,6 +10,7 @@ from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import IMU_DEPTH
 from aerotwin_core.ros.sources import imu_sources
+from aerotwin_core.ros.waiting_messages import waiting_messages
 from aerotwin_dense_localization.localization import InertialFilter, reading_of
 from aerotwin_dense_localization.ros.mounting import Mounting
 
@@ -33,12 +34,9 @@ class ImuIntake:
 
     def pop_waiting(self) -> None:
         """Process the samples queued while the node was busy: an image must not overtake them."""
-        if self._intake.subscription is None:
-            return
-        handle = self._intake.subscription.handle
-        with handle:
-            while (taken := handle.take_message(Imu, False)) is not None:
-                self._on_imu(taken[0])
+        if self._intake.subscription is not None:
+            for message in waiting_messages(self._intake.subscription):
+                self._on_imu(message)
 
     def _on_imu(self, message: Imu) -> None:
         try:

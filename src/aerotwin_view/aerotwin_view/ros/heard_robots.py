@@ -89,6 +89,10 @@ class HeardRobots:
                 is_new = True
         return is_new
 
+    def rest(self) -> None:
+        """Receive nothing until the next look."""
+        self._keep(self._topics, (), Odometry, is_latched=False)
+
     def estimates(self) -> list[str]:
         """Return the topics of estimates that are drawn."""
         return [topic for topic in self._topics if not topic.endswith(TRUTH)

@@ -9,8 +9,8 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
-from aerotwin_core.frames import FloatArray
-from aerotwin_core.ros.conversions import stamp_from_ns
+from aerotwin_core.frames import FloatArray, quaternion_from_yaw
+from aerotwin_core.messages import pose_stamped_message, serialize
 from aerotwin_core.ros.qos import reliable
 
 REACHED_M = 0.5
@@ -38,13 +38,10 @@ class PlaceFlight:
             return self.step(p_map)
         if math.hypot(*away[:2]) > 2.0 * REACHED_M:
             self._yaw = math.atan2(away[1], away[0])
-        message = PoseStamped()
-        message.header.frame_id = "map"
-        message.header.stamp = stamp_from_ns(self._node.get_clock().now().nanoseconds)
-        position, orientation = message.pose.position, message.pose.orientation
-        position.x, position.y, position.z = map(float, self._places[0])
-        orientation.z, orientation.w = math.sin(self._yaw / 2.0), math.cos(self._yaw / 2.0)
-        self._publisher.publish(message)
+        q_map_body = quaternion_from_yaw(self._yaw)
+        stamp_ns = self._node.get_clock().now().nanoseconds
+        message = pose_stamped_message(stamp_ns, "map", self._places[0], q_map_body)
+        self._publisher.publish(serialize(message))
         n_more = len(self._places) - 1
         return f"flying to a place {distance_m:.1f} m away, {n_more} more"
 

@@ -8,6 +8,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from aerotwin_core.ros.qos import LATCHED
+from aerotwin_core.ros.waiting_messages import waiting_messages
 
 NEWEST = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
@@ -30,11 +31,8 @@ class PolledTopic:
         self._subscription = node.create_subscription(kind, topic, lambda _: None, qos)
 
     def take(self) -> Any:
-        """Return the newest message since the last call, None if there is none."""
-        subscription = self._subscription
-        with subscription.handle:
-            taken = subscription.handle.take_message(subscription.msg_type, False)
-        return None if taken is None else taken[0]
+        """Return the oldest message that waits, the only one but of latched topics, or None."""
+        return next(waiting_messages(self._subscription), None)
 
     def close(self) -> None:
         """End the subscription."""

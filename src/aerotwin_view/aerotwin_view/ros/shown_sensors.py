@@ -17,7 +17,7 @@ from aerotwin_core.frames import FloatArray, make_transform, transform_points
 from aerotwin_core.point_clouds import finite_points
 from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_view.page import Page
-from aerotwin_view.robot_topics import robot_of
+from aerotwin_view.robot_topics import owner_of
 from aerotwin_view.ros.heard_robots import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic
 
@@ -30,8 +30,8 @@ _IMAGE, _CLOUD = "sensor_msgs/msg/Image", "sensor_msgs/msg/PointCloud2"
 class _Chosen:
     """A topic of a type, chosen from those that are published."""
 
-    def __init__(self, page: Page, node: Node, label: str, kind: type, *, is_latched: bool) -> None:
-        self._node, self._kind, self._is_latched = node, kind, is_latched
+    def __init__(self, page: Page, node: Node, label: str, kind: type) -> None:
+        self._node, self._kind = node, kind
         self._choice = page.gui.add_dropdown(label, (NONE,), initial_value=NONE)
         self._topic: str = NONE
         self._polled: PolledTopic | None = None
@@ -45,14 +45,19 @@ class _Chosen:
         """Return the chosen topic and its newest message."""
         topic = str(self._choice.value)
         if topic != self._topic:
-            if self._polled is not None:
-                self._polled.close()
-            self._topic, self._polled = topic, None
+            self.rest()
+            self._topic = topic
             if topic != NONE:
                 self._polled = PolledTopic(
                     self._node, topic, self._kind, is_latched=topic.endswith("/map")
                 )
         return topic, None if self._polled is None else self._polled.take()
+
+    def rest(self) -> None:
+        """Receive nothing until the next take."""
+        if self._polled is not None:
+            self._polled.close()
+        self._topic, self._polled = NONE, None
 
 
 class ShownSensors:
@@ -61,10 +66,10 @@ class ShownSensors:
     def __init__(self, page: Page, node: Node) -> None:
         self._page, self._node = page, node
         with page.gui.add_folder("Sensors"):
-            self._camera = _Chosen(page, node, "Camera", Image, is_latched=False)
+            self._camera = _Chosen(page, node, "Camera", Image)
             self._picture: viser.GuiImageHandle | None = None
             self._folder = page.gui.add_folder("Picture")
-            self._cloud = _Chosen(page, node, "Points", PointCloud2, is_latched=False)
+            self._cloud = _Chosen(page, node, "Points", PointCloud2)
             self._notice = page.add_text("")
         self._points: viser.PointCloudHandle | None = None
         self._tree = StaticTree()
@@ -82,6 +87,11 @@ class ShownSensors:
         while (message := self._static.take()) is not None:
             self._tree.add(message)
 
+    def rest(self) -> None:
+        """Receive nothing until it is to be shown again."""
+        self._camera.rest()
+        self._cloud.rest()
+
     def show(self, robots: Mapping[str, HeardPose]) -> None:
         """Show what came since the last time, points where their robot is."""
         topic, image = self._camera.take()
@@ -95,7 +105,8 @@ class ShownSensors:
             self._points.remove()
             self._points = None
         if cloud is not None:
-            self._show_points(cloud, robots.get(robot_of(topic.rpartition("/")[0] + "/odom")))
+            owner = owner_of(topic, robots)
+            self._show_points(cloud, None if owner is None else robots[owner])
 
     def _show_picture(self, message: Image) -> None:
         try:

@@ -84,6 +84,9 @@ class ViewNode(ConfiguredNode):
     def _on_tick(self) -> None:
         now_s = time.monotonic()
         if not self._page.get_clients():
+            self._heard.rest()
+            self._sensors.rest()
+            self._due = dict.fromkeys(self._due, 0.0)
             return
         if self._is_due(LOOK_S, now_s):
             self._heard.look()
@@ -100,7 +103,7 @@ class ViewNode(ConfiguredNode):
             self._draw_trails()
             lines = [self._time_line(now_s)]
             if status is not None:
-                lines.append(status.row(is_commanded=False).strip())
+                lines.append(status.words())
             self._flight.set("\n".join(lines))
 
     def _show_robots(self) -> dict[str, HeardPose]:
