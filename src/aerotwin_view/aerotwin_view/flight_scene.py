@@ -3,6 +3,7 @@
 """A recorded flight on a page, at any time: its robots, and the paths of their estimates."""
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.trajectory import Trajectory
@@ -19,12 +20,12 @@ class FlightScene:
     """The robots of a flight, and the paths of their motion and their estimates."""
 
     def __init__(self, page: Page, flight: ShownFlight) -> None:
-        self._trajectories = [robot.trajectory for robot in flight.robots]
+        self._shown = flight.robots
         self._robots = RobotsScene(page)
         self._robots.set_robots(
             [robot.name for robot in flight.robots], [robot.model for robot in flight.robots]
         )
-        paths = {FLOWN: self._trajectories}
+        paths = {FLOWN: [robot.trajectory for robot in flight.robots]}
         for path in flight.paths:
             placed = " (placed at its first pose)" if path.is_placed else ""
             paths.setdefault(f"{path.kind}{placed}", []).append(path.trajectory)
@@ -34,16 +35,9 @@ class FlightScene:
 
     def show_at(self, stamp_ns: int) -> None:
         """Show every robot where it was at a time [ns]; before and after its motion, at an end."""
-        poses = [_pose_at(trajectory, stamp_ns) for trajectory in self._trajectories]
-        self._robots.show(np.array([p for p, _ in poses]), np.array([q for _, q in poses]))
-
-
-def _pose_at(trajectory: Trajectory, stamp_ns: int) -> tuple[FloatArray, FloatArray]:
-    """Return position (3,) and quaternion xyzw (4,) at a time within the motion, or next to it."""
-    stamps = trajectory.stamps_ns
-    at_ns = min(max(stamp_ns, int(stamps[0])), int(stamps[-1]))
-    pose = trajectory.interpolate(np.array([at_ns]))
-    return pose.p_ref_body[0], pose.q_ref_body[0]
+        transforms = np.array([robot.transform_at(stamp_ns) for robot in self._shown])
+        turns = Rotation.from_matrix(transforms[:, :3, :3]).as_quat()
+        self._robots.show(transforms[:, :3, 3], turns)
 
 
 def _segments(trajectory: Trajectory) -> FloatArray:

@@ -5,9 +5,7 @@
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
-from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
-
-NO_WORLD = "none"
+from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,8 @@ class PathLines:
                 f"/paths/{number}",
                 ends,
                 _rgb(self._colour(kind)),
-                line_width=2.0,
+                thickness=2.0,
+                thickness_units="screen",
                 visible=self._switches[kind].value,
             )
         elif kind in self._shown:

@@ -73,7 +73,9 @@ class Places:
         if len(self._p_map) > 1:
             raised = np.array(self._p_map) + np.outer(self._sizes, (0.0, 0.0, 1.0))
             ends = np.stack([raised[:-1], raised[1:]], axis=1)
-            scene.add_line_segments("/places/path", ends, _COLOUR, line_width=3.0)
+            scene.add_line_segments(
+                "/places/path", ends, _COLOUR, thickness=3.0, thickness_units="screen"
+            )
         for button in (self._undo, self._clear, self._save):
             button.disabled = not self._p_map
         self._text.content = self._description()

@@ -68,7 +68,7 @@ def described_model(
 
     One that cannot be read has no shape.
     """
-    shape = re.sub(rf"""(["']){re.escape(name)}/""", r"\1", urdf)
+    shape = re.sub(rf"""(["']){re.escape(name)}/""", r"\1", urdf) if name else urdf
     if shape not in known:
         try:
             known[shape] = robot_model(shape)

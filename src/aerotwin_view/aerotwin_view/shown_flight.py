@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.bag import BagReader
 from aerotwin_core.documents import DocumentError, parse_yaml
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import invert_transform, transform_points
+from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_view.robot_topics import DESCRIPTION, TRUTH, described_model, robot_of
 
@@ -39,6 +39,12 @@ class ShownRobot:
     topic: str  # of its motion
     trajectory: Trajectory
     model: trimesh.Trimesh | None
+
+    def transform_at(self, stamp_ns: int) -> FloatArray:
+        """Return T_map_body (4, 4) at a time [ns] of its motion; before and after it, at an end."""
+        stamps = self.trajectory.stamps_ns
+        at_ns = min(max(stamp_ns, int(stamps[0])), int(stamps[-1]))
+        return self.trajectory.interpolate(np.array([at_ns])).transforms()[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,15 +126,14 @@ def _path(bag: BagReader, topic: str, robots: dict[str, ShownRobot]) -> ShownPat
     robot = robots.get(name)
     is_placed = poses.frame.strip("/") != MAP and robot is not None
     if is_placed and robot is not None:
-        trajectory = _placed(trajectory, robot.trajectory)
+        trajectory = _placed(trajectory, robot)
     kind = topic.strip("/").removeprefix(f"{name}/")
     return ShownPath(topic=topic, kind=kind, trajectory=trajectory, is_placed=is_placed)
 
 
-def _placed(own: Trajectory, robot: Trajectory) -> Trajectory:
+def _placed(own: Trajectory, robot: ShownRobot) -> Trajectory:
     """Return a trajectory moved so that its first pose is that of the robot at that time."""
-    at_ns = min(max(int(own.stamps_ns[0]), int(robot.stamps_ns[0])), int(robot.stamps_ns[-1]))
-    T_map_body = robot.interpolate(np.array([at_ns])).transforms()[0]
+    T_map_body = robot.transform_at(int(own.stamps_ns[0]))
     T_map_own = T_map_body @ invert_transform(own.transforms()[0])
     turn = Rotation.from_matrix(T_map_own[:3, :3])
     q_map_body = (turn * Rotation.from_quat(own.q_ref_body)).as_quat()

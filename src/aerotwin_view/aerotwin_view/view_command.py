@@ -12,6 +12,8 @@ by their topics, as of a simulation that another terminal runs: they are shown a
   aerotwin view runs/20261127-120000-flight
   aerotwin view my_bag --world my_world.yaml --port 8091
   aerotwin view --live --world cliff
+  aerotwin view runs/20261127-120000-flight --html flight.html   # one file that plays anywhere
+  aerotwin view runs/20261127-120000-flight --video flight.mp4 --rate 4
 
 Over another address, as for a tablet in the field, the address that is printed holds a token:
 
@@ -25,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
+from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD
 
 if TYPE_CHECKING:
     from aerotwin_view.page import Page
@@ -42,7 +44,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a world as of `world info`, a bag, or a run folder",
     )
     parser.add_argument("--live", action="store_true", help="the robots that are heard")
-    parser.add_argument("--world", help="of a bag (that of its run folder) or of what is heard")
+    parser.add_argument(
+        "--world", help="of a bag (that of its run folder) or of what is heard; none: without one"
+    )
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a bag as a page that plays offline"
+    )
+    parser.add_argument(
+        "--video", type=Path, metavar="FILE", help="film a bag: .mp4, or .png for one picture"
+    )
+    parser.add_argument("--rate", type=float, default=1.0, help="of the film: 2 is twice as fast")
     parser.add_argument(
         "--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)"
     )
@@ -64,7 +75,11 @@ def run(args: argparse.Namespace) -> int:
     bag = bag_folder(Path(args.shown))
     flight = None if bag is None else read_flight(bag)
     name = args.world or (args.shown if flight is None else flight.world)
-    world = None if name is None else load_world(name)
+    world = None if name in (None, NO_WORLD) else load_world(name)
+    if args.html is not None:
+        return _write_page(flight, world, args.html)
+    if args.video is not None:
+        return _film(flight, world, args.video, args.rate)
     title = flight.name if flight is not None else args.shown
     page, address = open_page(f"aerotwin {title}", host=args.host, port=args.port)
     try:
@@ -74,8 +89,32 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _write_page(flight: "ShownFlight | None", world: "World | None", path: Path) -> int:
+    from aerotwin_view.offline_page import write_offline_page
+
+    if flight is None:
+        raise UserError("--html: expected a bag, which can be played, not a world")
+    n_bytes = write_offline_page(flight, world, path)
+    print(f"{path}: {n_bytes / 1e6:.1f} MB; a browser plays it, also without a network")
+    return 0
+
+
+def _film(flight: "ShownFlight | None", world: "World | None", path: Path, speed: float) -> int:
+    from aerotwin_core.cli import progress
+    from aerotwin_view.flight_video import write_video
+
+    if flight is None or world is None:
+        raise UserError("--video: expected a bag and its world; name the world by --world")
+    if not 0.01 <= speed <= 1000.0:
+        raise UserError(f"--rate: must be 0.01 to 1000, got {speed:g}")
+    with progress(1.0, path.name) as bar:
+        n = write_video(flight, world, path, speed, lambda done, n: bar.update(done / n - bar.n))
+    print(f"{path}: {n} picture{'s' if n > 1 else ''}")
+    return 0
+
+
 def _show_live(args: argparse.Namespace) -> int:
-    from aerotwin_view.parameters import NO_WORLD, ViewParameters
+    from aerotwin_view.parameters import ViewParameters
     from aerotwin_view.ros.view_node import run_view
 
     world = args.world or NO_WORLD

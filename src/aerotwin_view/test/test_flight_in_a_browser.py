@@ -5,28 +5,25 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from aerotwin_core.bag import BagWriter
-from aerotwin_core.messages import odometry_message, serialize
+from support.motion_bag import LEVEL, write_motion
 
 _PATIENCE_MS = 120_000.0
 _LENGTH_S, _STEP_NS = 200, 100_000_000
-LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def page(browser, view, tmp_path_factory):
-    """Open the page of a bag with two robots, one of them called by a piece of a page."""
+    """Open the page of a bag with two robots."""
     folder = tmp_path_factory.mktemp("run")
-    with BagWriter(folder / "bag") as bag:
-        for k, name in enumerate(("uav0", "uav1")):
-            topic = f"/{name}/truth/odom"
-            bag.add_topic(topic, "nav_msgs/msg/Odometry")
-            for step in range(_LENGTH_S * 10):
-                at, p = step * _STEP_NS, (0.1 * step, 3.0 * k, 2.0)
-                message = odometry_message(at, "map", "base_link", p, LEVEL, ZERO, ZERO)
-                bag.write(topic, at, serialize(message))
+    paths = {
+        f"/uav{k}/truth/odom": [
+            ((0.1 * step, 3.0 * k, 2.0), LEVEL) for step in range(10 * _LENGTH_S)
+        ]
+        for k in range(2)
+    }
+    write_motion(folder, paths, step_ns=_STEP_NS)
     with view(folder, "--port", 18390) as address:
         page = browser.new_page(viewport={"width": 800, "height": 700})
         page.set_default_timeout(_PATIENCE_MS)

@@ -7,30 +7,14 @@ import pytest
 
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.errors import UserError
-from aerotwin_core.messages import odometry_message, serialize, string_message
+from aerotwin_core.messages import serialize, string_message
 from aerotwin_view.robot_model import robot_model
 from aerotwin_view.shown_flight import bag_folder, read_flight
+from support.motion_bag import LEVEL, SECOND, write_motion
 
-SECOND = 1_000_000_000
-LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 TURNED = (0.0, 0.0, 2**-0.5, 2**-0.5)  # a quarter turn to the left
 BOX = '<visual><geometry><box size="1 2 3"/></geometry></visual>'
 BASE = f"<link name='a'>{BOX}</link>"
-
-
-def write_bag(folder, paths, *, frame="map", descriptions=()):
-    """Write one odometry message a second per topic from its poses, and robot descriptions."""
-    with BagWriter(folder / "bag") as bag:
-        for topic, text in descriptions:
-            bag.add_topic(topic, "std_msgs/msg/String")
-            bag.write(topic, 0, serialize(string_message(text)))
-        for topic, poses in paths.items():
-            bag.add_topic(topic, "nav_msgs/msg/Odometry")
-            for k, (p, q) in enumerate(poses):
-                header = frame if "slam" in topic else "map"
-                message = odometry_message(k * SECOND, header, "base_link", p, q, ZERO, ZERO)
-                bag.write(topic, k * SECOND, serialize(message))
-    return bag_folder(folder)
 
 
 def robot(*links, joints=""):
@@ -42,7 +26,7 @@ def test_a_fleet_is_read_with_names_shapes_and_its_world(tmp_path):
     (tmp_path / "config.yaml").write_text("parameters: {world: meadow}\n")
     shape = robot("<link name='{0}base_link'>" + BOX + "</link>")
     flight = read_flight(
-        write_bag(
+        write_motion(
             tmp_path,
             {"/uav0/truth/odom": along, "/uav1/truth/odom": along, "/uav1/slam/odom": along},
             descriptions=[
@@ -61,7 +45,7 @@ def test_a_fleet_is_read_with_names_shapes_and_its_world(tmp_path):
 def test_a_path_in_a_frame_of_its_own_is_placed_at_its_first_pose(tmp_path):
     truth = [((10.0, 5.0 + k, 1.0), TURNED) for k in range(4)]
     own = [((float(k), 0.0, 0.0), LEVEL) for k in range(4)]
-    bag = write_bag(tmp_path, {"/truth/odom": truth, "/slam/odom": own}, frame="odom")
+    bag = write_motion(tmp_path, {"/truth/odom": truth, "/slam/odom": own}, slam_frame="odom")
     (path,) = read_flight(bag).paths
     assert path.is_placed
     np.testing.assert_allclose(path.trajectory.p_ref_body, [p for p, _ in truth], atol=1e-9)
@@ -70,8 +54,14 @@ def test_a_path_in_a_frame_of_its_own_is_placed_at_its_first_pose(tmp_path):
 
 def test_the_bag_of_a_robot_without_truth_shows_its_odometry(tmp_path):
     along = [((float(k), 0.0, 0.0), LEVEL) for k in range(3)]
-    (shown,) = read_flight(write_bag(tmp_path, {"/odom": along})).robots
+    (shown,) = read_flight(write_motion(tmp_path, {"/odom": along})).robots
     assert (shown.topic, shown.name, shown.model) == ("/odom", "", None)
+
+
+def test_run_folders_and_bags_are_told_from_worlds(tmp_path):
+    bag = write_motion(tmp_path, {"/odom": [((0.0, 0.0, 0.0), LEVEL)]})
+    assert bag_folder(tmp_path) == bag == bag_folder(bag)
+    assert bag_folder(tmp_path / "cliff") is None
 
 
 def test_a_bag_without_motion_is_refused(tmp_path):

@@ -5,21 +5,24 @@
 import sys
 import threading
 import time
+from collections.abc import Mapping
 
 import numpy as np
 import rclpy
 from rosgraph_msgs.msg import Clock
 
 from aerotwin_core.cli import say
+from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
+from aerotwin_view.defaults import NO_WORLD
 from aerotwin_view.page import open_page
-from aerotwin_view.parameters import NO_WORLD, ViewParameters
+from aerotwin_view.parameters import ViewParameters
 from aerotwin_view.path_lines import FLOWN
 from aerotwin_view.places import Places
-from aerotwin_view.robot_topics import robot_of
+from aerotwin_view.robot_topics import ESTIMATES, robot_of
 from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.heard_robots import HeardPose, HeardRobots
@@ -95,8 +98,7 @@ class ViewNode(ConfiguredNode):
         if (clock := self._simulated_clock.take()) is not None:
             self._stamp_ns = ns_from_stamp(clock.clock)
         robots = self._show_robots()
-        where = robots.get(self._panel.vehicle)
-        status = self._commands.step(None if where is None else where.p)
+        status = self._commands.step(self._where(self._panel.vehicle, robots))
         if self._is_due(SENSORS_S, now_s):
             self._sensors.show(robots)
         if self._is_due(DRAW_S, now_s):
@@ -127,6 +129,13 @@ class ViewNode(ConfiguredNode):
         for name, pose in poses.items():
             self._trails.add(FLOWN, name, pose.p)
         return poses
+
+    def _where(self, vehicle: str, robots: Mapping[str, HeardPose]) -> FloatArray | None:
+        """Return where a vehicle is, by its own estimate if that is heard; None if it is not."""
+        if vehicle not in robots:
+            return None
+        estimate = self._heard.poses.get(f"/{vehicle}/{ESTIMATES[0]}".replace("//", "/"))
+        return robots[vehicle].p if estimate is None or estimate.stamp_ns < 0 else estimate.p
 
     def _draw_trails(self) -> None:
         for topic in self._heard.estimates():

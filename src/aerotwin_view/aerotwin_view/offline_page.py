@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded flight as one HTML file that plays without a network and without this program."""
+
+import os
+from pathlib import Path
+
+from aerotwin_core.errors import UserError
+from aerotwin_view.flight_scene import FlightScene
+from aerotwin_view.page import open_page
+from aerotwin_view.shown_flight import ShownFlight
+from aerotwin_view.world_scene import COARSE, MEDIUM, WorldScene
+from aerotwin_worlds import World
+
+MOST_BYTES = 20_000_000
+"""Such a file can be sent by mail."""
+MOST_PICTURES = 3000
+_PICTURES_HZ = 10.0
+
+
+def write_offline_page(flight: ShownFlight, world: World | None, path: Path) -> int:
+    """Write the flight, played in a loop; return how many bytes the file has.
+
+    The world is in the finest detail with which the file has at most `MOST_BYTES`.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be written, or has more bytes with the coarsest world.
+    """
+    for detail in (MEDIUM, COARSE) if world is not None else (COARSE,):
+        text = _recorded(flight, world, detail)
+        if len(text) <= MOST_BYTES:
+            break
+    else:
+        raise UserError(
+            f"{path}: expected at most {MOST_BYTES} bytes, the flight has {len(text)}; "
+            "leave its world out by --world none"
+        )
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_bytes(text)
+        os.replace(part, path)
+    except OSError as error:
+        raise UserError(f"{path}: it cannot be written: {error.strerror}") from None
+    return len(text)
+
+
+def _recorded(flight: ShownFlight, world: World | None, detail: str) -> bytes:
+    page, _ = open_page(f"aerotwin {flight.name}")
+    try:
+        if world is not None:
+            WorldScene(page, world).show(detail)
+        robots = FlightScene(page, flight)
+        robots.show_at(flight.start_ns)
+        recording = page.get_scene_serializer()
+        length_ns = flight.end_ns - flight.start_ns
+        n = min(max(int(length_ns * 1e-9 * _PICTURES_HZ), 2), MOST_PICTURES)
+        for k in range(1, n):
+            recording.insert_sleep(length_ns * 1e-9 / n)
+            robots.show_at(flight.start_ns + length_ns * k // (n - 1))
+        return recording.as_html().encode()
+    finally:
+        page.stop()
