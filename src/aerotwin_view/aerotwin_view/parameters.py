@@ -16,6 +16,10 @@ class ViewParameters:
     host: str = parameter(LOOPBACK, text="address to listen on; beyond loopback with a token")
     port: int = parameter(DEFAULT_PORT, text="or the next free one", minimum=1024, maximum=65535)
     rate_hz: float = parameter(
-        20.0, text="updates of the page", unit="Hz", minimum=1.0, maximum=60.0
+        30.0,
+        text="updates of the page",
+        unit="Hz",
+        minimum=1.0,
+        maximum=60.0,
     )
     simulator: str = parameter("/simulator", text="node that is paused, stepped and reset")

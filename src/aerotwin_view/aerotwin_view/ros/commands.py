@@ -65,6 +65,10 @@ class Commands:
         self._link.call_waiting()
         return self._link.status
 
+    def rest(self) -> None:
+        """Steer nothing until the next step: nobody watches."""
+        self._choose(None)
+
     def _choose(self, vehicle: str | None) -> None:
         if self._link is not None and self._link.status.name == vehicle:
             return

@@ -22,13 +22,15 @@ NEWEST = QoSProfile(
 class PolledTopic:
     """A subscription that is never waited for: no executor wakes, messages between are dropped.
 
-    Its node must not be spun.
+    Its node must not be spun. With `is_raw` messages are taken as their CDR bytes.
     """
 
-    def __init__(self, node: Node, topic: str, kind: Any, *, is_latched: bool = False) -> None:
+    def __init__(
+        self, node: Node, topic: str, kind: Any, *, is_latched: bool = False, is_raw: bool = False
+    ) -> None:
         self._node = node
         qos = LATCHED if is_latched else NEWEST
-        self._subscription = node.create_subscription(kind, topic, lambda _: None, qos)
+        self._subscription = node.create_subscription(kind, topic, lambda _: None, qos, raw=is_raw)
 
     def take(self) -> Any:
         """Return the oldest message that waits, the only one but of latched topics, or None."""

@@ -77,11 +77,12 @@ class ShownSensors:
 
     def look(self) -> None:
         """Offer what is published."""
-        images, clouds = [], []
+        images: list[str] = []
+        clouds: list[str] = []
         for topic, types in self._node.get_topic_names_and_types():
-            if self._node.count_publishers(topic):
-                images += [topic] if _IMAGE in types else []
-                clouds += [topic] if _CLOUD in types else []
+            offered = images if _IMAGE in types else clouds if _CLOUD in types else None
+            if offered is not None and self._node.count_publishers(topic):
+                offered.append(topic)
         self._camera.offer(sorted(images))
         self._cloud.offer(sorted(clouds))
         while (message := self._static.take()) is not None:

@@ -89,6 +89,7 @@ class ViewNode(ConfiguredNode):
         if not self._page.get_clients():
             self._heard.rest()
             self._sensors.rest()
+            self._commands.rest()
             self._due = dict.fromkeys(self._due, 0.0)
             return
         if self._is_due(LOOK_S, now_s):
