@@ -87,6 +87,11 @@ class Page(viser.ViserServer):
         """Add a text to the panel as it is, whatever it holds."""
         return ShownText(self.gui.add_html(""), text, colour)
 
+    def stop(self) -> None:
+        """End it; viser would print a line of its own."""
+        with redirect_stdout(StringIO()):
+            super().stop()
+
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Refuse."""
         return None

@@ -26,6 +26,8 @@ DEPTH = 10
 FRAME = "base_link"
 SERVICE_WAIT_S = 2.0
 """For a service to be found."""
+ANSWER_WAIT_S = 2.0
+"""For the answer of one, before the next is called without it."""
 Notify = Callable[[str], None]
 
 
@@ -38,6 +40,7 @@ class VehicleLink:
         self._prefix = f"{name}/" if name else ""
         self._clients: dict[str, Any] = {}
         self._waiting: list[tuple[Request, float]] = []
+        self._free_s = -math.inf  # from when the next can be called
         self._publisher = node.create_publisher(
             TwistStamped,
             f"{self._prefix}cmd_vel",
@@ -71,33 +74,42 @@ class VehicleLink:
             self._node.destroy_client(client)
 
     def request(self, request: Request) -> None:
-        """Call the service of a request as soon as it is found."""
+        """Call the service of a request as soon as it is found, after those before."""
+        self._client(request)  # begins to look for it
         self._waiting.append((request, time.monotonic() + SERVICE_WAIT_S))
         self.call_waiting()
 
     def call_waiting(self) -> None:
-        """Call services that were found by now; give up those that were not in time."""
-        waiting, self._waiting = self._waiting, []
-        for request, until_s in waiting:
+        """Call services that were found by now; give up those that were not in time.
+
+        Each is called when the one before has been answered: to disarm must not overtake to take
+        off, and a server takes what waits for several of its services in any order.
+        """
+        while self._waiting and time.monotonic() >= self._free_s:
+            request, until_s = self._waiting[0]
             client = self._client(request)
             if client.service_is_ready():
                 self._call(client, request)
             elif time.monotonic() < until_s:
-                self._waiting.append((request, until_s))
+                return
             else:
                 name = self._node.resolve_service_name(client.srv_name)
                 self._notify(f"{self._named(request)}: there is no service {name}")
+            self._waiting.pop(0)
 
     def _call(self, client: Any, request: Request) -> None:
         message = client.srv_type.Request()
         if isinstance(message, SetBool.Request):
             message.data = request is Request.ARM
+        self._free_s = time.monotonic() + ANSWER_WAIT_S
         future = client.call_async(message)
         future.add_done_callback(lambda done: self._on_reply(request, done.result()))
 
     def _on_reply(self, request: Request, reply: Any) -> None:
         outcome = "" if reply.success else "refused: "
         self._notify(f"{self._named(request)}: {outcome}{reply.message}")
+        self._free_s = -math.inf
+        self.call_waiting()
 
     def _client(self, request: Request) -> Any:
         is_arming = request in (Request.ARM, Request.DISARM)
