@@ -43,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="a world as of `world info`, a bag, or a run folder",
     )
-    parser.add_argument("--live", action="store_true", help="the robots that are heard")
+    parser.add_argument(
+        "--live", action="store_true", help="show and steer the robots that are heard"
+    )
     parser.add_argument(
         "--world", help="of a bag (that of its run folder) or of what is heard; none: without one"
     )
@@ -65,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
     if args.live == (args.shown is not None):
-        raise UserError("aerotwin view: expected a world, a bag or --live, one of them")
+        raise UserError("expected a world, a bag or --live, one of them")
     if args.live:
         return _show_live(args)
     from aerotwin_view.page import open_page
