@@ -3,15 +3,16 @@
 """A recorded flight as a video or one picture, seen by a camera that follows it."""
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import av
 import cv2
 import numpy as np
 import trimesh
 
+from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_meshes import TexturedMesh
@@ -57,14 +58,11 @@ def write_video(
         return 1
     step_ns = round(speed * 1e9 / FRAMES_HZ)
     stamps = range(flight.start_ns, flight.end_ns + 1, step_ns)
-    part = path.with_name(f"{path.name}.part")
     try:
-        _encode(part, (film.picture(stamp_ns) for stamp_ns in stamps), len(stamps), on_progress)
-        os.replace(part, path)
+        with atomic_file(path) as file:
+            _encode(file, (film.picture(stamp_ns) for stamp_ns in stamps), len(stamps), on_progress)
     except OSError as error:
         raise UserError(f"{path}: it cannot be written: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
     return len(stamps)
 
 
@@ -143,9 +141,9 @@ def _mesh(model: trimesh.Trimesh | None) -> TexturedMesh:
     )
 
 
-def _encode(path: Path, pictures: Iterator[np.ndarray], n: int, on_progress: Progress) -> None:
+def _encode(file: BinaryIO, pictures: Iterator[np.ndarray], n: int, on_progress: Progress) -> None:
     """Write pictures as H.264, which browsers play."""
-    with av.open(str(path), "w", format="mp4") as container:
+    with av.open(file, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FRAMES_HZ, options={"crf": _CRF})
         stream.width, stream.height = SIZE_PX
         stream.pix_fmt = "yuv420p"

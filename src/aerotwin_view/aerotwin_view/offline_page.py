@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded flight as one HTML file that plays without a network and without this program."""
 
-import os
 from pathlib import Path
 
+from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_view.flight_scene import FlightScene
 from aerotwin_view.page import open_page
@@ -37,10 +37,9 @@ def write_offline_page(flight: ShownFlight, world: World | None, path: Path) -> 
             f"{path}: expected at most {MOST_BYTES} bytes, the flight has {len(text)}; "
             "leave its world out by --world none"
         )
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.write_bytes(text)
-        os.replace(part, path)
+        with atomic_file(path) as file:
+            file.write(text)
     except OSError as error:
         raise UserError(f"{path}: it cannot be written: {error.strerror}") from None
     return len(text)

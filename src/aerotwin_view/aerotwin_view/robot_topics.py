@@ -13,6 +13,7 @@ from aerotwin_view.robot_model import robot_model
 TRUTH = "truth/odom"
 ESTIMATES = ("autopilot/odom", "slam/odom")
 DESCRIPTION, SETPOINT = "robot_description", "command/pose"
+ODOMETRY_TYPE = "nav_msgs/msg/Odometry"
 FEW_ROBOTS = 200
 """Of so many the truth is read; of more the estimates, where there are any, at a fifth of its rate.
 100 readers of the truth cost a flight of 100 vehicles less than its runs differ by."""
@@ -30,6 +31,15 @@ def robot_of(topic: str) -> str:
         if path == known or path.endswith(f"/{known}"):
             return path.removesuffix(known).strip("/")
     return path.rpartition("/")[0]
+
+
+def kind_of(topic: str) -> str:
+    """Return what a topic is of its robot.
+
+    >>> kind_of("/uav0/truth/odom"), kind_of("/odom")
+    ('truth/odom', 'odom')
+    """
+    return topic.strip("/").removeprefix(robot_of(topic)).strip("/")
 
 
 def owner_of(topic: str, robots: Iterable[str]) -> str | None:
@@ -51,9 +61,7 @@ def motion_topics(odometries: Iterable[str]) -> dict[str, str]:
     """
     by_robot: dict[str, dict[str, str]] = {}
     for topic in sorted(odometries):
-        name = robot_of(topic)
-        kind = topic.strip("/").removeprefix(name).strip("/")
-        by_robot.setdefault(name, {})[kind] = topic
+        by_robot.setdefault(robot_of(topic), {})[kind_of(topic)] = topic
     order = _IN_ORDER if len(by_robot) <= FEW_ROBOTS else (ESTIMATES[0], *_IN_ORDER)
     return {
         name: next(topics[kind] for kind in order if kind in topics)

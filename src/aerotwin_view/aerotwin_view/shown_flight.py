@@ -15,10 +15,16 @@ from aerotwin_core.documents import DocumentError, parse_yaml
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_view.robot_topics import DESCRIPTION, TRUTH, described_model, robot_of
+from aerotwin_view.robot_topics import (
+    DESCRIPTION,
+    ODOMETRY_TYPE,
+    TRUTH,
+    described_model,
+    kind_of,
+    robot_of,
+)
 
 MAP = "map"
-_ODOMETRY = "nav_msgs/msg/Odometry"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +85,8 @@ def read_flight(path: Path) -> ShownFlight:
     """
     bag = BagReader(path)
     poses = [topic for topic in bag.trajectory_topics() if ":" not in topic and bag.counts[topic]]
-    truths = [topic for topic in poses if topic.rpartition(TRUTH)[1]]
-    moving = truths or [topic for topic in poses if bag.topics[topic] == _ODOMETRY][:1]
+    truths = [topic for topic in poses if topic.endswith(TRUTH)]
+    moving = truths or [topic for topic in poses if bag.topics[topic] == ODOMETRY_TYPE][:1]
     if not moving:
         raise UserError(f"{path}: expected a topic with poses, as nav_msgs/Odometry, found none")
     found = bag.trajectories(moving)
@@ -120,15 +126,14 @@ def _path(bag: BagReader, topic: str, robots: dict[str, ShownRobot]) -> ShownPat
         poses = bag.poses(topic)
     except UserError:  # it is listed with the problems of the bag
         return None
-    trajectory, name = poses.trajectory, robot_of(topic)
+    trajectory = poses.trajectory
     if len(trajectory) < 2:
         return None
-    robot = robots.get(name)
+    robot = robots.get(robot_of(topic))
     is_placed = poses.frame.strip("/") != MAP and robot is not None
     if is_placed and robot is not None:
         trajectory = _placed(trajectory, robot)
-    kind = topic.strip("/").removeprefix(f"{name}/")
-    return ShownPath(topic=topic, kind=kind, trajectory=trajectory, is_placed=is_placed)
+    return ShownPath(topic=topic, kind=kind_of(topic), trajectory=trajectory, is_placed=is_placed)
 
 
 def _placed(own: Trajectory, robot: ShownRobot) -> Trajectory:

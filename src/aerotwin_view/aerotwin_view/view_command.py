@@ -127,15 +127,9 @@ def _show(page: "Page", world: "World | None", flight: "ShownFlight | None", add
     from aerotwin_view.flight_scene import FlightScene
     from aerotwin_view.places import Places
     from aerotwin_view.time_line import TimeLine
-    from aerotwin_view.world_scene import WorldScene, place_camera
+    from aerotwin_view.world_scene import show_world
 
-    scene = None
-    if world is not None:
-        place_camera(page, world.start_p_map, world.start_yaw, back_m=15.0)
-        page.add_text(f"{world.name}; {world.attribution}; {world.licence}")
-        scene = WorldScene(page, world)
-    else:
-        page.scene.add_grid("/grid", width=200.0, height=200.0, cell_size=1.0)
+    show_world(page, world)
     time_line = None
     if flight is not None:
         robots = FlightScene(page, flight)
@@ -147,8 +141,6 @@ def _show(page: "Page", world: "World | None", flight: "ShownFlight | None", add
         print(line, file=sys.stderr)
     for line in () if flight is None else flight.problems:
         print(line, file=sys.stderr)
-    if scene is not None:
-        threading.Thread(target=scene.show_first, daemon=True).start()
     if time_line is None:
         threading.Event().wait()
     else:

@@ -58,6 +58,16 @@ class WorldScene:
         return coarse_mesh(mesh, float((high - low).max()) / _CELLS[detail])
 
 
+def show_world(page: Page, world: World | None) -> None:
+    """Show a world, whose parts appear in the background, and its licence; without one, a grid."""
+    if world is None:
+        page.scene.add_grid("/grid", width=200.0, height=200.0, cell_size=1.0)
+        return
+    place_camera(page, world.start_p_map, world.start_yaw, back_m=15.0)
+    page.add_text(f"{world.name}; {world.attribution}; {world.licence}")
+    threading.Thread(target=WorldScene(page, world).show_first, daemon=True).start()
+
+
 def place_camera(page: Page, p_map: np.ndarray, yaw: float, back_m: float) -> None:
     """Let pages begin behind and above a point (3,) [m], looking along a yaw [rad]."""
     camera = page.initial_camera

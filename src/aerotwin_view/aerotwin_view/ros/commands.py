@@ -47,10 +47,7 @@ class Commands:
 
         Returns the status of that vehicle, None without one.
         """
-        if p_map is None:
-            self._choose(None)
-        else:
-            self._choose(self._panel.vehicle)
+        self._choose(None if p_map is None else self._panel.vehicle)
         for order in self._panel.take_orders():
             self._on_order(order)
         if self._link is None or p_map is None:

@@ -16,17 +16,17 @@ from std_msgs.msg import String
 from aerotwin_view.robot_topics import (
     DESCRIPTION,
     ESTIMATES,
-    TRUTH,
+    ODOMETRY_TYPE,
     described_model,
     motion_topics,
     robot_of,
 )
-from aerotwin_view.ros.polled_topic import PolledTopic
+from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
 
 MOST_ESTIMATES = 20
 """Topics of estimates that are drawn."""
 _HEAD, _POSE = struct.Struct("<iII"), struct.Struct("<7d")
-ODOMETRY_TYPE, STRING_TYPE = "nav_msgs/msg/Odometry", "std_msgs/msg/String"
+_STRING_TYPE = "std_msgs/msg/String"
 
 
 @dataclass
@@ -75,29 +75,26 @@ class HeardRobots:
         self.models: dict[str, trimesh.Trimesh | None] = {}
         self.motions: dict[str, str] = {}  # robot -> the topic of its motion
 
-    def look(self) -> None:
+    def look(self, graph: TopicGraph) -> None:
         """Look for robots that came or left."""
-        odometries = self._published(ODOMETRY_TYPE, "odom")
+        odometries = published_topics(self._node, graph, ODOMETRY_TYPE, "odom")
         self.motions = motion_topics(odometries)
         estimates = [t for t in odometries if t.endswith(ESTIMATES) and robot_of(t) in self.motions]
-        wanted = [*self.motions.values(), *sorted(estimates)[:MOST_ESTIMATES]]
-        self._keep(self._topics, wanted, Odometry, is_latched=False)
+        drawn = [*self.motions.values(), *sorted(estimates)[:MOST_ESTIMATES]]
+        self._keep(self._topics, drawn, Odometry, is_latched=False)
         self.poses = {topic: self.poses.get(topic, HeardPose()) for topic in self._topics}
-        described = self._published(STRING_TYPE, f"/{DESCRIPTION}")
+        described = published_topics(self._node, graph, _STRING_TYPE, f"/{DESCRIPTION}")
         self._keep(self._descriptions, described, String, is_latched=True)
 
-    def read(self) -> bool:
-        """Take over what came; return whether the shape of a robot did."""
+    def read(self) -> None:
+        """Take over what came."""
         for topic, polled in self._topics.items():
             if (message := polled.take()) is not None:
                 self.poses[topic].set(message)
-        is_new = False
         for topic, polled in self._descriptions.items():
             if (message := polled.take()) is not None:
                 name = robot_of(topic)
                 self.models[name] = described_model(name, message.data, self._shapes)
-                is_new = True
-        return is_new
 
     def rest(self) -> None:
         """Receive nothing until the next look."""
@@ -105,28 +102,19 @@ class HeardRobots:
 
     def estimates(self) -> list[str]:
         """Return the topics of estimates that are drawn."""
-        return [topic for topic in self._topics if not topic.endswith(TRUTH)
-                and topic not in self.motions.values()]  # fmt: skip
-
-    def _published(self, msgtype: str, ending: str) -> list[str]:
-        """Return the topics of a type that somebody publishes; asking costs more than the names."""
-        return [
-            topic
-            for topic, types in self._node.get_topic_names_and_types()
-            if msgtype in types and topic.endswith(ending) and self._node.count_publishers(topic)
-        ]
+        return [topic for topic in self._topics if topic not in self.motions.values()]
 
     def _keep(
         self,
         kept: dict[str, PolledTopic],
-        wanted: Sequence[str],
+        topics: Sequence[str],
         kind: type[Odometry] | type[String],
         *,
         is_latched: bool,
     ) -> None:
-        for topic in kept.keys() - set(wanted):
+        for topic in kept.keys() - set(topics):
             kept.pop(topic).close()
-        for topic in wanted:
+        for topic in topics:
             if topic not in kept:
                 kept[topic] = PolledTopic(
                     self._node, topic, kind, is_latched=is_latched, is_raw=kind is Odometry

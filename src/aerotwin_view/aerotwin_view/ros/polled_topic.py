@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The newest message of a topic, looked at now and then."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rclpy.node import Node
@@ -17,6 +18,19 @@ NEWEST = QoSProfile(
     durability=DurabilityPolicy.VOLATILE,
 )
 """Nobody waits for such a reader, and it meets every publisher."""
+
+
+TopicGraph = Sequence[tuple[str, Sequence[str]]]
+"""Names of topics and their types, as `Node.get_topic_names_and_types` returns them."""
+
+
+def published_topics(node: Node, graph: TopicGraph, msgtype: str, ending: str = "") -> list[str]:
+    """Return the topics of a type that somebody publishes; only of these that is asked for."""
+    return [
+        topic
+        for topic, types in graph
+        if msgtype in types and topic.endswith(ending) and node.count_publishers(topic)
+    ]
 
 
 class PolledTopic:

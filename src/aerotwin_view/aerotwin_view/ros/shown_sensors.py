@@ -19,7 +19,7 @@ from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_view.page import Page
 from aerotwin_view.robot_topics import owner_of
 from aerotwin_view.ros.heard_robots import HeardPose
-from aerotwin_view.ros.polled_topic import PolledTopic
+from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
 
 NONE = "none"
 _WIDTH_PX = 480
@@ -75,16 +75,10 @@ class ShownSensors:
         self._tree = StaticTree()
         self._static = PolledTopic(node, "/tf_static", TFMessage, is_latched=True)
 
-    def look(self) -> None:
+    def look(self, graph: TopicGraph) -> None:
         """Offer what is published."""
-        images: list[str] = []
-        clouds: list[str] = []
-        for topic, types in self._node.get_topic_names_and_types():
-            offered = images if _IMAGE in types else clouds if _CLOUD in types else None
-            if offered is not None and self._node.count_publishers(topic):
-                offered.append(topic)
-        self._camera.offer(sorted(images))
-        self._cloud.offer(sorted(clouds))
+        self._camera.offer(sorted(published_topics(self._node, graph, _IMAGE)))
+        self._cloud.offer(sorted(published_topics(self._node, graph, _CLOUD)))
         while (message := self._static.take()) is not None:
             self._tree.add(message)
 

@@ -3,7 +3,6 @@
 """Node `view`: a page in the browser that shows the robots that are heard, and steers them."""
 
 import sys
-import threading
 import time
 from collections.abc import Mapping
 
@@ -22,7 +21,7 @@ from aerotwin_view.page import open_page
 from aerotwin_view.parameters import ViewParameters
 from aerotwin_view.path_lines import FLOWN
 from aerotwin_view.places import Places
-from aerotwin_view.robot_topics import ESTIMATES, robot_of
+from aerotwin_view.robot_topics import ESTIMATES, kind_of, robot_of
 from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.heard_robots import HeardPose, HeardRobots
@@ -30,7 +29,7 @@ from aerotwin_view.ros.polled_topic import PolledTopic
 from aerotwin_view.ros.shown_sensors import ShownSensors
 from aerotwin_view.steering_panel import SteeringPanel
 from aerotwin_view.trails import Trails
-from aerotwin_view.world_scene import WorldScene, place_camera
+from aerotwin_view.world_scene import show_world
 from aerotwin_worlds import load_world
 
 LOOK_S, DRAW_S, SENSORS_S = 1.0, 0.5, 0.2
@@ -58,13 +57,9 @@ class ViewNode(ConfiguredNode):
         self._sensors = ShownSensors(self._page, self._listener)
         self._trails = Trails(self._page)
         self._places: Places | None = None
-        if world is None:
-            self._page.scene.add_grid("/grid", width=200.0, height=200.0, cell_size=1.0)
-        else:
-            place_camera(self._page, world.start_p_map, world.start_yaw, back_m=15.0)
-            scene = WorldScene(self._page, world)
+        show_world(self._page, world)
+        if world is not None:
             self._places = Places(self._page, world)
-            threading.Thread(target=scene.show_first, daemon=True).start()
         self._commands = Commands(
             self,
             self._panel,
@@ -93,8 +88,9 @@ class ViewNode(ConfiguredNode):
             self._due = dict.fromkeys(self._due, 0.0)
             return
         if self._is_due(LOOK_S, now_s):
-            self._heard.look()
-            self._sensors.look()
+            graph = self._listener.get_topic_names_and_types()
+            self._heard.look(graph)
+            self._sensors.look(graph)
         self._heard.read()
         if (clock := self._simulated_clock.take()) is not None:
             self._stamp_ns = ns_from_stamp(clock.clock)
@@ -140,9 +136,9 @@ class ViewNode(ConfiguredNode):
 
     def _draw_trails(self) -> None:
         for topic in self._heard.estimates():
-            pose, name = self._heard.poses[topic], robot_of(topic)
+            pose = self._heard.poses[topic]
             if pose.stamp_ns >= 0 and pose.frame == "map":
-                self._trails.add(topic.strip("/").removeprefix(f"{name}/"), name, pose.p)
+                self._trails.add(kind_of(topic), robot_of(topic), pose.p)
         self._trails.show()
 
     def _time_line(self, now_s: float) -> str:
