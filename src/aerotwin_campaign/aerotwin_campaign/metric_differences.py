@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_campaign.paired_results import PairedMetric, PairedResults
-from aerotwin_core.statistics import bootstrap_interval, compare_paired, holm
+from aerotwin_statistics import bootstrap_interval, compare_paired, holm
 
 WORSE, BETTER, CHANGED, CHANCE, SAME = "worse", "better", "changed", "no difference", "same"
 VERDICTS = (WORSE, BETTER, CHANGED, CHANCE, SAME)

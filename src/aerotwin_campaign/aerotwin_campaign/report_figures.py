@@ -12,7 +12,7 @@ from aerotwin_campaign.sensitivity import Sensitivity
 from aerotwin_core.charts import Series, chart, draw_histograms
 from aerotwin_core.plots import ALIGNED, BAD, HALF_IN, WIDE_IN
 from aerotwin_core.section import Figure
-from aerotwin_core.statistics import proportion_interval
+from aerotwin_statistics import proportion_interval
 
 MOST_FIGURES = 40
 _MOST_BINS = 40

@@ -25,7 +25,7 @@ from aerotwin_campaign.spec import short_id
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import Condition, judged
 from aerotwin_core.section import Cell, Figure, Headline, Section, Table
-from aerotwin_core.statistics import bootstrap_interval, proportion_interval
+from aerotwin_statistics import bootstrap_interval, proportion_interval
 
 MOST_SENSITIVITIES = 60
 _MOST_AXIS_FIGURES = 8

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_campaign.campaign_results import MOST_NUMBERS, Grouping, ResultColumns, grouping_of
-from aerotwin_core.statistics import holm
+from aerotwin_statistics import holm
 
 SUCCESS, MARGIN = "is_success", "smallest robustness"
 MOST_SHARES = 2000

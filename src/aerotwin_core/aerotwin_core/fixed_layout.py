@@ -10,8 +10,10 @@ serialisation.
 import re
 import struct
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
+from aerotwin_core.message_rows import ChangingPlaces, Values
 from aerotwin_core.messages import serialize
 
 _FIRST_MARKER = 1234.5678901234567
@@ -32,27 +34,32 @@ class _Part(NamedTuple):
     taken: slice | None = None
 
 
+_shared_places = cache(ChangingPlaces)
+
+
 class FixedLayout:
     """Bytes of a message as a function of its stamp and of its changing numbers.
 
     `build` makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged
-    into one float64 field. The stamp may be in several headers.
+    into one float64 field. The stamp may be in several headers. `template` are the bytes of some
+    message, from which others differ in `places` only; layouts of equal places share the object.
 
     Raises `ValueError` if a number cannot be found in the bytes: it is not stored unchanged.
     """
 
     def __init__(self, build: Callable[[int, Sequence[float]], Any], n_values: int) -> None:
         markers = [_FIRST_MARKER + 17.25 * k for k in range(n_values)]
-        self._bytes = serialize(build(_STAMP_MARKER_NS, markers))
+        self.template = serialize(build(_STAMP_MARKER_NS, markers))
         stamp = _STAMP.pack(*divmod(_STAMP_MARKER_NS, _NANOSECONDS))
-        stamps = [match.start() for match in re.finditer(re.escape(stamp), self._bytes)]
+        stamps = [match.start() for match in re.finditer(re.escape(stamp), self.template)]
         if not stamps:
             raise ValueError("the stamp must stand in the message, unchanged")
         places = [self._place(_DOUBLE.pack(m), f"value {k}") for k, m in enumerate(markers)]
+        self.places = _shared_places(tuple(stamps), tuple(places))
         self._compile([_Part(offset, "iI") for offset in stamps] + _contiguous(places))
         self._check(build, n_values)
 
-    def pack(self, stamp_ns: int, values: Sequence[float]) -> bytes:
+    def pack(self, stamp_ns: int, values: Values) -> bytes:
         """Return the CDR bytes of the message."""
         arguments = self._arguments
         stamp = divmod(stamp_ns, _NANOSECONDS)
@@ -69,7 +76,7 @@ class FixedLayout:
         self._runs: list[tuple[slice, slice]] = []
         form, end = "<", 0
         for offset, codes, taken in sorted(changing, key=lambda part: part.offset):
-            self._arguments.append(self._bytes[end:offset])
+            self._arguments.append(self.template[end:offset])
             place = slice(len(self._arguments), len(self._arguments) + len(codes))
             self._arguments += [0] * len(codes)
             if taken is None:
@@ -78,13 +85,13 @@ class FixedLayout:
                 self._runs.append((place, taken))
             form += f"{offset - end}s{codes}"
             end = offset + struct.calcsize(f"<{codes}")
-        self._arguments.append(self._bytes[end:])
-        self._pack = struct.Struct(f"{form}{len(self._bytes) - end}s").pack
+        self._arguments.append(self.template[end:])
+        self._pack = struct.Struct(f"{form}{len(self.template) - end}s").pack
 
     def _place(self, pattern: bytes, name: str) -> int:
-        if self._bytes.count(pattern) != 1:
+        if self.template.count(pattern) != 1:
             raise ValueError(f"{name} must stand once in the message, unchanged")
-        return self._bytes.index(pattern)
+        return self.template.index(pattern)
 
     def _check(self, build: Callable[[int, Sequence[float]], Any], n_values: int) -> None:
         values = [0.5 - 3.0 * k for k in range(n_values)]

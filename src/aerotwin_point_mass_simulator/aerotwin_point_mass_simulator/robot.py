@@ -17,7 +17,7 @@ from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_simulator import topics
 from aerotwin_simulator.airframe_mesh import airframe_shape
 from aerotwin_simulator.collision import CollisionWatch, frame_lines
-from aerotwin_simulator.controller_messages import AUTOPILOT_FRAME
+from aerotwin_simulator.controller_outlets import AUTOPILOT_FRAME
 from aerotwin_simulator.fixed_frames import fixed_transforms
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.robot import RobotShape, Stepped

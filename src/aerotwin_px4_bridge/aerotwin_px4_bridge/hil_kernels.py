@@ -163,13 +163,13 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
 
 
 @njit(
-    int64(types.Array(uint8, 1, "C", readonly=True), float64[::1]),
+    int64(types.Bytes(uint8, 1, "C", readonly=True), float64[::1]),
     cache=True,
 )
 def read_answer(frame, controls):
     """Read one whole HIL_ACTUATOR_CONTROLS frame; return its `time_usec`, or `MALFORMED`.
 
-    `frame` is (ANSWER_BYTES,) uint8 as received; its checksum is verified. The outputs, each in
+    `frame` are ANSWER_BYTES as received; its checksum is verified. The outputs, each in
     [-1, 1], are written to `controls` (N_CONTROLS,).
     """
     if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):

@@ -47,6 +47,7 @@ IS_LOCKSTEP = 0x01
 N_CONTROLS = kernels.N_CONTROLS
 AUTOPILOT_COMPONENT_ID = 1
 
+_controls = np.empty(N_CONTROLS)  # of the answer that is being read
 _LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
 _SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # byte offsets in the whole frame
 
@@ -343,13 +344,12 @@ def read_lone_answer(data: bytes) -> tuple[int, ActuatorControls] | None:
     """
     if len(data) != kernels.ANSWER_BYTES:
         return None
-    controls = np.empty(N_CONTROLS)
-    time_us = kernels.read_answer(np.frombuffer(data, dtype=np.uint8), controls)
+    time_us = kernels.read_answer(data, _controls)
     if time_us < 0:
         return None
     return data[_SYSTEM_ID], ActuatorControls(
         time_us,
-        tuple(controls.tolist()),
+        tuple(_controls.tolist()),
         data[_MODE] & IS_ARMED != 0,
         data[_FLAGS] & IS_LOCKSTEP != 0,
     )

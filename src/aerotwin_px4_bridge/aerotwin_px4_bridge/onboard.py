@@ -10,13 +10,14 @@ import select
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from math import hypot, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aerotwin_core.foreign_text import printable
-from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
+from aerotwin_core.frames import FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.time import from_seconds
 from aerotwin_px4_bridge import mavlink2
@@ -358,11 +359,11 @@ class OnboardLink:
         self._covariances = (pose.pose_covariance_map, pose.twist_covariance_body)
 
     def _on_attitude(self, message: Any) -> None:
-        quat_wxyz = np.array([message.q1, message.q2, message.q3, message.q4])
-        rates_frd = np.array([message.rollspeed, message.pitchspeed, message.yawspeed])
-        is_unit = abs(np.linalg.norm(quat_wxyz) - 1.0) < _UNIT_TOLERANCE  # False for NaN
-        if is_unit and np.isfinite(rates_frd).all():
-            self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), R_FLU_FRD @ rates_frd)
+        quat_wxyz = message.q1, message.q2, message.q3, message.q4
+        p, q, r = message.rollspeed, message.pitchspeed, message.yawspeed
+        is_unit = abs(hypot(*quat_wxyz) - 1.0) < _UNIT_TOLERANCE  # False for NaN
+        if is_unit and isfinite(p + q + r):
+            self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), np.array([p, -q, -r]))
 
     def _on_position(self, message: Any) -> None:
         latitude, longitude, altitude = message.lat * 1e-7, message.lon * 1e-7, message.alt * 1e-3

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readings as standard messages in CDR bytes, for the simulator and the sensors node alike."""
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
@@ -44,20 +47,34 @@ def pressure_layout(frame: str, std_pa: float) -> FixedLayout:
     return FixedLayout(build, 1)
 
 
-def fix_bytes(stamp_ns: int, frame: str, sample: GnssSample) -> bytes:
-    """Return sensor_msgs/NavSatFix: WGS84, altitude above the ellipsoid."""
-    return serialize(
-        messages.nav_sat_fix_message(
-            stamp_ns,
-            frame,
-            sample.latitude_deg,
-            sample.longitude_deg,
-            sample.altitude_m,
-            sample.position_std_m,
+def fix_layout(frame: str) -> FixedLayout:
+    """Return sensor_msgs/NavSatFix with a fix, of `fix_values`."""
+
+    def build(stamp_ns: int, values: Sequence[float]) -> object:
+        latitude, longitude, altitude, *variances = values
+        message = messages.nav_sat_fix_message(
+            stamp_ns, frame, latitude, longitude, altitude, np.ones(3)
         )
-    )
+        message.position_covariance = np.diag(variances).ravel()
+        return message
+
+    return FixedLayout(build, 6)
 
 
-def velocity_bytes(stamp_ns: int, sample: GnssSample) -> bytes:
+def fix_values(sample: GnssSample) -> list[float]:
+    """Return WGS84 position, altitude above the ellipsoid, and variances along ENU [m^2]."""
+    place = sample.latitude_deg, sample.longitude_deg, sample.altitude_m
+    return [*place, *(std * std for std in sample.position_std_m.tolist())]
+
+
+def no_fix_bytes(stamp_ns: int, frame: str) -> bytes:
+    """Return the sensor_msgs/NavSatFix of a receiver without a fix."""
+    nan = math.nan
+    return serialize(messages.nav_sat_fix_message(stamp_ns, frame, nan, nan, nan, np.zeros(3)))
+
+
+def velocity_layout() -> FixedLayout:
     """Return geometry_msgs/TwistStamped: the receiver's velocity in map axes [m/s]."""
-    return serialize(messages.twist_stamped_message(stamp_ns, "map", sample.v_map))
+    return FixedLayout(
+        lambda stamp_ns, values: messages.twist_stamped_message(stamp_ns, "map", values), 3
+    )

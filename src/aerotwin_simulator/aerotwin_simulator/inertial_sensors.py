@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_faults.fault import BAROMETER, GNSS, IMU, MAGNETOMETER
@@ -34,18 +33,20 @@ from aerotwin_sensor_models import (
 )
 from aerotwin_sensor_models import layout as sensed
 from aerotwin_sensor_models.reading_messages import (
-    fix_bytes,
+    fix_layout,
+    fix_values,
     imu_layout,
     magnetic_field_layout,
+    no_fix_bytes,
     pressure_layout,
-    velocity_bytes,
+    velocity_layout,
 )
 from aerotwin_simulator import topics
 from aerotwin_simulator.fine_steps import Exchange, FineSteps
 from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, PRESSURE, Readings
-from aerotwin_simulator.topics import SinkGroup
+from aerotwin_simulator.topics import Outlet, SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
 from aerotwin_simulator.vehicle_faults import VehicleFaults
 
@@ -75,7 +76,7 @@ class InertialSensors:
 
     IMU, magnetometer and barometer that are due once per step are sampled by the compiled step
     itself (`in_step`, a sum of `aerotwin_sensor_models.layout.IMU` and so on); those with another
-    rate, and the GNSS, here. `outputs` are topic and message of the three. The magnetic field at
+    rate, and the GNSS, here. `outlets` publish the three. The magnetic field at
     `origin`, that of map, holds for the whole flight; the rotors of `airframe` vibrate the IMU, by
     `vibration`. `faults` change the readings.
     """
@@ -117,9 +118,11 @@ class InertialSensors:
             self.in_step &= sensed.IMU
         self._dues = tuple(_Due(rate_hz, start_ns) for rate_hz in rates_hz)
         self._samplers = (self._sample_imu, self._sample_magnetometer, self._sample_barometer)
-        self.outputs = _outputs(vehicle, self.unit, rates_hz)
-        self._fix_topic, self._velocity_topic = map(topics.below(vehicle), topics.OF_A_GNSS)
+        self.outlets = _outlets(sinks, vehicle, self.unit, rates_hz)
         self._base_frame = topics.frame(vehicle, "base_link")
+        fix_topic, velocity_topic = map(topics.below(vehicle), topics.OF_A_GNSS)
+        self._fix = sinks.outlet(fix_topic, fix_layout(self._base_frame))
+        self._velocity = sinks.outlet(velocity_topic, velocity_layout())
         self._gnss: Gnss | None = None
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
         if parameters.sensors.gnss != NO_GNSS:
@@ -206,9 +209,7 @@ class InertialSensors:
                 continue
             read_ns = stamp_ns
             if not self._sinks.is_empty:
-                topic, message = self.outputs[k]
-                cdr = message.pack(stamp_ns, readings.values[_SENT[k]].tolist())
-                self._sinks.publish_cdr(topic, stamp_ns, cdr)
+                self.outlets[k].publish(stamp_ns, readings.values[_SENT[k]])
         return read_ns
 
     def _sample_imu(self, elapsed_s: float, truth: np.ndarray) -> np.ndarray:
@@ -244,12 +245,12 @@ class InertialSensors:
         while queue and queue[0][0] + self._gnss_delay_ns <= step.end_ns:
             stamp_ns, fix = queue.popleft()
             readings.fixes.append(fix)
-            if not self._sinks.is_empty:
-                cdr = fix_bytes(stamp_ns, self._base_frame, fix)
-                self._sinks.publish_cdr(self._fix_topic, step.end_ns, cdr)
-                if fix.has_fix:
-                    cdr = velocity_bytes(stamp_ns, fix)
-                    self._sinks.publish_cdr(self._velocity_topic, step.end_ns, cdr)
+            if fix.has_fix:
+                self._fix.publish(stamp_ns, fix_values(fix), step.end_ns)
+                self._velocity.publish(stamp_ns, fix.v_map, step.end_ns)
+            else:
+                cdr = no_fix_bytes(stamp_ns, self._base_frame)
+                self._sinks.publish_cdr(self._fix.topic, step.end_ns, cdr)
 
     def _faulty_fix(
         self, gnss: Gnss, elapsed_s: float, stamp_ns: int, p_map: np.ndarray, v_map: np.ndarray
@@ -271,18 +272,19 @@ class InertialSensors:
         )
 
 
-def _outputs(
-    vehicle: str, unit: InertialUnit, rates_hz: tuple[float, float, float]
-) -> list[tuple[topics.Topic, FixedLayout]]:
-    """Return topic and message of IMU, magnetometer and barometer, with their noise per sample."""
+def _outlets(
+    sinks: SinkGroup, vehicle: str, unit: InertialUnit, rates_hz: tuple[float, float, float]
+) -> list[Outlet]:
+    """Return those of IMU, magnetometer and barometer, with their noise per sample."""
     imu_hz, magnetometer_hz, barometer_hz = rates_hz
     place, body = topics.below(vehicle), topics.frame(vehicle, "base_link")
     imu = unit.imu.parameters
     force_std, rate_std = imu.accelerometer.reading_std(imu_hz), imu.gyroscope.reading_std(imu_hz)
     field_std = unit.magnetometer.parameters.reading_std(magnetometer_hz)
     pressure_std = unit.barometer.parameters.reading_std(barometer_hz)
-    return [
-        (place(topics.IMU), imu_layout(topics.frame(vehicle, "imu_link"), force_std, rate_std)),
-        (place(topics.MAGNETIC_FIELD), magnetic_field_layout(body, field_std)),
-        (place(topics.AIR_PRESSURE), pressure_layout(body, pressure_std)),
+    messages = [
+        (topics.IMU, imu_layout(topics.frame(vehicle, "imu_link"), force_std, rate_std)),
+        (topics.MAGNETIC_FIELD, magnetic_field_layout(body, field_std)),
+        (topics.AIR_PRESSURE, pressure_layout(body, pressure_std)),
     ]
+    return [sinks.outlet(place(topic), message) for topic, message in messages]

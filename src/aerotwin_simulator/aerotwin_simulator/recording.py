@@ -12,16 +12,17 @@ from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.documents import PlainDumper
 from aerotwin_core.errors import UserError
+from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.parameters import read_yaml, to_mapping
 from aerotwin_core.run_folder import named_files, software_versions
 from aerotwin_simulator.fleet import mission_file
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.sensor_setup import Setup, flat
-from aerotwin_simulator.topics import Topic, resolve
+from aerotwin_simulator.topics import MessageSink, Publish, Topic, resolve
 from aerotwin_worlds import World
 
 
-class BagSink:
+class BagSink(MessageSink):
     """Records the messages of the loop and of other nodes, in one writer.
 
     Names in the bag are those below the vehicle's namespace, whatever it is; only a fleet's begin
@@ -47,6 +48,11 @@ class BagSink:
         if name is not None:
             self.writer.write(name, stamp_ns, cdr)
 
+    def outlet(self, topic: Topic, layout: FixedLayout) -> Publish | None:
+        """Return what writes messages by their numbers; None for a topic that is not recorded."""
+        name = self._names.get(topic.name)
+        return None if name is None else self.writer.outlet(name, layout)
+
     def describe(self, setups: Mapping[str, Setup]) -> None:
         """Write the sensors of vehicles as metadata records, `sensors` or `<vehicle>/sensors`."""
         for vehicle, setup in setups.items():
@@ -58,7 +64,7 @@ class BagSink:
         self.writer.close()
 
 
-class MemorySink:
+class MemorySink(MessageSink):
     """Keeps the messages of the loop in memory, as (name of the topic, stamp [ns], bytes)."""
 
     def __init__(self) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from aerotwin_core.fixed_layout import FixedLayout
+from aerotwin_core.message_rows import Values
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -30,6 +33,10 @@ class Topic:
     source: str = ""
 
 
+Publish = Callable[[int, int, Values], None]
+"""Publishes a message of fixed layout: when it is sent, its stamp [ns], and its numbers."""
+
+
 class MessageSink(Protocol):
     """Receiver of messages: the bag, ROS, a test."""
 
@@ -38,6 +45,37 @@ class MessageSink(Protocol):
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Publish one serialised message of simulated time stamp_ns."""
+
+    def outlet(self, topic: Topic, layout: FixedLayout) -> Publish | None:
+        """Return what publishes messages of fixed layout by their numbers; None to have none.
+
+        The topic was added before. The numbers are copied.
+        """
+        return lambda sent_ns, stamp_ns, values: self.publish_cdr(
+            topic, sent_ns, layout.pack(stamp_ns, values)
+        )
+
+
+class Outlet:
+    """Publishes messages of one topic and fixed layout by their numbers.
+
+    They are serialised only if they are received, and in a bag later. The topic must have been
+    added before the first one.
+    """
+
+    def __init__(self, sinks: Sequence[MessageSink], topic: Topic, layout: FixedLayout) -> None:
+        self._sinks, self.topic, self.layout = sinks, topic, layout
+        self._found: list[Publish] | None = None
+
+    def publish(self, stamp_ns: int, values: Values, sent_ns: int | None = None) -> None:
+        """Publish a message of a stamp [ns], sent at that time or later; its numbers are copied."""
+        when_ns = stamp_ns if sent_ns is None else sent_ns
+        found = self._found
+        if found is None:
+            offered = [sink.outlet(self.topic, self.layout) for sink in self._sinks]
+            found = self._found = [each for each in offered if each is not None]
+        for publish in found:
+            publish(when_ns, stamp_ns, values)
 
 
 class SinkGroup:
@@ -57,6 +95,10 @@ class SinkGroup:
         """Publish one message."""
         for sink in self._sinks:
             sink.publish_cdr(topic, stamp_ns, cdr)
+
+    def outlet(self, topic: Topic, layout: FixedLayout) -> Outlet:
+        """Return what publishes messages of a topic by their numbers."""
+        return Outlet(self._sinks, topic, layout)
 
 
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)

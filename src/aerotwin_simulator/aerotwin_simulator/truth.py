@@ -15,6 +15,7 @@ from aerotwin_multirotor_dynamics.state import interpolate_vector
 from aerotwin_multirotor_dynamics.truth_messages import TRUTH_FRAME, TruthMessages
 from aerotwin_sensor_models import Imu
 from aerotwin_simulator import topics
+from aerotwin_simulator.topics import SinkGroup
 
 
 @dataclass(slots=True)
@@ -53,32 +54,35 @@ def transform(state: np.ndarray) -> np.ndarray:
     return make_transform(rotation(state), state[layout.POSITION])
 
 
-class SimulatorTruthMessages:
-    """Serialises truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias."""
+class TruthOutlets:
+    """Publishes truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias."""
 
-    def __init__(self, n_rotors: int, vehicle: str = "") -> None:
+    def __init__(self, sinks: SinkGroup, n_rotors: int, vehicle: str = "") -> None:
         imu_frame = topics.frame(vehicle, "imu_link")
         place = topics.below(vehicle)
-        self._bias_topic = place(topics.TRUTH_IMU_BIAS)
-        self._topics = [place(t) for t in (topics.TRUTH_ODOM, topics.TRUTH_ACCEL, topics.ROTORS)]
         self._truth = TruthMessages(
             n_rotors,
             truth_frame=topics.frame(vehicle, TRUTH_FRAME),
             base_frame=topics.frame(vehicle, "base_link"),
         )
+        named = topics.TRUTH_ODOM, topics.TRUTH_ACCEL, topics.ROTORS
+        self._outlets = [
+            sinks.outlet(place(topic), message)
+            for topic, message in zip(named, self._truth.layouts, strict=True)
+        ]
 
         def imu_bias(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.imu_message(
                 stamp_ns, imu_frame, v[:3], v[3:], specific_force_std=0.0, angular_velocity_std=0.0
             )
 
-        self._imu_bias = FixedLayout(imu_bias, 6)
+        self._bias = sinks.outlet(place(topics.TRUTH_IMU_BIAS), FixedLayout(imu_bias, 6))
 
-    def messages(self, stamp_ns: int, state: np.ndarray) -> list[tuple[topics.Topic, bytes]]:
-        """Return the three messages of one instant with their topics."""
-        return list(zip(self._topics, self._truth.motion(stamp_ns, state), strict=True))
+    def publish(self, stamp_ns: int, state: np.ndarray) -> None:
+        """Publish the three messages of one instant."""
+        for outlet, values in zip(self._outlets, self._truth.values(state), strict=True):
+            outlet.publish(stamp_ns, values)
 
-    def imu_bias(self, stamp_ns: int, imu: Imu) -> tuple[topics.Topic, bytes]:
-        """Return the biases of an IMU's last sample, in its axes, as a reading of only them."""
-        biases = [*imu.accelerometer_bias.tolist(), *imu.gyroscope_bias.tolist()]
-        return self._bias_topic, self._imu_bias.pack(stamp_ns, biases)
+    def publish_imu_bias(self, stamp_ns: int, imu: Imu) -> None:
+        """Publish the biases of an IMU's last sample, in its axes, as a reading of only them."""
+        self._bias.publish(stamp_ns, np.append(imu.accelerometer_bias, imu.gyroscope_bias))

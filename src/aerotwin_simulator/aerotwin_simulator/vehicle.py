@@ -27,7 +27,7 @@ from aerotwin_simulator.collision import (
     describe_ground_crash,
     frame_lines,
 )
-from aerotwin_simulator.controller_messages import ControllerMessages
+from aerotwin_simulator.controller_outlets import ControllerOutlets
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.ardupilot_parameters import OWN_SENSORS
@@ -46,7 +46,7 @@ from aerotwin_simulator.robot import FLOWN, LANDED, RobotShape, Status, Stepped
 from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings, start_on_ground
-from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep, rotation
+from aerotwin_simulator.truth import TruthOutlets, TruthStep, rotation
 from aerotwin_simulator.vehicle_faults import BodyDamage, VehicleFaults
 
 STATUS_RATE_HZ = 1.0
@@ -84,8 +84,8 @@ class SimulatedVehicle:
         self._truth_due = Schedule(parameters.truth_rate_hz, stamp_ns)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz, stamp_ns)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ, stamp_ns)
-        self._truth = SimulatorTruthMessages(self._n_rotors, plan.name)
-        self._messages = ControllerMessages(plan.name)
+        self._truth = TruthOutlets(self._sinks, self._n_rotors, plan.name)
+        self._outlets = ControllerOutlets(self._sinks, plan.name)
         self._tf = replace(topics.TF, source=plan.name)
         self.transforms: OdometryTransforms | None = None
         if parameters.publish_tf and parameters.controller.is_autopilot:
@@ -403,11 +403,9 @@ class SimulatedVehicle:
 
     def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
         for stamp_ns in self._truth_due.until(end_ns):
-            for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
-                self._sinks.publish_cdr(topic, stamp_ns, cdr)
+            self._truth.publish(stamp_ns, step.at(stamp_ns))
         for stamp_ns in self._bias_due.until(end_ns):
-            topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
-            self._sinks.publish_cdr(topic, stamp_ns, cdr)
+            self._truth.publish_imu_bias(stamp_ns, self._sensors.unit.imu)
 
     def _move(self, begin_ns: int) -> None:
         mover = self._mover
@@ -483,12 +481,10 @@ class SimulatedVehicle:
             has_pose = estimate is not None and estimate.q_map_body is not None
             if estimate is not None and has_pose and estimate.stamp_ns != self._estimate_ns:
                 self._estimate_ns = estimate.stamp_ns
-                cdr = self._messages.odometry(estimate)
-                self._sinks.publish_cdr(self._place(topics.AUTOPILOT_ODOM), stamp_ns, cdr)
+                self._outlets.publish_odometry(stamp_ns, estimate)
             self._publish_transforms(stamp_ns)
             if setpoint is not None:
-                cdr = self._messages.pose(stamp_ns, setpoint.p_map, setpoint.yaw)
-                self._sinks.publish_cdr(self._place(topics.SETPOINT), stamp_ns, cdr)
+                self._outlets.publish_pose(stamp_ns, setpoint.p_map, setpoint.yaw)
 
     def _publish_transforms(self, stamp_ns: int) -> None:
         cdr = None if self.transforms is None else self.transforms.pack(self.backend.estimate)

@@ -27,7 +27,7 @@ from aerotwin_simulator import (
     SimulatorParameters,
 )
 from aerotwin_simulator.sent_frames import FrameQueue
-from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.topics import MessageSink, Topic
 
 SECOND = 1_000_000_000
 FRAME, STEP = SECOND // 20, SECOND // 250
@@ -244,7 +244,7 @@ def test_a_delayed_frame_is_waited_for_when_it_is_published(waited, camera):
     assert all(0 <= now - stamp - 300_000_000 < STEP for now, stamp in found)
 
 
-class Follower:
+class Follower(MessageSink):
     """A sink that answers frames of which it has both images, when the gate asks."""
 
     def __init__(self) -> None:

@@ -55,8 +55,8 @@ def test_the_magnetometer_names_the_body_whose_axes_it_reads(vehicle):
     prefix = f"{vehicle}/" if vehicle else ""
     origin = GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0)
     sensors = InertialSensors(SimulatorParameters(), origin, SinkGroup([]), vehicle)
-    (imu_topic, imu), (field_topic, field), _ = sensors.outputs
-    cdr = field.pack(5, (1e-5, 2e-5, 3e-5))
-    assert deserialize(cdr, field_topic.msgtype).header.frame_id == f"{prefix}base_link"
-    cdr = imu.pack(5, (0.0,) * 6)
-    assert deserialize(cdr, imu_topic.msgtype).header.frame_id == f"{prefix}imu_link"
+    imu, field, _ = sensors.outlets
+    cdr = field.layout.pack(5, (1e-5, 2e-5, 3e-5))
+    assert deserialize(cdr, field.topic.msgtype).header.frame_id == f"{prefix}base_link"
+    cdr = imu.layout.pack(5, (0.0,) * 6)
+    assert deserialize(cdr, imu.topic.msgtype).header.frame_id == f"{prefix}imu_link"

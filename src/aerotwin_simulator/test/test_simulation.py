@@ -26,6 +26,7 @@ from aerotwin_simulator import (
     topics,
 )
 from aerotwin_simulator.recording import BagSink
+from aerotwin_simulator.topics import MessageSink
 from aerotwin_worlds import World
 
 INSTANCE = 80
@@ -210,7 +211,7 @@ def test_one_seed_gives_the_same_sensor_bytes_and_another_seed_others(tmp_path, 
     assert first != other
 
 
-class Declared:
+class Declared(MessageSink):
     """An outlet that takes note of its topics."""
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ from aerotwin_simulator.surroundings import (
     Air,
     GroundTracker,
 )
-from aerotwin_simulator.topics import SinkGroup
+from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.truth import TruthStep
 
 MICROSECOND_M = 2e-6  # stamps are microseconds, the climb 1 m/s
@@ -101,7 +101,7 @@ def test_gusts_are_those_of_the_wind_model_with_the_seed_of_the_vehicle():
         assert inputs[layout.WIND : layout.WIND + 3].tolist() == before.tolist()
 
 
-class Collected:
+class Collected(MessageSink):
     def __init__(self):
         self.messages = []
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from aerotwin_comparison.study.protocol import StudyProtocol
 from aerotwin_comparison.study.scores import QUANTITIES, Quantity, RunScores
-from aerotwin_core.statistics import bootstrap_interval
+from aerotwin_statistics import bootstrap_interval
 
 ALL_SEQUENCES = "all"
 # A failed run ranks behind every other: at this multiple of the worst of them.

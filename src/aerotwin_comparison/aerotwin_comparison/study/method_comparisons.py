@@ -11,7 +11,7 @@ import numpy as np
 from aerotwin_comparison.study.cells import without_infinity
 from aerotwin_comparison.study.protocol import StudyProtocol
 from aerotwin_comparison.study.scores import QUANTITIES, Quantity, RunScores
-from aerotwin_core.statistics import Comparison, compare_paired, compare_unpaired, holm
+from aerotwin_statistics import Comparison, compare_paired, compare_unpaired, holm
 
 _FEWEST_PAIRS = 2
 _FEWEST_RUNS = 2

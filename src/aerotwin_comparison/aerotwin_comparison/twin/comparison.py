@@ -28,10 +28,10 @@ from aerotwin_comparison.twin.protocol import PART, TwinProtocol
 from aerotwin_comparison.twin.sides import TwinSide
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
-from aerotwin_core.statistics import Equivalence
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.tables import spacing_warnings
+from aerotwin_statistics import Equivalence
 
 SIMULATED_BOTH = "both flights are simulated, so that this checks the method only"
 ONE_FLIGHT_EACH = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from aerotwin_comparison.twin.protocol import TwinProtocol
 from aerotwin_core.errors import UserError
-from aerotwin_core.statistics import (
+from aerotwin_statistics import (
     BlockSize,
     Equivalence,
     Replicates,

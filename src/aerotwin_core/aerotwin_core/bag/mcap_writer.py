@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write MCAP files at a microsecond per message: uncompressed chunks with their index.
 
-`mcap.writer` makes an object of every message and takes ten times as long.
+`mcap.writer` makes an object of every message and takes ten times as long. Messages of fixed layout
+are numbers until their chunk is closed; then all are serialised at once.
 
 References
 ----------
@@ -11,12 +12,20 @@ MCAP format specification, https://mcap.dev/spec.
 
 import struct
 import zlib
-from collections.abc import Mapping
-from typing import BinaryIO
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
 
 from aerotwin_core.bag.mcap_records import CHUNK_INDEX, HEAD, MAGIC, STATISTICS, Opcode
 
+if TYPE_CHECKING:  # readers of bags do not wait for a compiler
+    from aerotwin_core.fixed_layout import FixedLayout
+    from aerotwin_core.message_rows import ChangingPlaces, MessageRows, Values
+
 _MESSAGE = struct.Struct("<BQHIQQ")
+_MESSAGE_TIMES = (15, 23)
+_MESSAGE_OPCODE = int(Opcode.MESSAGE)
 _MESSAGE_FIELDS_BYTES = _MESSAGE.size - 9  # the length of a record does not count its first 9
 _CHUNK = struct.Struct("<BQQQQIIQ")
 _CHUNK_FIELDS_BYTES = _CHUNK.size - 9
@@ -24,9 +33,78 @@ _INDEX = struct.Struct("<BQHI")
 _FOOTER_HEAD = struct.Struct("<BQQQ")
 _FOOTER_BYTES = 20
 _COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
-CHANNEL_BYTES = 512
+CHANNEL_BYTES = 2048
 """Part of a channel in a chunk: each chunk has an index of each channel, which should not be as
 long as its messages where there are a thousand channels."""
+
+
+class _OpenChunk:
+    """The records of the open chunk in their order; those of fixed layout are numbers yet."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._parts: list[tuple[int, bytes]] = []
+        self._index: list[tuple[int, int, int]] = []
+        self._rows: dict[ChangingPlaces, tuple[MessageRows, list[int]]] = {}
+        self.has_messages = False
+
+    def append(self, record: bytes) -> None:
+        """Append a record without an index."""
+        self._parts.append((self.size, record))
+        self.size += len(record)
+
+    def append_message(self, channel: int, stamp_ns: int, head: bytes, data: bytes) -> None:
+        """Append a message: head of its record and data."""
+        start = self.size
+        begin = start + len(head)
+        self._index.append((channel, stamp_ns, start))
+        self._parts.append((start, head))
+        self._parts.append((begin, data))
+        self.size = begin + len(data)
+        self.has_messages = True
+
+    def adder(
+        self, channel: int, places: "ChangingPlaces", template: bytes
+    ) -> "Callable[[int, int, Values], None]":
+        """Return what appends a message by its times of sending and stamp [ns], and numbers.
+
+        Its record is a template that has them at places.
+        """
+        if places not in self._rows:
+            self._rows[places] = places.new_rows(_MESSAGE.size, _MESSAGE_TIMES), []
+        rows, channels = self._rows[places]
+        form = rows.form_of(template)
+        if form == len(channels):
+            channels.append(channel)
+        length = len(template)
+
+        def add(sent_ns: int, stamp_ns: int, values: "Values") -> None:
+            rows.add(self.size, sent_ns, stamp_ns, form, values)
+            self.size += length
+            self.has_messages = True
+
+        return add
+
+    def take(self) -> tuple[bytearray, np.ndarray]:
+        """Return the bytes, and channel, time [ns] and offset of all messages; begin anew.
+
+        The latter, (n, 3) int64, are in the order of channels and offsets.
+        """
+        chunk = bytearray(self.size)
+        for start, part in self._parts:
+            chunk[start : start + len(part)] = part
+        found = [np.array(self._index, np.int64).reshape(-1, 3)]
+        buffer = np.frombuffer(chunk, np.uint8)
+        for rows, channels in self._rows.values():
+            written = rows.write(buffer)
+            channel = np.array(channels, np.int64)[written[:, 3]]
+            found.append(np.column_stack([channel, written[:, 1], written[:, 0]]))
+        index = np.concatenate(found)
+        index = index[np.lexsort((index[:, 2], index[:, 0]))]
+        self.size, self.has_messages = 0, False
+        self._parts.clear()
+        self._index.clear()
+        return chunk, index
 
 
 class McapWriter:
@@ -45,8 +123,7 @@ class McapWriter:
         self._channels: list[bytes] = []
         self._chunks: list[bytes] = []
         self._metadata: list[bytes] = []
-        self._chunk = bytearray()
-        self._index: dict[int, list[int]] = {}
+        self._chunk = _OpenChunk()
         self.counts: dict[int, int] = {}
         self._span_ns: tuple[int, int] | None = None
         self._write(MAGIC)
@@ -58,7 +135,7 @@ class McapWriter:
         head = struct.pack("<H", number)
         schema = _record(Opcode.SCHEMA, head, _text(name), _text(encoding), _prefixed(data))
         self._schemas.append(schema)
-        self._chunk += schema
+        self._chunk.append(schema)
         return number
 
     def add_channel(
@@ -71,22 +148,30 @@ class McapWriter:
         self._channels.append(channel)
         self._chunk_size = max(self._chunk_size, CHANNEL_BYTES * number)
         self.counts[number] = 0
-        self._chunk += channel
+        self._chunk.append(channel)
         return number
 
     def add_message(self, channel: int, stamp_ns: int, data: bytes) -> None:
         """Append a message of a channel."""
-        chunk = self._chunk
-        places = self._index.get(channel)
-        if places is None:
-            places = self._index[channel] = []
-        places.append(stamp_ns)
-        places.append(len(chunk))
         length = _MESSAGE_FIELDS_BYTES + len(data)
-        chunk += _MESSAGE.pack(Opcode.MESSAGE, length, channel, 0, stamp_ns, stamp_ns)
-        chunk += data
-        if len(chunk) >= self._chunk_size:
+        head = _MESSAGE.pack(_MESSAGE_OPCODE, length, channel, 0, stamp_ns, stamp_ns)
+        self._chunk.append_message(channel, stamp_ns, head, data)
+        if self._chunk.size >= self._chunk_size:
             self._close_chunk()
+
+    def outlet(self, channel: int, layout: "FixedLayout") -> "Callable[[int, int, Values], None]":
+        """Return what appends a message by its times of sending and stamp [ns], and numbers."""
+        length = _MESSAGE_FIELDS_BYTES + len(layout.template)
+        head = _MESSAGE.pack(_MESSAGE_OPCODE, length, channel, 0, 0, 0)
+        chunk = self._chunk
+        add = chunk.adder(channel, layout.places, head + layout.template)
+
+        def append(sent_ns: int, stamp_ns: int, values: "Values") -> None:
+            add(sent_ns, stamp_ns, values)
+            if chunk.size >= self._chunk_size:
+                self._close_chunk()
+
+        return append
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Write a metadata record: texts by name, which readers find by the record's name."""
@@ -122,12 +207,10 @@ class McapWriter:
 
     def _close_chunk(self) -> None:
         """Write the open chunk and the index of its messages; one without any stays open."""
-        if not self._index:
+        if not self._chunk.has_messages:
             return
-        chunk, self._chunk = bytes(self._chunk), bytearray()
-        index, self._index = self._index, {}
-        stamps = [stamp for places in index.values() for stamp in places[::2]]
-        start, first, last = self._position, min(stamps), max(stamps)
+        chunk, index = self._chunk.take()
+        start, first, last = self._position, int(index[:, 1].min()), int(index[:, 1].max())
         length = _CHUNK_FIELDS_BYTES + len(chunk)
         crc = zlib.crc32(chunk)
         size = len(chunk)
@@ -148,15 +231,19 @@ class McapWriter:
         before = self._span_ns or (first, last)
         self._span_ns = min(before[0], first), max(before[1], last)
 
-    def _write_index(self, index: dict[int, list[int]]) -> tuple[bytes, int]:
+    def _write_index(self, index: np.ndarray) -> tuple[bytes, int]:
         """Return channels with the offsets of their indices, and the bytes of these."""
         start, of_channels = self._position, b""
-        for channel, places in index.items():
+        channels, firsts, counts = np.unique(index[:, 0], return_index=True, return_counts=True)
+        places = index[:, 1:].copy()
+        for channel, first, n in zip(
+            channels.tolist(), firsts.tolist(), counts.tolist(), strict=True
+        ):
             of_channels += _COUNT.pack(channel, self._position)
-            self.counts[channel] += len(places) // 2
-            n_bytes = 8 * len(places)
+            self.counts[channel] += n
+            n_bytes = 16 * n
             head = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + n_bytes, channel, n_bytes)
-            self._write(head + struct.pack(f"<{len(places)}Q", *places))
+            self._write(head + places[first : first + n].tobytes())
         return of_channels, self._position - start
 
     def _summary(self, start: int) -> tuple[bytes, bytes]:
@@ -184,7 +271,7 @@ class McapWriter:
         head = STATISTICS.pack(sum(self.counts.values()), *numbers, len(self._chunks), *span)
         return _record(Opcode.STATISTICS, head, _prefixed(counts))
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | bytearray) -> None:
         self._stream.write(data)
         self._position += len(data)
 

@@ -6,11 +6,11 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -18,6 +18,10 @@ from aerotwin_core.bag.mcap_writer import McapWriter
 from aerotwin_core.documents import PlainDumper
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE
+
+if TYPE_CHECKING:  # readers of bags do not wait for a compiler
+    from aerotwin_core.fixed_layout import FixedLayout
+    from aerotwin_core.message_rows import Values
 
 CHUNK_SIZE_BYTES = 64 * 1024
 """Small enough that 250 Hz inertial topics close a chunk several times a second."""
@@ -138,6 +142,30 @@ class BagWriter:
         except OSError as error:
             self._abandon()
             raise _disk_error(self.path, error) from error
+
+    def outlet(self, topic: str, layout: "FixedLayout") -> "Callable[[int, int, Values], None]":
+        """Return what appends a message of fixed layout: when it was received, stamp [ns], numbers.
+
+        They are copied. Messages are flushed with those that are written whole.
+
+        Raises
+        ------
+        KeyError
+            If the topic was not declared.
+        UserError
+            From the returned function: if the disk is full.
+        """
+        add = self._file.outlet(self._topics[topic][0], layout)
+
+        def write(received_ns: int, stamp_ns: int, values: "Values") -> None:
+            assert self._is_open, "the bag is closed"
+            try:
+                add(received_ns, stamp_ns, values)
+            except OSError as error:
+                self._abandon()
+                raise _disk_error(self.path, error) from error
+
+        return write
 
     def flush(self) -> None:
         """Close the open chunk and pass everything to the operating system."""

@@ -21,7 +21,7 @@ from aerotwin_stereo_odometry.pair_calibration import Pair, PairCalibration, Ste
 from aerotwin_trajectory_evaluation import evaluate_trajectory
 
 
-class OdometryInTheLoop:
+class OdometryInTheLoop(t.MessageSink):
     """The workspace's stereo odometry on the images of a vehicle, as fast as they come.
 
     A sink of the simulation: poses depend on the messages alone. `vehicle` is "" or its name.

@@ -121,6 +121,8 @@ class SensorSuite:
             p, rng = preset
             self._gnss = _Timed(Gnss(p, rng, self._plane), p.rate_hz)
             self._gnss_delay_ns = from_seconds(p.delay_s)
+            self._fix_layout = reading_messages.fix_layout(self._p.body_frame)
+            self._velocity_layout = reading_messages.velocity_layout()
 
     def sample(self, truth: Truth) -> list[Reading]:
         """Return the readings up to an instant as (topic, CDR bytes), the IMU last.
@@ -196,6 +198,8 @@ class SensorSuite:
             self._in_flight.append((due_ns, fix))
         while self._in_flight and self._in_flight[0][0] + self._gnss_delay_ns <= now.stamp_ns:
             due_ns, fix = self._in_flight.popleft()
-            yield FIX, reading_messages.fix_bytes(due_ns, self._p.body_frame, fix)
             if fix.has_fix:
-                yield VELOCITY, reading_messages.velocity_bytes(due_ns, fix)
+                yield FIX, self._fix_layout.pack(due_ns, reading_messages.fix_values(fix))
+                yield VELOCITY, self._velocity_layout.pack(due_ns, fix.v_map)
+            else:
+                yield FIX, reading_messages.no_fix_bytes(due_ns, self._p.body_frame)

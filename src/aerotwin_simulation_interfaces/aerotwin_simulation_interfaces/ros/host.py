@@ -5,7 +5,7 @@
 from typing import Any, Protocol
 
 from aerotwin_core.loop_calls import LoopCalls
-from aerotwin_simulator.pacing import Pacer
+from aerotwin_core.pacing import Pacer
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.run_control import RunControl
 from aerotwin_simulator.simulation import Simulation

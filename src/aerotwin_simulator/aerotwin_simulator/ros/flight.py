@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.pacing import RealTimeFactor
 from aerotwin_core.status_line import StatusLine
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.commanders import Commander, outside_commands
@@ -16,7 +17,6 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.ardupilot_parameters import own_sensors_text
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
-from aerotwin_simulator.pacing import RealTimeFactor
 from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_control import RunState

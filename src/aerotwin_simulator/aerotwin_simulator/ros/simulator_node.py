@@ -27,9 +27,9 @@ from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.loop_calls import LoopCalls
+from aerotwin_core.pacing import Pacer
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_simulator import topics
-from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagSink, add_sensors
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters, followed_vehicles

@@ -11,12 +11,14 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+from aerotwin_core.fixed_layout import FixedLayout
+from aerotwin_core.message_rows import Values
 from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.sources import pose_sources
-from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.topics import MessageSink, Publish, Topic
 
 _COUNT_PERIOD_S, _COUNT_SHARE = 0.2, 0.02
 """Wall time between two counts of subscribers, and the most of it that a count may take: a hundred
@@ -28,7 +30,7 @@ _STAMP = struct.Struct("<iI")
 _ENCAPSULATION = 4
 
 
-class RosSink:
+class RosSink(MessageSink):
     """Publishes the messages of the loop, in the node's namespace.
 
     Topics without subscribers are not sent (latched ones always are). While the run is faster than
@@ -73,18 +75,33 @@ class RosSink:
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Publish one message, unless there is no subscriber or it is too soon."""
+        if self._is_wanted(topic):
+            self._publishers[topic.name].publish(cdr)
+
+    def outlet(self, topic: Topic, layout: FixedLayout) -> Publish:
+        """Return what publishes messages by their numbers, as `publish_cdr`."""
+        publisher, has_subscribers = self._publishers[topic.name], self._has_subscribers
+
+        def publish(_: int, stamp_ns: int, values: Values) -> None:
+            if has_subscribers[topic.name] and self._is_wanted(topic):
+                publisher.publish(layout.pack(stamp_ns, values))
+
+        return publish
+
+    def _is_wanted(self, topic: Topic) -> bool:
         now = time.monotonic()
         if now > self._next_count:
             self._count_subscribers(now)
-        if not topic.is_latched:
-            if not self._has_subscribers[topic.name]:
-                return
-            if self._is_thinned and topic.rate_hz > 0.0:
-                sent = topic.name, topic.source
-                if now - self._last_sent.get(sent, 0.0) < 0.95 / topic.rate_hz:
-                    return
-                self._last_sent[sent] = now
-        self._publishers[topic.name].publish(cdr)
+        if topic.is_latched:
+            return True
+        if not self._has_subscribers[topic.name]:
+            return False
+        if self._is_thinned and topic.rate_hz > 0.0:
+            sent = topic.name, topic.source
+            if now - self._last_sent.get(sent, 0.0) < 0.95 / topic.rate_hz:
+                return False
+            self._last_sent[sent] = now
+        return True
 
     def _count_subscribers(self, begin_s: float) -> None:
         for name, publisher in self._publishers.items():

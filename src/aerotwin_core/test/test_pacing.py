@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from aerotwin_simulator.pacing import Pacer, RealTimeFactor
+from aerotwin_core.pacing import Pacer, RealTimeFactor
 from aerotwin_simulator.topics import resolve
 from support.hand_clock import HandClock
 

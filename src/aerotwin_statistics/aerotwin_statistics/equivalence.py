@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aerotwin_core.statistics.bootstrap import Interval, Replicates
+from aerotwin_statistics.bootstrap import Interval, Replicates
 
 EQUIVALENT, DIFFERENT, UNDECIDED = "equivalent", "different", "not decided"
 

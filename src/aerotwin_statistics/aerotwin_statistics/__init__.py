@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from aerotwin_core.statistics.blocks import (
+    from aerotwin_statistics.blocks import (
         BlockSize,
         blocks_in_space,
         blocks_in_time,
         choose_block_size,
     )
-    from aerotwin_core.statistics.bootstrap import (
+    from aerotwin_statistics.bootstrap import (
         STATISTICS,
         Interval,
         Replicates,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         bootstrap_difference,
         bootstrap_interval,
     )
-    from aerotwin_core.statistics.equivalence import Equivalence, tost
-    from aerotwin_core.statistics.proportion import proportion_interval
-    from aerotwin_core.statistics.significance import (
+    from aerotwin_statistics.equivalence import Equivalence, tost
+    from aerotwin_statistics.proportion import proportion_interval
+    from aerotwin_statistics.significance import (
         Comparison,
         Quartiles,
         compare_paired,

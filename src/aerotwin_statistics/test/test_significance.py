@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aerotwin_core.statistics import compare_paired, compare_unpaired, holm, quartiles
+from aerotwin_statistics import compare_paired, compare_unpaired, holm, quartiles
 
 ROUNDING = 1e-12
 PERMUTATION_ERROR = 5 * np.sqrt(0.05 * 0.95 / 10_000)

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom, binomtest
 
-from aerotwin_core.statistics import proportion_interval
+from aerotwin_statistics import proportion_interval
 
 ROUNDING = 1e-9  # two ways to the same quantile of a beta distribution
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aerotwin_core.statistics import (
+from aerotwin_statistics import (
     STATISTICS,
     block_bootstrap,
     blocks_in_space,
