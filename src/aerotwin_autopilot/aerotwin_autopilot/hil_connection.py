@@ -8,6 +8,7 @@ import time
 from aerotwin_autopilot.udp_links import HOST
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import hil_port
+from aerotwin_px4_bridge.hil_socket import unix_address
 from aerotwin_px4_bridge.messages import pack_heartbeat
 
 RETRY_S = 0.05
@@ -21,11 +22,9 @@ def connect(instance: int, timeout_s: float) -> socket.socket:
     port = hil_port(instance)
     deadline = time.monotonic() + timeout_s
     while True:
-        link = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            link.connect((HOST, port))
+            link = _connected(port)
         except OSError as error:
-            link.close()
             if time.monotonic() > deadline:
                 raise UserError(
                     f"embedded autopilot: no simulator listens on TCP port {port} within "
@@ -33,7 +32,24 @@ def connect(instance: int, timeout_s: float) -> socket.socket:
                 ) from error
             time.sleep(RETRY_S)
             continue
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         link.sendall(pack_heartbeat(mav_type=2, autopilot=12, system_id=instance + 1,
                                     component_id=1))  # fmt: skip
         return link
+
+
+def _connected(port: int) -> socket.socket:
+    """Return a connection to the Unix socket of a port, or to the port where there is none."""
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        link.connect(unix_address(port))
+        return link
+    except OSError:
+        link.close()
+    link = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        link.connect((HOST, port))
+    except OSError:
+        link.close()
+        raise
+    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return link

@@ -42,6 +42,7 @@ class InjectedFailures:
         self._types: dict[int, int] = {}
         self._held: dict[int, np.ndarray] = {}
         self._stopped = np.zeros(n_motors, dtype=bool)
+        self._has_stopped = False
 
     def inject(self, unit: int, kind: int, instance: int) -> str:
         """Begin or end a failure; return why it is not supported, "" if it is.
@@ -56,6 +57,7 @@ class InjectedFailures:
         if unit == MOTOR:
             chosen = slice(None) if instance == 0 else instance - 1
             self._stopped[chosen] = kind == OFF
+            self._has_stopped = bool(self._stopped.any())
             return ""
         self._types.pop(unit, None)
         self._held.pop(unit, None)
@@ -81,4 +83,4 @@ class InjectedFailures:
 
     def outputs(self, commands: np.ndarray) -> np.ndarray:
         """Return motor commands (n,) in which stopped motors have 0."""
-        return np.where(self._stopped, 0.0, commands) if self._stopped.any() else commands
+        return np.where(self._stopped, 0.0, commands) if self._has_stopped else commands

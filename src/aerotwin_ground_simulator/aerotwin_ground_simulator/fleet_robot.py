@@ -236,6 +236,9 @@ class FleetGroundRobot(SimpleRobot):
             end_ns, scan = scanner.scan_of_cloud(cloud, self._vehicle.wheel_odometry.twist)
             self._around.sinks.publish_cdr(scanner.topic, end_ns, scan)
 
+    def send_readings(self) -> None:
+        """Send nothing: its controller is a node."""
+
     def receive_command(self, end_ns: int) -> None:
         """Check whether its run is over."""
         self.check_end()

@@ -136,6 +136,9 @@ class PointMasses:
         for robot in self._with_payload:
             robot.publish_payload()
 
+    def send_readings(self) -> None:
+        """Send nothing: their pilots know the true motion."""
+
     def receive_command(self, end_ns: int) -> None:
         """Check whose run is over."""
         for robot in self.robots:

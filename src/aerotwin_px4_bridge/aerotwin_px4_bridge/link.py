@@ -18,7 +18,7 @@ from aerotwin_px4_bridge.hil_socket import (
     AutopilotLost,
     PeerClosed,
     PeerStuck,
-    TcpConnection,
+    SocketConnection,
     TcpListener,
 )
 from aerotwin_px4_bridge.mavlink2 import (
@@ -112,7 +112,7 @@ class HilLink:
         self._is_in_step = not free_run
         self._is_lockstep = True
         self._reader = FrameReader()
-        self._connection: TcpConnection | SerialConnection | None = None
+        self._connection: SocketConnection | SerialConnection | None = None
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None

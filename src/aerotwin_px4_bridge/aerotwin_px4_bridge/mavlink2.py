@@ -189,6 +189,10 @@ class FrameReader:
 
     def feed_bytes(self, data: bytes) -> list[MavlinkFrame]:
         """Append data and return the frames that are complete now, in order."""
+        if not self._buffer and data and data[0] == MAGIC:  # one whole frame, as in lockstep
+            end, frame = read_frame(data, 0)
+            if frame is not None and end == len(data):
+                return [frame]
         buffer = self._buffer + data if self._buffer else data
         frames: list[MavlinkFrame] = []
         start = unread_from = 0  # the first byte that may still belong to a frame

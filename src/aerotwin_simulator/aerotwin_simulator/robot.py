@@ -45,7 +45,10 @@ class Stepped(Protocol):
         """Move by one step; return whether anything could."""
 
     def measure(self) -> None:
-        """Publish the readings of the step, and send them to the controllers."""
+        """Publish the readings of the step."""
+
+    def send_readings(self) -> None:
+        """Send the readings of the step to the controllers."""
 
     def receive_command(self, end_ns: int) -> None:
         """Receive the controllers' answers to the step, and check whether a flight is over."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Environment of a vehicle: the world it shares with others, the ground below it, the air."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import dist, isfinite
 from pathlib import Path
@@ -44,6 +44,24 @@ class AwaitedReadings:
 
     wait: Callable[[int], None]
     sensor: str = topics.CAMERA
+
+
+def check_awaited(
+    by_name: Mapping[str, SimulatorParameters], awaited: Mapping[str, AwaitedReadings]
+) -> None:
+    """Refuse readings of a vehicle or a sensor that does not exist.
+
+    Raises ValueError for the former, ParameterError for the latter.
+    """
+    for name, readings in awaited.items():
+        if name not in by_name:
+            raise ValueError(f"awaited must name vehicles ({', '.join(by_name)}), got {name!r}")
+        sensor = readings.sensor
+        if sensor != topics.CAMERA and not by_name[name].has(sensor):
+            raise ParameterError(
+                f"wait_at: {name or 'the vehicle'} has no {sensor}; mount one by {sensor}.preset, "
+                "or wait at another sensor"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,6 @@ from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.payload import Payload
-from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.robot import FLOWN, LANDED, RobotShape, Status, Stepped
 from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
@@ -387,7 +386,7 @@ class SimulatedVehicle:
         self._mover.state[layout.IS_CRASHED] = 1.0
 
     def measure(self) -> None:
-        """Publish the sensor readings of the step, and send them to the controller."""
+        """Publish the sensor readings of the step."""
         step, end_ns = self.step, self.step.end_ns
         self._readings.messages = self._payload.publish(step, self._reads)
         self._sensors.collect(self._readings)
@@ -397,9 +396,8 @@ class SimulatedVehicle:
             self.end(str(error), is_success=False)
         self._readings.battery = self._battery.report(end_ns, step.end)
         self._readings.vision = self._vision.collect(step)
-        self._pass_on(self._readings)
         if not self._sinks.is_empty:
-            self._publish_truth(step, end_ns)  # while the autopilot computes its answer
+            self._publish_truth(step, end_ns)
 
     def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
         for stamp_ns in self._truth_due.until(end_ns):
@@ -426,9 +424,10 @@ class SimulatedVehicle:
         self.backend.exchange(stamp_ns, state, imu)
         self._mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
 
-    def _pass_on(self, readings: Readings) -> None:
+    def send_readings(self) -> None:
+        """Send the readings of the step to the controller."""
         try:
-            self.backend.send_readings(readings)
+            self.backend.send_readings(self._readings)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
 

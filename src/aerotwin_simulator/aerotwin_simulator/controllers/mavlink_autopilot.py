@@ -54,6 +54,7 @@ class MavlinkAutopilot(CommandedAutopilot):
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         is_px4 = parameters.controller.kind == "px4"
+        self._starts_by_fix = self._is_blind and is_px4
         self.simulator_link = SimulatorLink(setup.plane, self.sticks) if is_px4 else None
         with ExitStack() as made:
             self.process = make_process(setup)
@@ -97,10 +98,11 @@ class MavlinkAutopilot(CommandedAutopilot):
             self._p_map_observed = np.asarray(pose.p_map)
         time_us = stamp_ns // 1000
         frames: list[bytes | memoryview] = [_hil_gps(time_us, fix) for fix in readings.fixes]
-        frames += self._start_frames(stamp_ns)
+        if self._starts_by_fix:
+            frames += self._start_frames(stamp_ns)
         if self.simulator_link is not None:
             frames += self.simulator_link.frames(readings)
-        else:
+        elif self.sticks.is_frame_due(stamp_ns):
             frames += radio_frames(self.sticks, stamp_ns)
         if readings.battery is not None:
             frames += self._battery_frames(readings.battery)
@@ -128,13 +130,12 @@ class MavlinkAutopilot(CommandedAutopilot):
             link.send_global_origin()
 
     def _start_frames(self, stamp_ns: int) -> list[bytes]:
-        """Send PX4 without GNSS its position until it knows the origin of map.
+        """Return the position of PX4 without GNSS until it knows the origin of map.
 
         That is its surveyed mark, or its vision pose if the mission is in the frame of vision.
         """
         parameters = self.setup.parameters
-        is_requested = self._is_blind and parameters.controller.kind == "px4"
-        if not (is_requested and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
+        if stamp_ns < self._origin_due_ns or not self.client.link.needs_fix:
             return []
         p_map = self.setup.p_map_start if parameters.mission.is_anchored else self._p_map_observed
         if p_map is None:

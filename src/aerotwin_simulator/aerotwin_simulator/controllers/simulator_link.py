@@ -36,7 +36,8 @@ class SimulatorLink:
         now_ns = readings.step.end_ns
         for reading in readings.extra:
             yield from self._sensor_frames(reading)
-        yield from radio_frames(self._sticks, now_ns)
+        if self._sticks.is_frame_due(now_ns):
+            yield from radio_frames(self._sticks, now_ns)
         if now_ns >= self._truth_due_ns:
             self._truth_due_ns = now_ns + TRUTH_PERIOD_NS
             yield self._truth_frame(readings.step)
@@ -74,7 +75,7 @@ class SimulatorLink:
             )
 
 
-def radio_frames(sticks: Sticks, now_ns: int) -> Iterator[bytes]:
-    """Return the frame of a receiver, if one is due and the transmitter is in range."""
-    if sticks.is_frame_due(now_ns) and (positions := sticks.positions) is not None:
-        yield pack_rc_channels(now_ns // 1000, positions)
+def radio_frames(sticks: Sticks, now_ns: int) -> list[bytes]:
+    """Return the frame of a receiver that is due, if the transmitter is in range."""
+    positions = sticks.positions
+    return [] if positions is None else [pack_rc_channels(now_ns // 1000, positions)]
