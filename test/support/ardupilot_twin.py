@@ -31,7 +31,7 @@ class ArduPilotTwin:
     repeats : collection of int
         Frames that it sends three times at once: two cross the state.
     restarts : collection of int
-        After so many states it starts again, from another port.
+        After so many states it starts again, from another port, which takes `start_s`.
     before : mapping
         What is done to the simulator's address before a frame: garbage, other programs.
     resend_s : float
@@ -53,6 +53,7 @@ class ArduPilotTwin:
         loses: Collection[int] = (),
         repeats: Collection[int] = (),
         restarts: Collection[int] = (),
+        start_s: float = START_S,
         before: Mapping[int, Callable[[tuple[str, int]], object]] | None = None,
         resend_s: float = 1.1,
         n_channels: int = 16,
@@ -62,7 +63,7 @@ class ArduPilotTwin:
         self._simulator = "127.0.0.1", port
         self._n_frames, self._resend_s, self._n_channels = n_frames, resend_s, n_channels
         self._loses, self._repeats, self._restarts = {*loses}, repeats, restarts
-        self._before = before or {}
+        self._before, self._start_s = before or {}, start_s
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
@@ -86,7 +87,7 @@ class ArduPilotTwin:
             for n in range(self._n_frames):
                 if n in self._restarts:
                     endpoint.close()
-                    time.sleep(START_S)
+                    time.sleep(self._start_s)
                     endpoint, count = _endpoint(), 0
                 if n in self._before:
                     self._before[n](self._simulator)

@@ -10,7 +10,7 @@ Without a state ArduPilot sends its outputs again after 1.1 s, with the same cou
 answered with the last state again only if that state was sent long before: a packet that crossed it
 would otherwise be answered twice, and ArduPilot would take the second state for the next step.
 Count 0 after others, and after a silence, is an ArduPilot that was started again: its clock begins
-anew. Without the silence it is a second one on the same port, and is not heard.
+anew. Before the old one has been silent it is a second one on the same port, and is not heard.
 
 References: ArduPilot libraries/SITL/SIM_JSON.cpp (`recv_fdm`, `output_servos`).
 """
@@ -37,7 +37,7 @@ from aerotwin_px4_bridge.udp_port import bind_udp
 CROSSED_WITHIN_S = 0.5
 """Less than the 1.1 s after which ArduPilot sends again, more than a loaded machine delays."""
 RESTARTS_AFTER_S = 0.1
-"""Least silence before a restart: ArduPilot takes longer to start."""
+"""Least silence of an ArduPilot before another one on its port counts as itself, started again."""
 _MOST_DRAINED = 64
 """Datagrams read before a state is sent, so that a flood of them cannot hold a step up."""
 _SLICE_US = 100_000
@@ -88,7 +88,7 @@ class JsonCounters:
             f"{count} {text}"
             for count, text in (
                 (self.n_crossed + self.n_resent, "packets of a step that was answered"),
-                (self.n_skipped, "packets of a later step"),
+                (self.n_skipped, "steps missing before the packet of a later one"),
                 (self.n_refused, refused),
                 (self.n_foreign, "packets of another program"),
             )
@@ -136,6 +136,7 @@ class JsonLink:
         self._epoch_s = self._time_s = 0.0
         self._last_state: bytes | memoryview = b""
         self._sent_at = self._heard_at = -CROSSED_WITHIN_S
+        self._other: tuple[ServoOutputs, tuple[str, int], float] | None = None
         self._socket = bind_udp("JSON link", host, port, "simulator")
         # A blocking read that gives up by itself: one call of the kernel for a step, not two.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.pack(0, _SLICE_US))
@@ -262,7 +263,30 @@ class JsonLink:
     def _next(self) -> ServoOutputs | None:
         """Return new outputs; None after `_SLICE_US`, or when something else came."""
         datagram = self._receive(0)
-        return None if datagram is None else self._read(*datagram, answers_repetition=True)
+        if datagram is None:
+            return self._started_again()
+        return self._read(*datagram, answers_repetition=True)
+
+    def _started_again(self) -> ServoOutputs | None:
+        """Return the first outputs of another ArduPilot if the old one has been silent since."""
+        if self._other is None:
+            return None
+        outputs, sender, came_at = self._other
+        now = perf_counter()
+        if self._heard_at > came_at:
+            self._other = None
+            return None
+        if now - came_at < RESTARTS_AFTER_S:
+            return None
+        self._meet(outputs, sender, now)
+        return outputs
+
+    def _meet(self, outputs: ServoOutputs, sender: tuple[str, int], now: float) -> None:
+        """Hear an ArduPilot that was started again."""
+        self._other = None
+        self._epoch_s = self._time_s
+        self.counters.n_restarts += 1
+        self._peer, self._count, self._heard_at = sender, outputs.frame_count, now
 
     def _receive(self, flags: int) -> tuple[bytes, tuple[str, int]] | None:
         try:
@@ -288,17 +312,19 @@ class JsonLink:
         count, now = outputs.frame_count, perf_counter()
         is_first = self._peer is None
         if not is_first and self._is_restart(count, sender, now):
-            self._epoch_s = self._time_s
-            self.counters.n_restarts += 1
-        elif not is_first and sender != self._peer:
+            self._meet(outputs, sender, now)
+            return outputs
+        if not is_first and sender != self._peer:
             self.counters.n_foreign += 1
+            if count == 0:
+                self._other = outputs, sender, now
             return None
-        elif not is_first and count != self._count + 1:
+        if not is_first and count != self._count + 1:
             if count <= self._count:
                 self._heard_at = now
                 self._repeat(now, answers_repetition)
                 return None
-            self.counters.n_skipped += 1
+            self.counters.n_skipped += count - self._count - 1
         self._peer, self._count, self._heard_at = sender, count, now
         return outputs
 

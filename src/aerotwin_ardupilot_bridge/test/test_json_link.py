@@ -16,7 +16,7 @@ from aerotwin_ardupilot_bridge.servo_packet import pack_servo_packet
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_px4_bridge import AutopilotLost
-from support.ardupilot_twin import ArduPilotTwin
+from support.ardupilot_twin import START_S, ArduPilotTwin
 
 POINT = GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0, altitude_m=400.0)
 HOME = ArduPilotHome(POINT, LocalTangentPlane(POINT))
@@ -94,8 +94,9 @@ def test_repetitions_that_wait_while_the_simulator_pauses_are_answered_once(link
     assert twin.n_sent_again >= 3 and link.counters.n_crossed >= 3
 
 
-def test_an_autopilot_that_starts_again_begins_with_a_new_clock(link):
-    with ArduPilotTwin(link.port, 101, restarts={50}) as twin:
+@pytest.mark.parametrize("start_s", [START_S, 0.0])
+def test_an_autopilot_that_starts_again_begins_with_a_new_clock(link, start_s):
+    with ArduPilotTwin(link.port, 101, restarts={50}, start_s=start_s) as twin:
         used = fly(link, 100)
     counts = [outputs.frame_count for outputs in used]
     assert counts == [*range(50), *range(50)] and link.counters.n_restarts == 1

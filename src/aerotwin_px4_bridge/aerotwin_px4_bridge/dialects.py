@@ -46,6 +46,8 @@ class Dialect:
         Else a pose without one is sent as VISION_POSITION_ESTIMATE.
     takes_places_as_integers : bool
         Whether it obeys MAV_CMD_DO_REPOSITION as COMMAND_INT only, not as COMMAND_LONG.
+    may_miss_landing : bool
+        Whether its motors may stay on where it stands until its mode changes.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Dialect:
     odometry_frame: int
     takes_odometry_without_velocity: bool
     takes_places_as_integers: bool
+    may_miss_landing: bool
 
     def mode_name(self, custom_mode: int) -> str:
         """Return the name of a mode; of one that is not known its numbers.
@@ -164,6 +167,7 @@ PX4 = Dialect(
     odometry_frame=1,  # LOCAL_NED
     takes_odometry_without_velocity=True,
     takes_places_as_integers=False,
+    may_miss_landing=False,
 )
 """PX4, and the embedded autopilot, which speaks as it does."""
 ARDUPILOT = Dialect(
@@ -180,5 +184,6 @@ ARDUPILOT = Dialect(
     odometry_frame=20,  # LOCAL_FRD
     takes_odometry_without_velocity=False,
     takes_places_as_integers=True,
+    may_miss_landing=True,
 )
 """ArduCopter."""

@@ -54,7 +54,7 @@ class AutopilotListener:
             return "flying set-points"
         if state.is_armed:
             return "in the air" if state.is_in_air else "armed"
-        return "ready for a client" if state.is_ready else "waiting until it can arm"
+        return "ready for a client" if state.can_fly else "waiting until it can arm"
 
     @property
     def estimate(self) -> AutopilotEstimate | None:
@@ -76,6 +76,12 @@ class AutopilotListener:
             for message_id, interval_us in streams_us(self.link.state.dialect).items():
                 command = mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
                 self.link.send_command(command, message_id, interval_us)
+
+    def begin_again(self) -> None:
+        """Meet an autopilot that was started again: its streams are requested anew."""
+        self.link.begin_again()
+        self.setpoints.leave()
+        self._has_flown, self._due_ns = False, 0
 
     def hold(self) -> None:
         """Request a hover here: the commanding client loses control."""

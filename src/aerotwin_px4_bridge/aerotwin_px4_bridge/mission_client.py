@@ -25,6 +25,7 @@ from aerotwin_px4_bridge.path import PATH_STEP_S, PathSetpoint, SampledPath
 from aerotwin_px4_bridge.streams import streams_us
 
 FLYING, HOLDING = "flying", "holding"  # phases in which a mission can be interrupted
+SILENT, WAITING = "waiting for the autopilot", "waiting until it can arm"
 _SECOND = 1_000_000_000
 _RESEND_S = 1.0
 _COMMAND_LIMIT_S = 20.0
@@ -34,6 +35,8 @@ _SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m bel
 _RETURN_S = 300.0  # the climb to PX4's 60 m and the way back from 1 km away
 _SETTLED_M_S = 0.3
 _SETTLED_FOR_S = 0.5
+_RESTS_BELOW_M_S, _RESTS_FOR_S = 0.15, 4.0  # a descent is faster
+_LANDING_ATTEMPTS = 5
 
 
 class _MissionFailed(Exception):
@@ -82,7 +85,7 @@ class MissionClient:
             remote_port=remote_port,
             dialect=dialect,
         )
-        self.phase = "waiting for the autopilot"
+        self.phase = SILENT
         self.failure: str | None = None
         self.is_finished = False
         self.path: SampledPath | None = None
@@ -143,10 +146,23 @@ class MissionClient:
             self.is_finished = True
             self.phase = "finished"
         except _MissionFailed as failure:
-            self.failure = self._as_text(str(failure))
-            self.phase = "failed"
-            self.setpoint = None
-            self._common_start.release(self)
+            self._fail(str(failure))
+
+    def _fail(self, reason: str) -> None:
+        self.failure = self._as_text(reason)
+        self.phase = "failed"
+        self.setpoint = None
+        self._common_start.release(self)
+
+    def begin_again(self) -> None:
+        """Meet an autopilot that was started again: a mission that has begun fails."""
+        self.link.begin_again()
+        if self.is_finished or self.failure is not None:
+            return
+        if self.phase in (SILENT, WAITING):
+            self._script = self._fly()
+        else:
+            self._fail("the autopilot started again")
 
     def hold(self) -> None:
         """Stop on the path and hover there until `resume`.
@@ -206,16 +222,15 @@ class MissionClient:
 
     def _fly(self) -> Iterator[None]:
         """Run the whole flight; each yield is the end of one step."""
-        state = self.link.state
         yield from self._until(
-            lambda: state.heartbeat_ns is not None,
+            lambda: self.link.state.heartbeat_ns is not None,
             self.mission.ready_timeout_s,
             "no HEARTBEAT on the onboard link",
         )
         yield from self._request_streams()
-        self.phase = "waiting until it can arm"
+        self.phase = WAITING
         yield from self._until(
-            lambda: state.can_fly,
+            lambda: self.link.state.can_fly,
             self.mission.ready_timeout_s,
             "the autopilot did not become ready to arm",
         )
@@ -231,12 +246,37 @@ class MissionClient:
             self._send_setpoint(path.at(share * path.duration))
             yield
         self.setpoint = None
-        yield from self._until(
-            lambda: not state.is_armed, self._landing_limit_s(), "it did not land and disarm"
-        )
+        yield from self._disarm_on_ground()
         if self._requested is not None:
             did = "was landed" if self._requested == self._dialect.land else "returned"
             raise _MissionFailed(f"it {did} by request after {share:.0%} of its path")
+
+    def _disarm_on_ground(self) -> Iterator[None]:
+        """Wait until it has landed and disarmed by itself.
+
+        ArduPilot does not notice that it stands if a gust had it leaning when it touched down: its
+        position controller winds up against the ground. A moment in another mode resets that.
+        """
+        limit_ns = self._now_ns + round(self._landing_limit_s() * _SECOND)
+        moved_ns, n_attempts = self._now_ns, 0
+        while self.link.state.is_armed:
+            if self._now_ns >= limit_ns:
+                limit_s = self._landing_limit_s()
+                raise _MissionFailed(
+                    f"it did not land and disarm within {limit_s:g} s of simulated time"
+                )
+            estimate = self.estimate
+            if estimate is None or np.linalg.norm(estimate.v_map) > _RESTS_BELOW_M_S:
+                moved_ns = self._now_ns
+            is_stuck = self._now_ns - moved_ns > _RESTS_FOR_S * _SECOND
+            if self._dialect.may_miss_landing and is_stuck and n_attempts < _LANDING_ATTEMPTS:
+                n_attempts += 1
+                values = self._dialect.set_mode_values(self._dialect.hold)
+                self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
+                yield
+                yield from self._set_mode(self._dialect.land)
+                moved_ns = self._now_ns
+            yield
 
     def _request_streams(self) -> Iterator[None]:
         for message_id, interval_us in streams_us(self._dialect).items():

@@ -178,6 +178,14 @@ class OnboardLink:
                 p_map_odom=-self.shift_map,
             )
 
+    def begin_again(self) -> None:
+        """Forget what an autopilot reported that was started again."""
+        self.state = AutopilotState(self.state.dialect)
+        self._attitude, self._covariances = None, (None, None)
+        self._stopped.clear()
+        self.acks.clear()
+        self.mission_frames.clear()
+
     def send_heartbeat(self) -> None:
         """Send the HEARTBEAT of a companion computer, or of a ground station."""
         payload = heartbeat_payload(self._type, NO_AUTOPILOT)

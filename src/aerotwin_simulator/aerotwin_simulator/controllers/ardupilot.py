@@ -57,6 +57,7 @@ class ArduPilot(CommandedAutopilot):
         self._rotors = list(frame_of(setup.airframe).rotors)
         self._client_due_ns = self._origin_due_ns = 0
         self._rate_hz = 0  # as ArduPilot counts its steps
+        self._n_restarts = 0
         self._parameters = ardupilot_parameters(setup)
         self.unknown_parameters: list[str] = []
         self._is_blind = parameters.sensors.gnss == NO_GNSS
@@ -158,6 +159,9 @@ class ArduPilot(CommandedAutopilot):
             values[rotor] = min((pulse - PWM_OFF_US) / _PWM_SPAN_US, 1.0) if is_on else 0.0
             are_any_on |= is_on
         self._rate_hz = outputs.frame_rate_hz
+        if self.link.counters.n_restarts != self._n_restarts:
+            self._n_restarts = self.link.counters.n_restarts
+            self.client.begin_again()
         self.motors.kind = THROTTLES if are_any_on else OFF
 
     @property

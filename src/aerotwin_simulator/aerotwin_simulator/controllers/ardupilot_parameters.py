@@ -135,5 +135,9 @@ def sensor_parameters(parameters: SimulatorParameters) -> dict[str, float]:
         **values,
         "SIM_GPS1_HZ": min(max(round(gnss.rate_hz), 1), 20),
         "SIM_GPS1_LAG_MS": round(1000.0 * gnss.delay_s),
-        "SIM_GPS1_ACC": max(gnss.white_horizontal_m, 0.01),
+        "SIM_GPS1_ACC": max(gnss.white_horizontal_m, 0.01),  # only reported
+        "SIM_GPS1_NOISE": sqrt(2.0) * gnss.white_vertical_m,  # a slow sine of the altitude
+        "SIM_GPS1_VERR_X": sqrt(3.0) * gnss.velocity_horizontal_m_s,
+        "SIM_GPS1_VERR_Y": sqrt(3.0) * gnss.velocity_horizontal_m_s,
+        "SIM_GPS1_VERR_Z": sqrt(3.0) * gnss.velocity_vertical_m_s,
     }

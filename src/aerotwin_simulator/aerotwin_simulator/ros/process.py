@@ -63,6 +63,13 @@ def run_simulator(
         if node is not None:
             node.request_stop()
 
+    def end_node() -> None:
+        nonlocal node
+        ended, node = node, None
+        if ended is not None:
+            ended.destroy_node()  # before rclpy ends: its threads would abort the process
+        rclpy.try_shutdown()
+
     stop = StopRequest(end_flight, ends_at_once=True)
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -82,18 +89,18 @@ def run_simulator(
         if scenario is not None:
             scenario.begin(node)
         result = fly(node, world, folder)
-        node.destroy_node()
-        rclpy.try_shutdown()
+        parameters = node.parameters
+        end_node()
         say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
             stop.announce(WRITING_REPORT)
-            return scenario.end(result, node.parameters, result.simulation.world)
+            return scenario.end(result, parameters, result.simulation.world)
         return exit_code(result)
     except (UserError, OSError) as error:
         say_fatal(error)
         return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     finally:
-        rclpy.try_shutdown()
+        end_node()
 
 
 def main() -> None:
