@@ -46,8 +46,9 @@ class Dialect:
         Else a pose without one is sent as VISION_POSITION_ESTIMATE.
     takes_places_as_integers : bool
         Whether it obeys MAV_CMD_DO_REPOSITION as COMMAND_INT only, not as COMMAND_LONG.
-    may_miss_landing : bool
-        Whether its motors may stay on where it stands until its mode changes.
+    levelling : FlightMode or None
+        Holds no position: forgets how it leans into the wind, which may keep it from noticing that
+        it stands. None if it always notices.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Dialect:
     odometry_frame: int
     takes_odometry_without_velocity: bool
     takes_places_as_integers: bool
-    may_miss_landing: bool
+    levelling: FlightMode | None
 
     def mode_name(self, custom_mode: int) -> str:
         """Return the name of a mode; of one that is not known its numbers.
@@ -167,7 +168,7 @@ PX4 = Dialect(
     odometry_frame=1,  # LOCAL_NED
     takes_odometry_without_velocity=True,
     takes_places_as_integers=False,
-    may_miss_landing=False,
+    levelling=None,
 )
 """PX4, and the embedded autopilot, which speaks as it does."""
 ARDUPILOT = Dialect(
@@ -184,6 +185,6 @@ ARDUPILOT = Dialect(
     odometry_frame=20,  # LOCAL_FRD
     takes_odometry_without_velocity=False,
     takes_places_as_integers=True,
-    may_miss_landing=True,
+    levelling=FlightMode("ALT_HOLD", 2),
 )
 """ArduCopter."""

@@ -6,7 +6,7 @@ The same script in simulated time for PX4, ArduPilot and the embedded autopilot.
 its input stamps and the received messages, never on a clock.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from math import inf
 
 import numpy as np
@@ -17,30 +17,22 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.command_steps import CommandSteps, StepFailed
 from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_px4_bridge.dialects import PX4, Dialect, FlightMode
 from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PATH_STEP_S, PathSetpoint, SampledPath
-from aerotwin_px4_bridge.streams import streams_us
 
 FLYING, HOLDING = "flying", "holding"  # phases in which a mission can be interrupted
 SILENT, WAITING = "waiting for the autopilot", "waiting until it can arm"
 _SECOND = 1_000_000_000
-_RESEND_S = 1.0
-_COMMAND_LIMIT_S = 20.0
 _HEARTBEAT_LIMIT_S = 5.0
 _SETPOINT_LEAD_S = 1.0
 _SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m below
 _RETURN_S = 300.0  # the climb to PX4's 60 m and the way back from 1 km away
 _SETTLED_M_S = 0.3
 _SETTLED_FOR_S = 0.5
-_RESTS_BELOW_M_S, _RESTS_FOR_S = 0.15, 4.0  # a descent is faster
-_LANDING_ATTEMPTS = 5
-
-
-class _MissionFailed(Exception):
-    """A step of the script did not succeed within its limit."""
 
 
 class MissionClient:
@@ -85,6 +77,7 @@ class MissionClient:
             remote_port=remote_port,
             dialect=dialect,
         )
+        self._steps = CommandSteps(self.link, dialect)
         self.phase = SILENT
         self.failure: str | None = None
         self.is_finished = False
@@ -133,7 +126,7 @@ class MissionClient:
 
     def poll(self, stamp_ns: int) -> None:
         """Read received messages, advance the script, send what is due; never block."""
-        self._now_ns = stamp_ns
+        self._now_ns = self._steps.now_ns = stamp_ns
         self.link.poll_datagrams(stamp_ns)
         if self.is_finished or self.failure is not None:
             return
@@ -145,7 +138,7 @@ class MissionClient:
         except StopIteration:
             self.is_finished = True
             self.phase = "finished"
-        except _MissionFailed as failure:
+        except StepFailed as failure:
             self._fail(str(failure))
 
     def _fail(self, reason: str) -> None:
@@ -222,14 +215,14 @@ class MissionClient:
 
     def _fly(self) -> Iterator[None]:
         """Run the whole flight; each yield is the end of one step."""
-        yield from self._until(
+        yield from self._steps.until(
             lambda: self.link.state.heartbeat_ns is not None,
             self.mission.ready_timeout_s,
             "no HEARTBEAT on the onboard link",
         )
-        yield from self._request_streams()
+        yield from self._steps.request_streams()
         self.phase = WAITING
-        yield from self._until(
+        yield from self._steps.until(
             lambda: self.link.state.can_fly,
             self.mission.ready_timeout_s,
             "the autopilot did not become ready to arm",
@@ -242,50 +235,14 @@ class MissionClient:
         path = yield from self._fly_path()
         share = self.progress
         self.phase = "landing"
-        for _ in self._set_mode(self._requested or self._dialect.land):
+        for _ in self._steps.set_mode(self._requested or self._dialect.land):
             self._send_setpoint(path.at(share * path.duration))
             yield
         self.setpoint = None
-        yield from self._disarm_on_ground()
+        yield from self._steps.until_disarmed(self._landing_limit_s())
         if self._requested is not None:
             did = "was landed" if self._requested == self._dialect.land else "returned"
-            raise _MissionFailed(f"it {did} by request after {share:.0%} of its path")
-
-    def _disarm_on_ground(self) -> Iterator[None]:
-        """Wait until it has landed and disarmed by itself.
-
-        ArduPilot does not notice that it stands if a gust had it leaning when it touched down: its
-        position controller winds up against the ground. A moment in another mode resets that.
-        """
-        limit_ns = self._now_ns + round(self._landing_limit_s() * _SECOND)
-        moved_ns, n_attempts = self._now_ns, 0
-        while self.link.state.is_armed:
-            if self._now_ns >= limit_ns:
-                limit_s = self._landing_limit_s()
-                raise _MissionFailed(
-                    f"it did not land and disarm within {limit_s:g} s of simulated time"
-                )
-            estimate = self.estimate
-            if estimate is None or np.linalg.norm(estimate.v_map) > _RESTS_BELOW_M_S:
-                moved_ns = self._now_ns
-            is_stuck = self._now_ns - moved_ns > _RESTS_FOR_S * _SECOND
-            if self._dialect.may_miss_landing and is_stuck and n_attempts < _LANDING_ATTEMPTS:
-                n_attempts += 1
-                values = self._dialect.set_mode_values(self._dialect.hold)
-                self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
-                yield
-                yield from self._set_mode(self._dialect.land)
-                moved_ns = self._now_ns
-            yield
-
-    def _request_streams(self) -> Iterator[None]:
-        for message_id, interval_us in streams_us(self._dialect).items():
-            yield from self._command(
-                f"the stream of message {message_id}",
-                mavlink.MAV_CMD_SET_MESSAGE_INTERVAL,
-                message_id,
-                interval_us,
-            )
+            raise StepFailed(f"it {did} by request after {share:.0%} of its path")
 
     def _take_off(self) -> Iterator[None]:
         state, mission = self.link.state, self.mission
@@ -295,14 +252,14 @@ class MissionClient:
         ground_amsl = state.altitude_amsl_m or 0.0
         altitude = ground_amsl + mission.takeoff_altitude_m
         if self._dialect.arms_first:
-            yield from self._set_mode(self._dialect.offboard)
-            yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
+            yield from self._steps.set_mode(self._dialect.offboard)
+            yield from self._steps.command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
         target = self._dialect.take_off_values(altitude, mission.takeoff_altitude_m)
-        yield from self._command("take-off", mavlink.MAV_CMD_NAV_TAKEOFF, *target)
+        yield from self._steps.command("take-off", mavlink.MAV_CMD_NAV_TAKEOFF, *target)
         if not self._dialect.arms_first:
-            yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
+            yield from self._steps.command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
         enough = altitude - _SHORT_OF_HEIGHT_M
-        yield from self._until(
+        yield from self._steps.until(
             lambda: (state.altitude_amsl_m or -inf) >= enough,
             30.0 + 2.0 * mission.takeoff_altitude_m,
             f"it did not climb to {mission.takeoff_altitude_m:g} m above the start",
@@ -323,7 +280,7 @@ class MissionClient:
     def _fly_path(self) -> Generator[None, None, SampledPath]:
         estimate = self.estimate
         if estimate is None or estimate.q_map_body is None:
-            raise _MissionFailed("no attitude on the onboard link")
+            raise StepFailed("no attitude on the onboard link")
         yaw = yaw_from_rotation(rotation_from_quaternion(estimate.q_map_body))
         path, track_begins = self.mission.plan(estimate.p_map, yaw)
         self.path, self._track_begins = path, track_begins
@@ -346,7 +303,7 @@ class MissionClient:
         return path
 
     def _enter_offboard(self, setpoint: PathSetpoint) -> Iterator[None]:
-        for _ in self._set_mode(self._dialect.offboard):
+        for _ in self._steps.set_mode(self._dialect.offboard):
             self._send_setpoint(setpoint)
             yield
 
@@ -355,7 +312,7 @@ class MissionClient:
         assert self.path_start_ns is not None
         held_ns, self.phase = self._now_ns, HOLDING
         elapsed_ns = held_ns - self.path_start_ns
-        for _ in self._set_mode(self._dialect.hold):
+        for _ in self._steps.set_mode(self._dialect.hold):
             self._send_setpoint(setpoint)
             self.path_start_ns = self._now_ns - elapsed_ns
             yield
@@ -374,14 +331,14 @@ class MissionClient:
     def _check_in_flight(self, mode: FlightMode) -> None:
         state = self.link.state
         if not state.is_armed:
-            raise _MissionFailed("it disarmed in flight")
+            raise StepFailed("it disarmed in flight")
         if state.custom_mode != mode.number:
-            raise _MissionFailed(
+            raise StepFailed(
                 f"it left {mode.name} for {state.mode_name}: a fail-safe, or a client that is not "
                 "this mission"
             )
         if self._now_ns - (state.heartbeat_ns or 0) > _HEARTBEAT_LIMIT_S * _SECOND:
-            raise _MissionFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
+            raise StepFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
 
     def _send_setpoint(self, setpoint: PathSetpoint) -> None:
         """Send at the sample rate of the path; store the set-point at every step."""
@@ -389,44 +346,6 @@ class MissionClient:
         if self._now_ns >= self._setpoint_due_ns:
             self.link.send_setpoint(setpoint, self._now_ns)
             self._setpoint_due_ns = self._now_ns + round(PATH_STEP_S * _SECOND)
-
-    def _set_mode(self, mode: FlightMode) -> Iterator[None]:
-        values = self._dialect.set_mode_values(mode)
-        yield from self._command(f"mode {mode.name}", mavlink.MAV_CMD_DO_SET_MODE, *values)
-        yield from self._until(
-            lambda: self.link.state.custom_mode == mode.number,
-            5.0,
-            f"it did not change to mode {mode.name}",
-        )
-
-    def _command(self, name: str, command: int, *parameters: float) -> Iterator[None]:
-        """Send a command until it is accepted; a missing stream is no failure."""
-        is_stream = command == mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
-        limit_ns = self._now_ns + round(_COMMAND_LIMIT_S * _SECOND)
-        self.link.acks.pop(command, None)
-        due_ns, attempt, answer = self._now_ns, 0, "no answer"
-        while True:
-            if self._now_ns >= due_ns:
-                self.link.send_command(command, *parameters, confirmation=attempt)
-                due_ns, attempt = self._now_ns + round(_RESEND_S * _SECOND), attempt + 1
-            yield
-            result = self.link.acks.pop(command, None)
-            if result == mavlink.MAV_RESULT_ACCEPTED or (is_stream and result is not None):
-                return
-            if result is not None:
-                known = mavlink.enums["MAV_RESULT"].get(result)
-                answer = known.name.removeprefix("MAV_RESULT_") if known else f"result {result}"
-            if self._now_ns >= limit_ns:
-                raise _MissionFailed(
-                    f"{name} was not accepted within {_COMMAND_LIMIT_S:g} s ({answer})"
-                )
-
-    def _until(self, condition: Callable[[], bool], limit_s: float, failure: str) -> Iterator[None]:
-        limit_ns = self._now_ns + round(limit_s * _SECOND)
-        while not condition():
-            if self._now_ns >= limit_ns:
-                raise _MissionFailed(f"{failure} within {limit_s:g} s of simulated time")
-            yield
 
     def _landing_limit_s(self) -> float:
         assert self.path is not None

@@ -339,22 +339,14 @@ class OnboardLink:
             self.texts.append(_text(message.text))
 
     def _on_estimator_status(self, message: Any) -> None:
-        self.state.estimator = EstimatorStatus(
-            message.vel_ratio,
-            message.pos_horiz_ratio,
-            message.pos_vert_ratio,
-            message.mag_ratio,
-            message.flags,
-        )
+        m = message
+        ratios = m.vel_ratio, m.pos_horiz_ratio, m.pos_vert_ratio, m.mag_ratio
+        self.state.estimator = EstimatorStatus(*ratios, m.flags)
 
     def _on_ekf_status(self, message: Any) -> None:
-        self.state.estimator = EstimatorStatus(
-            message.velocity_variance,
-            message.pos_horiz_variance,
-            message.pos_vert_variance,
-            message.compass_variance,
-            message.flags,
-        )
+        m = message
+        ratios = m.velocity_variance, m.pos_horiz_variance, m.pos_vert_variance, m.compass_variance
+        self.state.estimator = EstimatorStatus(*ratios, m.flags)
 
     def _on_named_value(self, message: Any) -> None:
         self.state.named_values[_text(message.name)] = message.value

@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import pytest
 import yaml
+from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.parameters import replaced
@@ -113,14 +114,26 @@ def test_it_flies_without_gnss_on_external_vision(fly, parameters):
     assert cross_track_m(bag) < CROSS_TRACK_M
 
 
-def test_it_flies_in_one_fleet_with_the_embedded_autopilot(fly, parameters, tmp_path):
+@pytest.mark.parametrize(
+    "companion",
+    [
+        "embedded",
+        pytest.param(
+            "px4",
+            marks=pytest.mark.skipif(
+                not os.environ.get("PX4_DIR"), reason="real PX4 not present: set PX4_DIR"
+            ),
+        ),
+    ],
+)
+def test_it_flies_in_one_fleet_with_another_autopilot(fly, parameters, tmp_path, companion):
     other = tmp_path / "other.yaml"  # its own way: vehicles hit each other
     other.write_text("waypoints: [{position_m: [12.0, -9.0, 6.0]}, {position_m: [0.0, -9.0, 5.0]}]")
     fleet = {"vehicles": [
         {"name": "red", "controller": "ardupilot"},
         {"name": "blue", "controller": "ardupilot", "start_north_m": 5.0, "mission": "none"},
         {
-            "name": "green", "controller": "embedded", "start_north_m": -9.0,
+            "name": "green", "controller": companion, "start_north_m": -9.0,
             "mission": str(other),
         },
     ]}  # fmt: skip
@@ -130,6 +143,16 @@ def test_it_flies_in_one_fleet_with_the_embedded_autopilot(fly, parameters, tmp_
     assert simulation.outcome == "all missions are flown"
     blue = simulation.vehicles[1]
     assert blue.backend.link.counters.n_skipped == 0 and blue.p_map_body[2] < 0.5
+
+
+def test_one_that_starts_again_flies_its_mission(flight, parameters):
+    simulation = flight(parameters)
+    run(simulation, 20.0)
+    backend = simulation.vehicles[0].backend
+    backend.client.link.send_command(mavlink.MAV_CMD_PREFLIGHT_REBOOT_SHUTDOWN, 1.0)
+    run(simulation)
+    assert backend.link.counters.n_restarts == 1
+    assert simulation.outcome == "the mission is flown"
 
 
 def test_it_is_sent_home_by_an_operator_and_lands_there(flight, parameters):
