@@ -58,11 +58,8 @@ def write_video(
         return 1
     step_ns = round(speed * 1e9 / FRAMES_HZ)
     stamps = range(flight.start_ns, flight.end_ns + 1, step_ns)
-    try:
-        with atomic_file(path) as file:
-            _encode(file, (film.picture(stamp_ns) for stamp_ns in stamps), len(stamps), on_progress)
-    except OSError as error:
-        raise UserError(f"{path}: it cannot be written: {error.strerror}") from None
+    with atomic_file(path) as file:
+        _encode(file, (film.picture(stamp_ns) for stamp_ns in stamps), len(stamps), on_progress)
     return len(stamps)
 
 

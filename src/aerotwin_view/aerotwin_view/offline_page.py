@@ -37,11 +37,8 @@ def write_offline_page(flight: ShownFlight, world: World | None, path: Path) -> 
             f"{path}: expected at most {MOST_BYTES} bytes, the flight has {len(text)}; "
             "leave its world out by --world none"
         )
-    try:
-        with atomic_file(path) as file:
-            file.write(text)
-    except OSError as error:
-        raise UserError(f"{path}: it cannot be written: {error.strerror}") from None
+    with atomic_file(path) as file:
+        file.write(text)
     return len(text)
 
 

@@ -29,7 +29,14 @@ class PlaceOrder(Enum):
     CANCEL = "cancel"
 
 
-Order: TypeAlias = RunOrder | PlaceOrder | Request
+class FleetOrder(Enum):
+    """What is asked about who takes part."""
+
+    ADD = "add"
+    REMOVE = "remove"
+
+
+Order: TypeAlias = RunOrder | PlaceOrder | FleetOrder | Request
 
 HOLD_HZ = 10.0
 _RELEASE_S = 0.3
@@ -46,6 +53,10 @@ _COMMANDS: tuple[dict[str, tuple[Order, ...]], ...] = (
 _PLACES: dict[str, tuple[Order, ...]] = {
     "Fly to the places": (PlaceOrder.FLY,),
     "Stop there": (PlaceOrder.CANCEL,),
+}
+_FLEET: dict[str, tuple[Order, ...]] = {
+    "Add at the last place": (FleetOrder.ADD,),
+    "Remove the chosen": (FleetOrder.REMOVE,),
 }
 _MOTIONS = (
     ("Forward", "I", SteeredMotion(forward=1.0)),
@@ -77,6 +88,8 @@ class SteeringPanel:
             )
             self._add_buttons(_PLACES)
             self.notice = page.add_text("")
+        with page.gui.add_folder("Fleet", expand_by_default=False):
+            self._add_buttons(_FLEET)
         with page.gui.add_folder("Drive by hand", expand_by_default=False):
             self._speed = page.gui.add_slider("Speed [m/s]", 0.1, 10.0, step=0.1, initial_value=1.0)
             for text, key, motion in _MOTIONS:

@@ -137,6 +137,25 @@ def test_the_points_of_the_lidar_can_be_shown(flight):
     expect(page.get_by_text("no pose is known")).to_have_count(0)
 
 
+def test_a_vehicle_joins_at_a_clicked_place_and_leaves(flight):
+    page, heard = flight
+    pytest.importorskip("simulation_interfaces")
+    page.get_by_text("Fleet", exact=True).click()
+    page.mouse.click(420, 700)
+    page.get_by_role("button", name="Add at the last place").click()
+    said = page.get_by_text(re.compile(r"add: \w+ joined"))
+    said.wait_for()
+    name = said.inner_text().split()[1]
+    page.get_by_text(re.compile(r"x real time, 2 robots")).wait_for()
+    heard.until(lambda: heard.node.count_publishers(f"/{name}/truth/odom") == 1)
+    choice = page.get_by_role("combobox", name="Vehicle")
+    choice.click()
+    page.get_by_role("option", name=name).click()
+    page.get_by_role("button", name="Remove the chosen").click()
+    page.get_by_text(f"remove: {name} left").wait_for()
+    page.get_by_text(re.compile(r"x real time, 1 robots")).wait_for()
+
+
 def test_reset_brings_the_vehicle_back_to_its_start(flight):
     page, heard = flight
     page.get_by_role("button", name="Land").click()

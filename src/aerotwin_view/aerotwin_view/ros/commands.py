@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sends what people at pages ask for, by the topics and services that any node would use."""
 
+import importlib.util
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rclpy.node import Node
@@ -15,7 +17,16 @@ from aerotwin_teleop.outgoing import OutgoingMotion
 from aerotwin_teleop.ros.vehicle_link import VehicleLink
 from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.ros.place_flight import PlaceFlight
-from aerotwin_view.steering_panel import Order, PlaceOrder, RunOrder, SteeringPanel
+from aerotwin_view.steering_panel import (
+    FleetOrder,
+    Order,
+    PlaceOrder,
+    RunOrder,
+    SteeringPanel,
+)
+
+if TYPE_CHECKING:  # its message types may not be installed
+    from aerotwin_view.ros.fleet_commands import FleetCommands
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -36,6 +47,8 @@ class Commands:
         self._outgoing = OutgoingMotion()
         self._link: VehicleLink | None = None
         self._flight: PlaceFlight | None = None
+        self._simulator = simulator
+        self._fleet: FleetCommands | None = None
         self._pause = node.create_client(SetBool, f"{simulator}/pause")
         self._triggers = {
             order: node.create_client(Trigger, f"{simulator}/{order.value}")
@@ -77,6 +90,8 @@ class Commands:
     def _on_order(self, order: Order) -> None:
         if isinstance(order, RunOrder):
             self._order_run(order)
+        elif isinstance(order, FleetOrder):
+            self._order_fleet(order)
         elif self._link is None:
             self._notify(f"{order.value}: no vehicle is heard")
         elif isinstance(order, Request):
@@ -88,6 +103,22 @@ class Commands:
         else:
             self._end_flight()
             self._notify("stopped: the vehicle holds where it is")
+
+    def _order_fleet(self, order: FleetOrder) -> None:
+        if self._fleet is None:
+            if importlib.util.find_spec("simulation_interfaces") is None:
+                self._notify(f"{order.value}: the package simulation_interfaces is not installed")
+                return
+            from aerotwin_view.ros.fleet_commands import FleetCommands
+
+            self._fleet = FleetCommands(self._node, self._simulator, self._notify)
+        places = self._places()
+        if order is FleetOrder.REMOVE:
+            self._fleet.remove(self._panel.vehicle)
+        elif places:
+            self._fleet.add(places[-1])
+        else:
+            self._notify("no place is clicked yet: click the ground where it shall stand")
 
     def _fly_to_places(self, vehicle: str) -> None:
         places = [place + self._panel.height_m * _UP for place in self._places()]

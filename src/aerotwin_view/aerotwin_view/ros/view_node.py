@@ -33,6 +33,8 @@ from aerotwin_view.world_scene import show_world
 from aerotwin_worlds import load_world
 
 LOOK_S, DRAW_S, SENSORS_S = 1.0, 0.5, 0.2
+GONE_NS = 5_000_000_000
+"""A robot that is silent for so long in simulated time has left; its topics may still be there."""
 _SECOND = 1e9
 
 
@@ -107,10 +109,11 @@ class ViewNode(ConfiguredNode):
 
     def _show_robots(self) -> dict[str, HeardPose]:
         """Show the robots whose pose is known; return their poses by name."""
+        oldest_ns = max(self._stamp_ns - GONE_NS, 0)
         poses = {
             name: self._heard.poses[topic]
             for name, topic in sorted(self._heard.motions.items())
-            if topic in self._heard.poses and self._heard.poses[topic].stamp_ns >= 0
+            if topic in self._heard.poses and self._heard.poses[topic].stamp_ns >= oldest_ns
         }
         models = [self._heard.models.get(name) for name in poses]
         shown = [(name, id(model)) for name, model in zip(poses, models, strict=True)]
