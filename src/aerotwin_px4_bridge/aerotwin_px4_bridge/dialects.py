@@ -46,6 +46,8 @@ class Dialect:
         Else a pose without one is sent as VISION_POSITION_ESTIMATE.
     takes_places_as_integers : bool
         Whether it obeys MAV_CMD_DO_REPOSITION as COMMAND_INT only, not as COMMAND_LONG.
+    is_nowhere_first : bool
+        Whether latitude and longitude are 0 until it knows its position.
     levelling : FlightMode or None
         Holds no position: forgets how it leans into the wind, which may keep it from noticing that
         it stands. None if it always notices.
@@ -64,6 +66,7 @@ class Dialect:
     odometry_frame: int
     takes_odometry_without_velocity: bool
     takes_places_as_integers: bool
+    is_nowhere_first: bool
     levelling: FlightMode | None
 
     def mode_name(self, custom_mode: int) -> str:
@@ -168,6 +171,7 @@ PX4 = Dialect(
     odometry_frame=1,  # LOCAL_NED
     takes_odometry_without_velocity=True,
     takes_places_as_integers=False,
+    is_nowhere_first=False,
     levelling=None,
 )
 """PX4, and the embedded autopilot, which speaks as it does."""
@@ -185,6 +189,7 @@ ARDUPILOT = Dialect(
     odometry_frame=20,  # LOCAL_FRD
     takes_odometry_without_velocity=False,
     takes_places_as_integers=True,
+    is_nowhere_first=True,
     levelling=FlightMode("ALT_HOLD", 2),
 )
 """ArduCopter."""

@@ -367,7 +367,8 @@ class OnboardLink:
 
     def _on_position(self, message: Any) -> None:
         latitude, longitude, altitude = message.lat * 1e-7, message.lon * 1e-7, message.alt * 1e-3
-        if abs(latitude) > 90.0 or abs(longitude) > 180.0:
+        is_nowhere = self.state.dialect.is_nowhere_first and not (message.lat or message.lon)
+        if is_nowhere or abs(latitude) > 90.0 or abs(longitude) > 180.0:
             return
         p_map = self.plane.from_geodetic(latitude, longitude, altitude)
         self.state.altitude_amsl_m = altitude

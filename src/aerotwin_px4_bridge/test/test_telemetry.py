@@ -12,6 +12,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4
 from aerotwin_px4_bridge.external_vision import VisionPose, parse_odometry
 from aerotwin_px4_bridge.mavlink2 import split_datagram
 from aerotwin_px4_bridge.onboard import OnboardLink
@@ -145,6 +146,24 @@ def test_values_that_are_not_sound_do_not_enter(autopilot):
     autopilot.say(_position())
     assert autopilot.link.state.estimate.q_map_body is None
     assert autopilot.link.state.estimate.pose_covariance_map is None
+
+
+@pytest.mark.parametrize(("dialect", "is_known"), [(PX4, True), (ARDUPILOT, False)])
+def test_ardupilot_is_nowhere_until_it_knows_its_position(autopilot, dialect, is_known):
+    autopilot.link.state.dialect = dialect
+    autopilot.say(mavlink.MAVLink_global_position_int_message(1, 0, 0, 490_000, 0, 0, 0, 0, 0))
+    assert (autopilot.link.state.estimate is not None) == is_known
+    autopilot.say(_position())
+    assert autopilot.link.state.estimate is not None
+
+
+def test_what_was_reported_is_forgotten_by_one_that_starts_again(autopilot):
+    autopilot.say(_attitude(), _position(), mavlink.MAVLink_heartbeat_message(2, 12, 129, 1, 4, 3))
+    assert autopilot.link.state.is_armed and autopilot.link.state.estimate is not None
+    autopilot.link.begin_again()
+    assert autopilot.link.state.heartbeat_ns is None and not autopilot.link.state.is_armed
+    autopilot.say(_position())
+    assert autopilot.link.state.estimate.q_map_body is None
 
 
 def test_another_system_and_garbage_change_nothing(autopilot):
