@@ -69,7 +69,7 @@ ALLOWED = {
     "aerotwin_repeat_evaluation": "core",
     "aerotwin_launch": "core",
     "aerotwin_teleop": "core",
-    "aerotwin_view": "core meshes rendering teleop worlds",
+    "aerotwin_view": "core launch meshes rendering teleop worlds",
     "aerotwin_doctor": "ardupilot_bridge core multirotor_dynamics px4_bridge sensor_models",
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
     "aerotwin_run_evaluation": "ardupilot_bridge core datasets formation launch map_evaluation "
@@ -103,7 +103,7 @@ ONE_PLACE = {
     "linalg.svd(": {"rigid_motion.py", "surface.py"},
     "StereoSGBM_create(": {"stereo_matching.py"},
     " % 360.0 - 180.0": {"angles.py"},
-    "end_header": {"ply.py"},
+    '"end_header"': {"ply.py"},
     "# stamp_s x_m": {"tum.py"},
     "Decimal(": {"time.py"},
     "np.sinc(": {"frames.py", "flat_scan.py"},

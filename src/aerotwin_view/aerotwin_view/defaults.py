@@ -5,3 +5,4 @@
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8090
 NO_WORLD = "none"
+RUNS = "runs"

@@ -3,16 +3,12 @@
 """The page in the browser: a viser server that answers whom it should."""
 
 import html
-import secrets
-import socket
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from io import StringIO
 from typing import Any
 from unittest.mock import patch
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import viser
@@ -20,8 +16,8 @@ import websockets.asyncio.server
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from aerotwin_core.errors import UserError
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
+from aerotwin_view.door import Door, check_host
 
 _COOKIE = "aerotwin_view"
 _TEXT_STYLE = (
@@ -29,50 +25,6 @@ _TEXT_STYLE = (
 )
 _SKY_RGB = (203, 222, 240)
 _Answer = Callable[[Any, Request], Response | None]
-
-
-class Door:
-    """Who may open the page, and connect to it.
-
-    A page of a stranger in the same browser can connect to any port of this machine; it cannot
-    choose the headers Origin and Host. A connection must come from a page of this server, whose
-    address is one under which this server is known. Beyond loopback it also needs the token, from
-    the address of the page at first and from a cookie then.
-    """
-
-    def __init__(self, host: str, token: str | None) -> None:
-        self._hosts = {LOOPBACK, "localhost"} if host == LOOPBACK else {host}
-        self._any_host = host in ("0.0.0.0", "::")
-        self.token = token
-
-    def refusal(self, request: Request) -> str | None:
-        """Return why a request is refused, None if it is not."""
-        headers = request.headers
-        host = headers.get("Host", "")
-        if not self._any_host and _name_of(host) not in self._hosts:
-            return "it is for another host"
-        if headers.get("Upgrade", "").lower() == "websocket":
-            origin = urlsplit(headers.get("Origin", ""))
-            if origin.scheme not in ("http", "https") or origin.netloc != host:
-                return "it comes from another page"
-        if self.token is not None and not self._knows_token(request):
-            return "the token in the address is missing or wrong"
-        return None
-
-    def _knows_token(self, request: Request) -> bool:
-        given = parse_qs(urlsplit(request.path).query).get("token", [])
-        try:
-            cookie = SimpleCookie(request.headers.get("Cookie", "")).get(_COOKIE)
-        except CookieError:
-            cookie = None
-        given += [] if cookie is None else [cookie.value]
-        return any(
-            secrets.compare_digest(each.encode(), str(self.token).encode()) for each in given
-        )
-
-    def cookie(self) -> str:
-        """Return the cookie that the page is given."""
-        return f"{_COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
 
 
 class Page(viser.ViserServer):
@@ -118,8 +70,8 @@ def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> 
     The next free port is taken if that one is not. Raises UserError if the host is none of this
     machine.
     """
-    _check_host(host)
-    door = Door(host, None if host == LOOPBACK else secrets.token_urlsafe(16))
+    check_host(host)
+    door = Door(host, cookie_name=_COOKIE)
     serve = websockets.asyncio.server.serve
 
     def guarded(*arguments: Any, process_request: _Answer, **more: Any) -> Any:
@@ -130,46 +82,20 @@ def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> 
         page = Page(host=host, port=port, label=title, verbose=False)
     page.gui.configure_theme(show_logo=False, show_share_button=False)
     page.scene.set_background_image(np.full((2, 2, 3), _SKY_RGB, np.uint8), format="png")
-    address = f"http://{_shown(host)}:{page.get_port()}/"
-    if door.token is not None:
-        address += f"?token={door.token}"
-    return page, address
-
-
-def _check_host(host: str) -> None:
-    """Raise UserError unless this machine has the address: viser would try for ever."""
-    try:
-        family, *_, place = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.bind(place)
-    except OSError as error:
-        raise UserError(
-            f"--host {host}: {error.strerror or error}; expected an address of this machine, as "
-            f"{LOOPBACK} or 0.0.0.0 (all)"
-        ) from None
+    return page, door.address(page.get_port())
 
 
 def _behind(door: Door, answer: _Answer) -> _Answer:
     def answered(connection: Any, request: Request) -> Response | None:
-        if (reason := door.refusal(request)) is not None:
+        is_connection = request.headers.get("Upgrade", "").lower() == "websocket"
+        reason = door.refusal(request.path, request.headers, needs_origin=is_connection)
+        if reason is not None:
             text = f"refused: {reason}\n".encode()
             headers = Headers({"Content-Type": "text/plain", "Content-Length": str(len(text))})
             return Response(HTTPStatus.FORBIDDEN, "Forbidden", headers, text)
         response = answer(connection, request)
         if response is not None:
-            response.headers["X-Frame-Options"] = "DENY"
-            response.headers["Referrer-Policy"] = "no-referrer"
-            if door.token is not None:
-                response.headers["Set-Cookie"] = door.cookie()
+            response.headers.update(door.headers())
         return response
 
     return answered
-
-
-def _name_of(host: str) -> str:
-    """Return the name in a Host header, without its port."""
-    return urlsplit(f"//{host}").hostname or ""
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """See a world, a recorded flight or what runs now in the browser; play it, measure, steer.
 
+Without anything to show it prints the address of the start page: there a run is chosen and started
+with its view, its report and those of past runs are read. Ctrl-C ends the page and its run.
+
 The page is on loopback and needs no other program and no network. A world is shown as its cameras
 see it; a click on the ground tells where that is, in map and on Earth, and how far from the last
 one. A bag or a run folder is played: every robot of it, the paths it flew and those of its
 estimates, in the world that its run folder names. With --live the robots are those that are heard
 by their topics, as of a simulation that another terminal runs: they are shown and steered.
 
+  aerotwin view                                                  # the start page
   aerotwin view cliff
   aerotwin view runs/20261127-120000-flight
   aerotwin view my_bag --world my_world.yaml --port 8091
@@ -27,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD
+from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD, RUNS
 
 if TYPE_CHECKING:
     from aerotwin_view.page import Page
@@ -41,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "shown",
         metavar="WORLD|BAG",
         nargs="?",
-        help="a world as of `world info`, a bag, or a run folder",
+        help="a world as of `world info`, a bag, or a run folder; left out: the start page",
     )
     parser.add_argument(
         "--live", action="store_true", help="show and steer the robots that are heard"
@@ -57,6 +61,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rate", type=float, default=1.0, help="of the film: 2 is twice as fast")
     parser.add_argument(
+        "--runs",
+        type=Path,
+        default=Path(RUNS),
+        metavar="DIR",
+        help=f"of the start page: folder of the runs ({RUNS})",
+    )
+    parser.add_argument(
         "--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)"
     )
     parser.add_argument(
@@ -66,10 +77,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
-    if args.live == (args.shown is not None):
+    if args.live and args.shown is not None:
         raise UserError("expected a world, a bag or --live, one of them")
     if args.live:
         return _show_live(args)
+    if args.shown is None:
+        return _open_start_page(args)
     from aerotwin_view.page import open_page
     from aerotwin_view.shown_flight import bag_folder, read_flight
     from aerotwin_worlds import load_world
@@ -88,6 +101,21 @@ def run(args: argparse.Namespace) -> int:
         _show(page, world, flight, address)
     finally:
         page.stop()
+    return 0
+
+
+def _open_start_page(args: argparse.Namespace) -> int:
+    from aerotwin_view.start.server import StartServer
+
+    for option, value in (("--html", args.html), ("--video", args.video), ("--world", args.world)):
+        if value is not None:
+            raise UserError(f"{option}: expected a world, a bag or --live beside it, found none")
+    server = StartServer(args.host, args.port, args.runs)
+    try:
+        print(f"{server.address}  (Ctrl-C ends)", flush=True)
+        threading.Event().wait()
+    finally:
+        server.stop()
     return 0
 
 

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the start page offers: the form, one run at a time, and the runs before it."""
+
+import threading
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.cli import say
+from aerotwin_core.errors import UserError
+from aerotwin_core.stop_request import WRITING_REPORT
+from aerotwin_launch.arguments import SEPARATOR
+from aerotwin_view.start.form import (
+    VIEW,
+    VIEW_PORT,
+    StartForm,
+    fields_of,
+    groups_of,
+    shown_line,
+)
+from aerotwin_view.start.launched_run import LaunchedRun
+from aerotwin_view.start.past_runs import MOST_RUNS, past_runs, report_file
+from aerotwin_worlds.loading import known_worlds, world_folders
+
+_N_INTERRUPTS = 2
+
+
+class BusyError(UserError):
+    """A run cannot be started: another one runs."""
+
+
+class StartBench:
+    """Answers for the page, from any thread; each is a plain value for JSON.
+
+    `runs` is the folder of runs; `view_port` the port from which a view looks for a free one.
+    """
+
+    def __init__(self, runs: Path, view_port: int) -> None:
+        self._form = StartForm(runs)
+        self._runs, self._view_port = runs, view_port
+        self._run: LaunchedRun | None = None
+        self._lock = threading.Lock()
+
+    def form(self) -> dict[str, Any]:
+        """Return the launch files with their fields, and the worlds."""
+        scenarios = []
+        for file in self._form.files.values():
+            groups = [
+                {"title": title, "fields": [asdict(field) for field in fields]}
+                for title, fields in groups_of(fields_of(file)).items()
+            ]
+            scenarios.append({"name": file.name, "summary": file.summary, "groups": groups})
+        worlds = [
+            {"name": name, "has_picture": self.picture(name) is not None} for name in known_worlds()
+        ]
+        return {"scenarios": scenarios, "worlds": worlds, "runs": str(self._runs)}
+
+    def line(self, request: Any) -> dict[str, Any]:
+        """Return the command line of a request; raises UserError if it is refused."""
+        return {"line": shown_line(*self._arguments(request))}
+
+    def _arguments(self, request: Any) -> tuple[str, list[str]]:
+        if not isinstance(request, dict) or {*request} != {"scenario", "values"}:
+            raise UserError("request: expected an object with scenario and values, found another")
+        return self._form.arguments(request["scenario"], request["values"])
+
+    def start(self, request: Any) -> dict[str, Any]:
+        """Start a run with a view; raises BusyError beside another run, UserError as `line`."""
+        name, arguments = self._arguments(request)
+        shown = [f"{VIEW}{SEPARATOR}true", f"{VIEW_PORT}{SEPARATOR}{self._view_port}"]
+        with self._lock:
+            if self._run is not None and self._run.is_running:
+                raise BusyError(
+                    f"start: one run at a time, found '{self._run.line}' running; stop it first"
+                )
+            self._run = LaunchedRun(shown_line(name, arguments), [name, *arguments, *shown])
+        return self.state()
+
+    def stop(self) -> dict[str, Any]:
+        """Ask the run to end; asked again, it gives up its report."""
+        with self._lock:
+            if self._run is None or not self._run.is_running:
+                raise UserError("stop: expected a run, found none; it has ended already")
+            self._run.interrupt()
+        return self.state()
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the last run that was started here."""
+        run = self._run
+        if run is None:
+            return {"phase": "none"}
+        folder, report = run.report_folder, None
+        if folder is not None and report_file(self._runs, folder.name) is not None:
+            is_ours = (self._runs / folder.name).resolve() == folder.resolve()
+            report = folder.name if is_ours else None
+        return {**run.state(), "report": report}
+
+    def runs(self) -> dict[str, Any]:
+        """Return the newest runs."""
+        return {"runs": past_runs(self._runs), "folder": str(self._runs), "most": MOST_RUNS}
+
+    def report(self, name: str) -> Path | None:
+        """Return the report of a run, None if there is none."""
+        return report_file(self._runs, name)
+
+    def picture(self, world: str) -> Path | None:
+        """Return the picture of a known world, None if there is none."""
+        if world not in known_worlds():
+            return None
+        files = (folder / "pictures" / f"{world}.jpg" for folder in world_folders())
+        return next((file for file in files if file.is_file()), None)
+
+    def end(self) -> None:
+        """End the run that was started here, as Ctrl-C ends a launch; a second one hurries it."""
+        with self._lock:
+            run = self._run
+        if run is None or not run.is_running:
+            return
+        say(f"the run is ending: {WRITING_REPORT}")
+        for _ in range(_N_INTERRUPTS):
+            run.interrupt()
+            with suppress(KeyboardInterrupt):
+                run.wait()
+                return
+        run.wait()

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A launch that the page started: its output, its state, its end."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.child_python import python_command
+from aerotwin_core.foreign_text import printable
+from aerotwin_core.process_guard import ProcessGuard
+
+MARK = "AEROTWIN_START_PAGE"
+STARTING, RUNNING, STOPPING, ENDED = "starting", "running", "stopping", "ended"
+_MOST_LINES, _MOST_LETTERS, _READ_BYTES = 300, 400, 8192
+_VIEW = re.compile(r"view: (http://\S+)$")
+_REPORT = re.compile(r"report: (\S.*)/report\.html$")
+
+
+class LaunchedRun:
+    """A running `aerotwin launch`, in a session of its own: a Ctrl-C here does not reach it.
+
+    It ends as the launch does by itself; if this process is killed, it is ended, too.
+    """
+
+    def __init__(self, line: str, arguments: Sequence[str]) -> None:
+        self.line = line
+        self._lines: deque[str] = deque(maxlen=_MOST_LINES)
+        self._view: str | None = None
+        self._report: Path | None = None
+        self._is_stopping = False
+        self._exit_code: int | None = None
+        self._ended = threading.Event()
+        self._guard = ProcessGuard(MARK)
+        try:
+            self._popen = subprocess.Popen(
+                python_command("-m", "aerotwin_core.cli", "launch", *arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=os.environ | self._guard.mark,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._guard.dismiss()
+            raise
+        self._guard.started(self._popen.pid)
+        threading.Thread(target=self._follow, name="output of the run", daemon=True).start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return not self._ended.is_set()
+
+    @property
+    def report_folder(self) -> Path | None:
+        """The run folder whose report it named, if it has."""
+        return self._report
+
+    def interrupt(self) -> None:
+        """Ask it to end, as Ctrl-C does; asked again, it gives up the report."""
+        self._is_stopping = True
+        if self.is_running:
+            self._popen.send_signal(signal.SIGINT)
+
+    def wait(self) -> None:
+        """Wait for its end."""
+        self._ended.wait()
+
+    def state(self) -> dict[str, Any]:
+        """Return what a page shows of it."""
+        if self._ended.is_set():
+            phase = ENDED
+        elif self._is_stopping:
+            phase = STOPPING
+        else:
+            phase = STARTING if self._view is None else RUNNING
+        return {
+            "phase": phase,
+            "line": self.line,
+            "exit_code": self._exit_code,
+            "view": None if phase == ENDED else self._view,
+            "output": list(self._lines),
+        }
+
+    def _follow(self) -> None:
+        """Keep the last lines of the output until it ends."""
+        stream = self._popen.stdout
+        assert stream is not None
+        while data := stream.readline(_READ_BYTES):
+            self._take(data.decode("utf-8", "replace").rstrip())
+        self._exit_code = self._popen.wait()
+        self._guard.gone(self._popen.pid)
+        self._guard.dismiss()
+        self._ended.set()
+
+    def _take(self, line: str) -> None:
+        if (view := _VIEW.search(line)) is not None:
+            self._view = view[1]
+        if (report := _REPORT.search(line)) is not None:
+            self._report = Path(report[1])
+        if line:
+            self._lines.append(printable(line, _MOST_LETTERS))

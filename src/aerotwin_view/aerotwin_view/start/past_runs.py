@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Run folders, as their own files describe them."""
+
+import shlex
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.documents import DocumentError, read_json
+from aerotwin_core.errors import UserError
+
+REPORT, METRICS, CONFIGURATION = "report.html", "metrics.json", "config.yaml"
+MOST_RUNS = 50
+_MOST_BYTES = 16 << 20
+_MOST_FIGURES = 4
+_NO_REPORT = "no report: it still runs, or was given up"
+
+
+def past_runs(folder: Path) -> list[dict[str, Any]]:
+    """Return the newest runs below a folder, the last one first; names begin with the time."""
+    try:
+        names = sorted((path.name for path in folder.iterdir()), reverse=True)
+    except OSError:  # there was no run yet
+        return []
+    runs = (folder / name for name in names)
+    found = (run for run in runs if not run.is_symlink() and _is_run(run))
+    return [_described(run) for run, _ in zip(found, range(MOST_RUNS))]
+
+
+def _is_run(path: Path) -> bool:
+    return any((path / name).is_file() for name in (METRICS, CONFIGURATION, REPORT))
+
+
+def _described(run: Path) -> dict[str, Any]:
+    described = {
+        "name": run.name,
+        "title": "",
+        "created": "",
+        "world": "",
+        "outcome": _NO_REPORT,
+        "verdicts": [],
+        "figures": [],
+        "n_warnings": 0,
+        "has_report": report_file(run.parent, run.name) is not None,
+        "watch": shlex.join(["aerotwin", "view", str(run)]) if (run / "bag").is_dir() else None,
+    }
+    with suppress(OSError, UserError, DocumentError):
+        described |= _from_metrics(read_json(run / METRICS, max_bytes=_MOST_BYTES))
+    return described
+
+
+def _from_metrics(document: Any) -> dict[str, Any]:
+    """Return what a `metrics.json` says; what it lacks, or what is of another kind, is left out."""
+    if not isinstance(document, dict):
+        return {}
+    tiles = [tile for tile in _list(document, "headline") if isinstance(tile, dict)]
+    first = _text(tiles[0], "meaning") if tiles else ""
+    world = document.get("world")
+    return {
+        "title": _text(document, "title"),
+        "created": _text(document, "created"),
+        "world": _text(world, "name") if isinstance(world, dict) else "",
+        "outcome": first or _text(document, "summary"),
+        "verdicts": [text for text in _values(document, "verdicts") if isinstance(text, str)],
+        "figures": [
+            {key: _text(tile, key) for key in ("label", "value", "unit", "status", "meaning")}
+            for tile in tiles[:_MOST_FIGURES]
+        ],
+        "n_warnings": len(_list(document, "warnings")),
+    }
+
+
+def _text(document: dict, key: str) -> str:
+    value = document.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _list(document: dict, key: str) -> list:
+    value = document.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _values(document: dict, key: str) -> list:
+    value = document.get(key)
+    return list(value.values()) if isinstance(value, dict) else []
+
+
+def report_file(folder: Path, name: str) -> Path | None:
+    """Return the report of the run of this name, None if it is none or leads elsewhere."""
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        return None
+    file = folder / name / REPORT
+    try:
+        is_its_own = file.resolve(strict=True) == folder.resolve() / name / REPORT
+        return file if is_its_own and stat.S_ISREG(file.stat().st_mode) else None
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The start page in a real browser: a run is chosen, started, stopped and read about."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from playwright.sync_api import Page, expect
+
+from aerotwin_view.start.launched_run import MARK
+
+PORT = 18390
+_PATIENCE_MS = 120_000.0
+SHORT = {"slam": "none", "world": "meadow"}
+MOST_TABS = 120
+"""More than the page has controls with all arguments open."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.ros]
+
+
+@contextmanager
+def _started(folder: Path) -> Iterator[tuple[subprocess.Popen, str]]:
+    """Run `aerotwin view` in a folder; yield the process and the address that it prints."""
+    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", "--port", str(PORT)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().split()[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=_PATIENCE_MS / 1000.0)
+    assert process.returncode == 130
+    assert _left_behind() == []
+
+
+def _left_behind() -> list[str]:
+    """Return the processes that the page started, found by the mark in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if MARK in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline()))
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _patience() -> Iterator[None]:
+    """Wait for programs to start and end, not only for a page to change."""
+    expect.set_options(timeout=_PATIENCE_MS)
+    yield
+    expect.set_options(timeout=5000.0)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("start_page")
+
+
+@pytest.fixture(scope="module")
+def requested() -> list[str]:
+    """Return what the page requests, filled while it does."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(browser, folder: Path, requested: list[str]) -> Iterator[Page]:
+    with _started(folder) as (_, address):
+        page = browser.new_page(viewport={"width": 1300, "height": 900})
+        page.set_default_timeout(_PATIENCE_MS)
+        problems: list[str] = []
+        page.on("request", lambda request: requested.append(request.url))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text))
+        page.goto(address)
+        expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight")
+        yield page
+        page.close()
+        assert problems == []
+
+
+def _tab_to(page: Page, element: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(MOST_TABS):
+        if page.evaluate("document.activeElement.id || document.activeElement.value") == element:
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"no number of tabs leads to {element}")
+
+
+def _type(page: Page, field: str, text: str) -> None:
+    _tab_to(page, f"field-{field}")
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type(text)
+
+
+def test_every_control_has_a_name(page):
+    page.get_by_text("More arguments").click()
+    for control in page.locator("input:visible, select:visible, button:visible").all():
+        handle = control.element_handle()
+        name = handle.evaluate(
+            "e => e.getAttribute('aria-label') || [...(e.labels || [])].map(l => l.innerText)"
+            ".join() || e.innerText"
+        )
+        assert name.strip(), handle.evaluate("e => e.outerHTML")
+    page.get_by_text("More arguments").click()
+
+
+def test_a_run_is_chosen_and_started_by_keys_alone_and_its_report_is_read(page, folder):
+    page.locator("#scenario").focus()
+    _tab_to(page, "cliff")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight world:=meadow")
+    _tab_to(page, "field-camera")
+    page.keyboard.press("Space")
+    _tab_to(page, "field-slam")
+    page.keyboard.type("none")
+    _type(page, "duration_s", "2")
+    line = "aerotwin launch sitl_flight world:=meadow slam:=none camera:=false duration_s:=2"
+    expect(page.locator("#line")).to_have_text(line)
+    _tab_to(page, "start")
+    page.keyboard.press("Enter")
+    expect(page.locator("#start")).to_be_disabled()
+    expect(page.locator("#state")).to_have_text("Ended well.")
+    expect(page.locator("#run-line")).to_have_text(line)
+    expect(page.locator("#output")).to_contain_text("2 s are over")
+    (run,) = (folder / "runs").iterdir()
+    report = page.locator("#report").get_attribute("href")
+    assert report == f"runs/{run.name}/report.html"
+    answer = page.request.get(page.url + report)
+    assert answer.status == 200 and answer.body() == (run / "report.html").read_bytes()
+    listed = page.locator("#runs > li")
+    expect(listed).to_have_count(1)
+    expect(listed).to_contain_text(run.name)
+    expect(listed).to_contain_text("2 s are over")
+    expect(listed).to_contain_text(f"aerotwin view runs/{run.name}")
+
+
+def test_the_report_opens_and_runs_its_own_scripts(page):
+    with page.context.expect_page() as opened:
+        page.locator("#report").click()
+    report = opened.value
+    expect(report.locator("h1")).to_contain_text("meadow")
+    report.get_by_role("button", name=re.compile("dark|light", re.IGNORECASE)).first.click()
+    assert report.evaluate("self.origin") == "null"
+    report.close()
+
+
+def test_a_run_shows_its_view_and_is_stopped(page, folder):
+    page.locator("#field-duration_s").fill("0")
+    page.locator("#field-speed").fill("1.0")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#state")).to_contain_text("Running")
+    view = page.locator("#view").get_attribute("href")
+    assert urlsplit(view).hostname == "127.0.0.1"
+    assert page.request.get(view).status == 200
+    token = page.locator("meta[name=aerotwin-token]").get_attribute("content")
+    refused = page.request.post(
+        page.url + "start",
+        headers={"X-Aerotwin-Token": token, "Origin": page.url.rstrip("/")},
+        data={"scenario": "sitl_flight", "values": SHORT},
+    )
+    assert refused.status == 409 and "one run at a time" in refused.json()["error"]
+    expect(page.locator("#output")).to_contain_text("x real time")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#state")).to_have_text("Stopped.")
+    expect(page.locator("#runs > li")).to_have_count(2)
+    expect(page.get_by_role("button", name="Start")).to_be_focused()
+
+
+def test_a_wrong_value_is_said_beside_start(page):
+    page.locator("#field-world").fill("atlantis")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#state")).to_contain_text("exit code")
+    expect(page.locator("#output")).to_contain_text("world 'atlantis'")
+
+
+def test_the_page_fits_a_phone_in_light_and_dark(page):
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": 360, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        expect(page.locator("#start")).to_be_in_viewport()
+
+
+def test_no_request_left_the_machine(page, requested):
+    assert {urlsplit(url).hostname for url in requested if url.startswith("http")} == {"127.0.0.1"}
+
+
+def test_ctrl_c_ends_the_page_and_its_run(browser, tmp_path):
+    with _started(tmp_path) as (_, address):
+        page = browser.new_page()
+        page.goto(address)
+        page.locator("[value=meadow]").check()
+        page.locator("#field-slam").select_option("none")
+        page.locator("#field-speed").fill("1.0")
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator("#output")).to_contain_text("x real time")
+        assert len(_left_behind()) > 2
+        page.close()
+    (run,) = (tmp_path / "runs").iterdir()
+    assert (run / "report.html").is_file()
+
+
+def test_a_killed_page_leaves_no_run_behind(browser, tmp_path):
+    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", "--port", str(PORT)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout is not None
+    page = browser.new_page()
+    page.goto(process.stdout.readline().split()[0])
+    page.locator("[value=meadow]").check()
+    page.locator("#field-speed").fill("1.0")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#output")).to_contain_text("process started")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    end = time.monotonic() + _PATIENCE_MS / 1000.0
+    while _left_behind():
+        assert time.monotonic() < end, _left_behind()
+        time.sleep(0.2)
+    page.close()
