@@ -29,14 +29,14 @@ class PlaceOrder(Enum):
     CANCEL = "cancel"
 
 
-class FleetOrder(Enum):
+class JoinOrder(Enum):
     """What is asked about who takes part."""
 
     ADD = "add"
     REMOVE = "remove"
 
 
-Order: TypeAlias = RunOrder | PlaceOrder | FleetOrder | Request
+Order: TypeAlias = RunOrder | PlaceOrder | JoinOrder | Request
 
 HOLD_HZ = 10.0
 _RELEASE_S = 0.3
@@ -55,8 +55,8 @@ _PLACES: dict[str, tuple[Order, ...]] = {
     "Stop there": (PlaceOrder.CANCEL,),
 }
 _FLEET: dict[str, tuple[Order, ...]] = {
-    "Add at the last place": (FleetOrder.ADD,),
-    "Remove the chosen": (FleetOrder.REMOVE,),
+    "Add at the last place": (JoinOrder.ADD,),
+    "Remove the chosen": (JoinOrder.REMOVE,),
 }
 _MOTIONS = (
     ("Forward", "I", SteeredMotion(forward=1.0)),

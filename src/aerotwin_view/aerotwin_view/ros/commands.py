@@ -18,7 +18,7 @@ from aerotwin_teleop.ros.vehicle_link import VehicleLink
 from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.ros.place_flight import PlaceFlight
 from aerotwin_view.steering_panel import (
-    FleetOrder,
+    JoinOrder,
     Order,
     PlaceOrder,
     RunOrder,
@@ -90,7 +90,7 @@ class Commands:
     def _on_order(self, order: Order) -> None:
         if isinstance(order, RunOrder):
             self._order_run(order)
-        elif isinstance(order, FleetOrder):
+        elif isinstance(order, JoinOrder):
             self._order_fleet(order)
         elif self._link is None:
             self._notify(f"{order.value}: no vehicle is heard")
@@ -104,7 +104,7 @@ class Commands:
             self._end_flight()
             self._notify("stopped: the vehicle holds where it is")
 
-    def _order_fleet(self, order: FleetOrder) -> None:
+    def _order_fleet(self, order: JoinOrder) -> None:
         if self._fleet is None:
             if importlib.util.find_spec("simulation_interfaces") is None:
                 self._notify(f"{order.value}: the package simulation_interfaces is not installed")
@@ -113,7 +113,7 @@ class Commands:
 
             self._fleet = FleetCommands(self._node, self._simulator, self._notify)
         places = self._places()
-        if order is FleetOrder.REMOVE:
+        if order is JoinOrder.REMOVE:
             self._fleet.remove(self._panel.vehicle)
         elif places:
             self._fleet.add(places[-1])
