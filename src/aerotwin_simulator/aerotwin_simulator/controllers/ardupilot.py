@@ -189,6 +189,19 @@ class ArduPilot(CommandedAutopilot):
             "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
         }
 
+    def warnings(self) -> list[str]:
+        """Return what a reader of its flight should know, once it has ended."""
+        found = []
+        if self.unknown_parameters:
+            names = ", ".join(self.unknown_parameters)
+            found.append(
+                f"this ArduPilot has no parameter {names}: it flew without; correct the name, "
+                "which changes between versions, in ardupilot.parameters"
+            )
+        if n := self.link.counters.n_restarts:
+            found.append(f"ArduPilot started again, {n} times; its log says why")
+        return found
+
     def _read_logs(self) -> None:
         number = self.setup.parameters.fleet.link_number
         paths = collect_logs(self.setup.folder, number)

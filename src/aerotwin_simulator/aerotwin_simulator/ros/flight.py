@@ -266,12 +266,8 @@ def _result(
             )
         if controller.is_ardupilot:
             warnings.append(f"{vehicle.title}: {own_sensors_text(vehicle.parameters)}")
-        if isinstance(vehicle.backend, ArduPilot) and vehicle.backend.unknown_parameters:
-            names = ", ".join(vehicle.backend.unknown_parameters)
-            warnings.append(
-                f"{vehicle.title}: this ArduPilot has no parameter {names}: it flew without; "
-                "correct the name, which changes between versions, in ardupilot.parameters"
-            )
+        if isinstance(vehicle.backend, ArduPilot):
+            warnings += [f"{vehicle.title}: {text}" for text in vehicle.backend.warnings()]
         is_requested = mission != "none" and not Path(mission).is_dir()
         if is_requested and not controller.is_autopilot:
             warnings.append(
