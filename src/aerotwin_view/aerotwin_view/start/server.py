@@ -21,7 +21,7 @@ from aerotwin_core.documents import DocumentError, parse_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import whole_number
 from aerotwin_view.door import Door, check_host, same_token, split_address
-from aerotwin_view.start.bench import BusyError, StartBench
+from aerotwin_view.start.answers import BusyError, StartAnswers
 
 TOKEN_HEADER = "X-Aerotwin-Token"
 MOST_BODY_BYTES = 64 << 10
@@ -58,7 +58,7 @@ class StartServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         self.address_family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
         self._bind_near(host, port)
-        self.bench = StartBench(runs, view_port=min(self.server_port + 1, 65535))
+        self.answers = StartAnswers(runs, view_port=min(self.server_port + 1, 65535))
         self._thread = threading.Thread(target=self.serve_forever, name="start page", daemon=True)
         self._thread.start()
 
@@ -91,7 +91,7 @@ class StartServer(ThreadingHTTPServer):
         """End the page, and the run that was started from it."""
         self.shutdown()
         self.server_close()
-        self.bench.end()
+        self.answers.end()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -103,11 +103,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer with a file or a state."""
         if self._is_refused(needs_origin=False):
             return
-        bench = self.server.bench
+        answers = self.server.answers
         states: dict[str, Callable[[], Any]] = {
-            "/form.json": bench.form,
-            "/state.json": bench.state,
-            "/runs.json": bench.runs,
+            "/form.json": answers.form,
+            "/state.json": answers.state,
+            "/runs.json": answers.runs,
         }
         path = unquote(split_address(self.path).path, errors="replace")
         if path in states:
@@ -142,11 +142,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
 
     def _ordered(self, body: bytes) -> Any:
-        bench = self.server.bench
+        answers = self.server.answers
         orders: dict[str, Callable[[Any], Any]] = {
-            "/line": bench.line,
-            "/start": bench.start,
-            "/stop": lambda request: bench.stop(),
+            "/line": answers.line,
+            "/start": answers.start,
+            "/stop": lambda request: answers.stop(),
         }
         if self.path not in orders:
             raise UserError(f"order: expected one of {', '.join(orders)}, found another")
@@ -174,9 +174,9 @@ class _Handler(BaseHTTPRequestHandler):
         file, policy = None, _OWN_POLICY
         match path.split("/")[1:]:
             case ["pictures", name] if name.endswith(".jpg"):
-                file = self.server.bench.picture(name.removesuffix(".jpg"))
+                file = self.server.answers.picture(name.removesuffix(".jpg"))
             case ["runs", name, "report.html"]:
-                file, policy = self.server.bench.report(name), _REPORT_POLICY
+                file, policy = self.server.answers.report(name), _REPORT_POLICY
         if file is None:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
             return

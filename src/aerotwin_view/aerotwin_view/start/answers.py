@@ -31,7 +31,7 @@ class BusyError(UserError):
     """A run cannot be started: another one runs."""
 
 
-class StartBench:
+class StartAnswers:
     """Answers for the page, from any thread; each is a plain value for JSON.
 
     `runs` is the folder of runs; `view_port` the port from which a view looks for a free one.
