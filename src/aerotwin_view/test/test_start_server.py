@@ -16,6 +16,7 @@ import requests
 from aerotwin_core.errors import UserError
 from aerotwin_view.start.past_runs import MOST_RUNS
 from aerotwin_view.start.server import MOST_BODY_BYTES, TOKEN_HEADER, StartServer
+from aerotwin_worlds.loading import find_world
 
 TIMEOUT_S = 20.0
 NAME = "20261127-120000-flight"
@@ -96,13 +97,15 @@ def test_the_page_is_on_loopback_and_loads_only_its_own_files(server):
         assert "unsafe" not in answer.headers["Content-Security-Policy"]
 
 
-def test_worlds_have_the_pictures_that_exist(server):
+def test_worlds_have_the_pictures_that_exist(server, tmp_path, monkeypatch):
+    (tmp_path / "bare.yaml").write_text(find_world("meadow").read_text("utf-8"))
+    monkeypatch.setenv("AEROTWIN_WORLDS", str(tmp_path))
     listed = _got(server, "/form.json").json()["worlds"]
     worlds = {world["name"]: world["has_picture"] for world in listed}
-    assert worlds["cliff"] and not worlds["meadow"]
+    assert worlds["cliff"] and worlds["meadow"] and not worlds["bare"]
     picture = _got(server, "/pictures/cliff.jpg")
     assert picture.headers["Content-Type"] == "image/jpeg" and picture.content[:2] == b"\xff\xd8"
-    for path in ("meadow.jpg", "../cliff.jpg", "cliff", "..%2fpictures%2fcliff.jpg"):
+    for path in ("bare.jpg", "../cliff.jpg", "cliff", "..%2fpictures%2fcliff.jpg"):
         assert _got(server, f"/pictures/{path}").status_code == 404
 
 
