@@ -5,9 +5,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from geometry_msgs.msg import Point, Pose, PoseStamped
 from rclpy.node import Node
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
+from std_msgs.msg import Header
 
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import FloatArray
@@ -25,10 +27,9 @@ class FleetCommands:
 
     def add(self, p_map: FloatArray) -> None:
         """Let a vehicle like the flight's join on the ground at a place [m], under a new name."""
-        request = SpawnEntity.Request(allow_renaming=True)
-        request.initial_pose.header.frame_id = "map"
-        place = request.initial_pose.pose.position
-        place.x, place.y, place.z = map(float, p_map)
+        x, y, z = map(float, p_map)
+        pose = PoseStamped(header=Header(frame_id="map"), pose=Pose(position=Point(x=x, y=y, z=z)))
+        request = SpawnEntity.Request(allow_renaming=True, initial_pose=pose)
         self._call(self._spawn, request, "add", lambda reply: f"{reply.entity_name} joined")
 
     def remove(self, name: str) -> None:
