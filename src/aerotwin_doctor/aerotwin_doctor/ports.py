@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which processes use the ports of a vehicle, and the state of its HIL link."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,19 +10,21 @@ import psutil
 
 from aerotwin_ardupilot_bridge.ports import json_port, radio_port
 from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_px4_bridge.hil_socket import unix_address
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HIL_PORT = 4560
 LISTEN, ESTABLISHED = psutil.CONN_LISTEN, psutil.CONN_ESTABLISHED
 AUTOPILOT_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
 """UDP ports that the autopilot itself opens."""
+_CONNECTED = "03"  # state in /proc/net/unix
 MISSION_PORT = 14030
 GROUND_STATION_PORT = 14550
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A socket of this machine: `kind` is tcp or udp; `remote` the port of a TCP partner."""
+    """A socket of this machine: `kind` is tcp, udp or unix; `remote` the port of a partner."""
 
     kind: str
     port: int
@@ -32,7 +35,7 @@ class Endpoint:
 
 def endpoints() -> list[Endpoint]:
     """Return the sockets of this machine; those of other users have no name."""
-    return [
+    of_network = [
         Endpoint(
             kind="udp" if connection.type.name == "SOCK_DGRAM" else "tcp",
             port=connection.laddr.port,
@@ -42,6 +45,25 @@ def endpoints() -> list[Endpoint]:
         )
         for connection in psutil.net_connections("inet")
         if connection.laddr
+    ]
+    return of_network + _on_unix_sockets()
+
+
+def _on_unix_sockets() -> list[Endpoint]:
+    """Return the autopilots that are connected to a port's Unix socket, see proc_net(5)."""
+    with open("/proc/net/unix", encoding="utf-8", errors="replace") as table:
+        connected = [line.split()[-1] for line in table if line.split()[5] == _CONNECTED]
+    found = (re.fullmatch(re.escape(f"@{unix_address('')[1:]}") + r"(\d+)", x) for x in connected)
+    return [
+        Endpoint(
+            kind="unix",
+            port=0,
+            remote=int(match[1]),
+            state=ESTABLISHED,
+            holder="an embedded autopilot",
+        )
+        for match in found
+        if match is not None
     ]
 
 
@@ -107,7 +129,8 @@ def hil_check(found: Sequence[Endpoint], instance: int) -> Check | None:
             f"{simulator} listens on TCP {port}, but no autopilot is connected",
             "start the autopilot (its log says why it did not), with the same instance",
         )
-    return ok(name, f"{partner.holder} is connected to {simulator} on TCP {port}")
+    where = "the Unix socket of TCP" if partner.kind == "unix" else "TCP"
+    return ok(name, f"{partner.holder} is connected to {simulator} on {where} {port}")
 
 
 def held_check(ports: Iterable[int], found: Iterable[Endpoint]) -> list[Check]:

@@ -40,7 +40,7 @@ class PeerStuck(Exception):
     """The other side no longer reads."""
 
 
-def unix_address(port: int) -> str:
+def unix_address(port: int | str) -> str:
     """Return the abstract Unix socket (unix(7)) that serves the same link as a TCP port."""
     return f"\0aerotwin-hil-{port}"
 
