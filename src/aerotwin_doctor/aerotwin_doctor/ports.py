@@ -10,7 +10,7 @@ import psutil
 
 from aerotwin_ardupilot_bridge.ports import json_port, radio_port
 from aerotwin_doctor.check import Check, fail, ok, warn
-from aerotwin_px4_bridge.hil_socket import unix_address
+from aerotwin_px4_bridge.hil_socket import UNIX_NAME
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HIL_PORT = 4560
@@ -52,8 +52,9 @@ def endpoints() -> list[Endpoint]:
 def _on_unix_sockets() -> list[Endpoint]:
     """Return the autopilots that are connected to a port's Unix socket, see proc_net(5)."""
     with open("/proc/net/unix", encoding="utf-8", errors="replace") as table:
-        connected = [line.split()[-1] for line in table if line.split()[5] == _CONNECTED]
-    found = (re.fullmatch(re.escape(f"@{unix_address('')[1:]}") + r"(\d+)", x) for x in connected)
+        rows = [line.split() for line in table]
+    names = [row[-1] for row in rows if row[5] == _CONNECTED]
+    found = [re.fullmatch(rf"@{UNIX_NAME}(\d+)", name) for name in names]
     return [
         Endpoint(
             kind="unix",

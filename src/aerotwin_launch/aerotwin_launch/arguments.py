@@ -17,6 +17,7 @@ from aerotwin_launch.schema import load_actions
 SEPARATOR = ":="
 SHIPPED = "aerotwin_bringup"
 """Package whose launch files are found by their names alone."""
+ENDING = ".launch.yaml"
 
 
 def split_tokens(tokens: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -57,7 +58,7 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
 def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
     """Return the shipped launch file of this name, with or without its ending."""
     if path.name == str(path):
-        name = path.name if path.suffix else f"{path.name}.launch.yaml"
+        name = path.name if path.suffix else f"{path.name}{ENDING}"
         with suppress(packages.LookupFailure):
             return packages.share_file(SHIPPED, name, environment)
     hint = f"; one of a package is named by both: {SHIPPED} {path.name}"

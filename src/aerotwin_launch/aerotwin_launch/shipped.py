@@ -8,13 +8,11 @@ from itertools import takewhile
 from pathlib import Path
 
 from aerotwin_launch import packages
-from aerotwin_launch.arguments import SHIPPED
+from aerotwin_launch.arguments import ENDING, SHIPPED
 from aerotwin_launch.errors import LaunchError
 from aerotwin_launch.expand import declared_arguments
 from aerotwin_launch.plan import Argument
 from aerotwin_launch.schema import load_actions
-
-ENDING = ".launch.yaml"
 
 
 @dataclass(frozen=True, kw_only=True)

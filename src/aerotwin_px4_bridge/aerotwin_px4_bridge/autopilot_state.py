@@ -10,6 +10,9 @@ import numpy as np
 from aerotwin_core.frames import FloatArray
 from aerotwin_px4_bridge.dialects import PX4, Dialect
 
+SILENT, WAITING = "waiting for the autopilot", "waiting until it can arm"
+"""Phases of a client before its vehicle can fly."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AutopilotEstimate:

@@ -40,9 +40,12 @@ class PeerStuck(Exception):
     """The other side no longer reads."""
 
 
-def unix_address(port: int | str) -> str:
+UNIX_NAME = "aerotwin-hil-"
+
+
+def unix_address(port: int) -> str:
     """Return the abstract Unix socket (unix(7)) that serves the same link as a TCP port."""
-    return f"\0aerotwin-hil-{port}"
+    return f"\0{UNIX_NAME}{port}"
 
 
 class SocketConnection:

@@ -11,7 +11,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
-from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.autopilot_state import SILENT, WAITING, AutopilotEstimate
 from aerotwin_px4_bridge.dialects import PX4, Dialect, FlightMode
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PathSetpoint
@@ -49,12 +49,12 @@ class AutopilotListener:
         """State of the vehicle, as reported by the autopilot."""
         state = self.link.state
         if state.heartbeat_ns is None:
-            return "waiting for the autopilot"
+            return SILENT
         if self.setpoints.is_active:
             return "flying set-points"
         if state.is_armed:
             return "in the air" if state.is_in_air else "armed"
-        return "ready for a client" if state.can_fly else "waiting until it can arm"
+        return "ready for a client" if state.can_fly else WAITING
 
     @property
     def estimate(self) -> AutopilotEstimate | None:

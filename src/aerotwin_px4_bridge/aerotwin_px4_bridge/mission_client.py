@@ -16,7 +16,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.geodesy import LocalTangentPlane
-from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.autopilot_state import SILENT, WAITING, AutopilotEstimate
 from aerotwin_px4_bridge.command_steps import CommandSteps, StepFailed
 from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_px4_bridge.dialects import PX4, Dialect, FlightMode
@@ -25,7 +25,6 @@ from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.path import PATH_STEP_S, PathSetpoint, SampledPath
 
 FLYING, HOLDING = "flying", "holding"  # phases in which a mission can be interrupted
-SILENT, WAITING = "waiting for the autopilot", "waiting until it can arm"
 _SECOND = 1_000_000_000
 _HEARTBEAT_LIMIT_S = 5.0
 _SETPOINT_LEAD_S = 1.0

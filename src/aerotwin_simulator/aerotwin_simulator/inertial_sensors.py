@@ -60,11 +60,11 @@ class _Due:
     """Due times of a sensor with its own rate, and the time since its last sample."""
 
     def __init__(self, rate_hz: float, start_ns: int) -> None:
-        self.schedule = Schedule(rate_hz, start_ns)
+        self._schedule = Schedule(rate_hz, start_ns)
         self._last_ns = start_ns
 
     def times(self, step: TruthStep) -> list[int]:
-        return self.schedule.until(step.end_ns)
+        return self._schedule.until(step.end_ns)
 
     def elapsed_s(self, stamp_ns: int) -> float:
         elapsed, self._last_ns = to_seconds(stamp_ns - self._last_ns), stamp_ns
@@ -195,8 +195,6 @@ class InertialSensors:
     def _collect(self, k: int, readings: Readings) -> int | None:
         """Publish the samples of sensor k in the step; return the stamp of the last, if any."""
         step, due, is_sampled = readings.step, self._dues[k], self.in_step & 1 << k
-        if not is_sampled and due.schedule.next_ns > step.end_ns:
-            return None
         stamps_ns, read_ns = [step.end_ns] if is_sampled else due.times(step), None
         for stamp_ns in stamps_ns:
             if not is_sampled:

@@ -79,11 +79,16 @@ class RosSink(MessageSink):
             self._publishers[topic.name].publish(cdr)
 
     def outlet(self, topic: Topic, layout: FixedLayout) -> Publish:
-        """Return what publishes messages by their numbers, as `publish_cdr`."""
+        """Return what publishes messages by their numbers, as `publish_cdr`.
+
+        Until it is known that somebody hears a topic, a message costs one look; who hears is
+        counted by `publish_cdr`, of the clock for one.
+        """
         publisher, has_subscribers = self._publishers[topic.name], self._has_subscribers
 
         def publish(_: int, stamp_ns: int, values: Values) -> None:
-            if has_subscribers[topic.name] and self._is_wanted(topic):
+            may_be_wanted = topic.is_latched or has_subscribers[topic.name]
+            if may_be_wanted and self._is_wanted(topic):
                 publisher.publish(layout.pack(stamp_ns, values))
 
         return publish

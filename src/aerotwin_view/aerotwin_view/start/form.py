@@ -18,8 +18,8 @@ from aerotwin_launch.errors import suggestion
 from aerotwin_launch.plan import Argument
 from aerotwin_launch.shipped import ShippedLaunchFile, shipped_launch_files
 
-VIEW, VIEW_PORT, RUNS = "view", "view_port", "runs_dir"
-OF_THE_PAGE = (VIEW, VIEW_PORT, RUNS)
+VIEW, VIEW_PORT, RUNS_DIR = "view", "view_port", "runs_dir"
+OF_THE_PAGE = (VIEW, VIEW_PORT, RUNS_DIR)
 """Arguments that the page sets itself."""
 WORLD = "world"
 FIRST = "sitl_flight"
@@ -145,8 +145,8 @@ class StartForm:
         file = self.files[name]
         changed = changed_values(fields_of(file), values)
         own = {argument.name: argument.default for argument in file.arguments}
-        if own.get(RUNS, str(self._runs)) != str(self._runs):
-            changed[RUNS] = str(self._runs)
+        if own.get(RUNS_DIR, str(self._runs)) != str(self._runs):
+            changed[RUNS_DIR] = str(self._runs)
         expand_launch_file(file.path, changed, os.environ)
         return name, [f"{key}{SEPARATOR}{value}" for key, value in changed.items()]
 
