@@ -11,6 +11,7 @@ embedded_autopilot --vehicle 0 iris.yaml 0.log --vehicle 1 x500.yaml 1.log
 import argparse
 import os
 import signal
+import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _stop_on_signals()
     try:
         if options.vehicle:
-            run_host(options.vehicle, options.connect_timeout_s)
+            lane = None if options.lane is None else socket.socket(fileno=options.lane)
+            run_host(options.vehicle, options.connect_timeout_s, lane)
             return 0
         parameters = load_autopilot_parameters(options.parameters)
         if options.magnetic_declination_deg is not None:
@@ -94,6 +96,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         metavar=("INSTANCE", "PARAMETERS", "LOG"),
         help="one of several vehicles that this process flies, instead of --instance",
+    )
+    parser.add_argument(
+        "--lane",
+        type=int,
+        metavar="DESCRIPTOR",
+        help="inherited socket for the frames of all vehicles (each on its own link)",
     )
     options = parser.parse_args(arguments)
     if options.vehicle and (options.instance or options.parameters):

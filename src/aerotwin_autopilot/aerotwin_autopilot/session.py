@@ -4,6 +4,7 @@
 
 import socket
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 import numpy as np
@@ -76,25 +77,22 @@ class Session:
 
     def run(self, link: socket.socket, udp: UdpLinks) -> None:
         """Answer every HIL_SENSOR until the simulator closes the link."""
-        while self.serve(link, udp):
-            pass
+        while data := receive(link, RECEIVE_BYTES):
+            for answer in self.answers(data, udp):
+                if not is_sent(link, answer):
+                    return
 
-    def serve(self, link: socket.socket, udp: UdpLinks) -> bool:
-        """Answer what arrives next on the link; False when the simulator has closed it."""
-        data = _receive(link)
+    def answers(self, data: bytes, udp: UdpLinks) -> Iterator[bytes]:
+        """Process data of the link; yield the answer to each HIL_SENSOR, after its telemetry."""
         for message_id, payload in self.frames(data):
             if message_id == HIL_SENSOR:
                 udp.drain(self.server)
                 self._write_commanders()
                 answer = self.answer(payload)
-                udp.flush(
-                    self.server
-                )  # before the answer: a client that waits for it has all telemetry
-                if not _sent(link, answer):
-                    return False
+                udp.flush(self.server)  # a client that waits for the answer has all telemetry
+                yield answer
             else:
                 self.on_message(message_id, payload)
-        return bool(data)
 
     def _write_commanders(self) -> None:
         """Log external clients that command the vehicle, at once: the log outlives a crash."""
@@ -147,14 +145,16 @@ class Session:
         )
 
 
-def _receive(link: socket.socket) -> bytes:
+def receive(link: socket.socket, most_bytes: int) -> bytes:
+    """Return what arrives next on a link; nothing when the simulator has closed it."""
     try:
-        return link.recv(RECEIVE_BYTES)
+        return link.recv(most_bytes)
     except ConnectionResetError:
         return b""
 
 
-def _sent(link: socket.socket, data: bytes) -> bool:
+def is_sent(link: socket.socket, data: bytes) -> bool:
+    """Send data on a link; return False when the simulator has closed it."""
     try:
         link.sendall(data)
     except ConnectionError:

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several autopilots in one process answer as each would alone, on their own ports."""
 
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
 from aerotwin_autopilot.embedded_autopilot import main
 from aerotwin_autopilot.parameters import load_autopilot_parameters, parameters_text
-from aerotwin_px4_bridge import HilLink, hil_port
+from aerotwin_px4_bridge import AutopilotLost, HilLink, hil_port
 from aerotwin_px4_bridge.process import embedded_host_process, embedded_process
+from aerotwin_px4_bridge.shared_lane import SharedLane
 
 INSTANCES = (63, 64, 65)
 COMMAND = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
@@ -33,15 +38,28 @@ def exchanged(links, vehicles) -> list[list[tuple]]:
     return answers
 
 
-def test_each_answers_as_it_would_alone(tmp_path, simulated_vehicle):
+@pytest.fixture
+def lane() -> Iterator[SharedLane]:
+    lane = SharedLane()
+    yield lane
+    lane.close()
+
+
+@pytest.mark.parametrize("by_lane", [False, True])
+def test_each_answers_as_it_would_alone(by_lane, lane, tmp_path, simulated_vehicle):
     """Links close one after the other, and the process ends with the last."""
     paths = {instance: tmp_path / f"{instance}.yaml" for instance in INSTANCES}
     for path in paths.values():
         path.write_text(parameters_text(load_autopilot_parameters().airframe))
     with ExitStack() as stack:
-        links = [stack.enter_context(HilLink(hil_port(i), free_run=False)) for i in INSTANCES]
-        host = embedded_host_process(paths, tmp_path, command=COMMAND)
+        links = []
+        for i in INSTANCES:
+            carry = partial(lane.carry, i) if by_lane else None
+            links.append(stack.enter_context(HilLink(hil_port(i), free_run=False, lane=carry)))
+        far_end = lane.far_end if by_lane else None
+        host = embedded_host_process(paths, tmp_path, command=COMMAND, lane=far_end)
         with host:
+            lane.far_end.close()
             for link in links:
                 link.accept(STARTS_S, lambda _: host.check())
             vehicles = [simulated_vehicle(seed=i) for i in INSTANCES]
@@ -57,6 +75,27 @@ def test_each_answers_as_it_would_alone(tmp_path, simulated_vehicle):
         with alone:
             link.accept(STARTS_S, lambda _: alone.check())
             assert exchanged([link], [simulated_vehicle(seed=INSTANCES[1])]) == [together[1]]
+
+
+def test_the_end_of_the_process_ends_every_link_of_its_lane(lane, tmp_path, simulated_vehicle):
+    paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
+    for path in paths.values():
+        path.write_text(parameters_text(load_autopilot_parameters().airframe))
+    with ExitStack() as stack:
+        links = [
+            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
+            for i in paths
+        ]
+        with embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end) as host:
+            lane.far_end.close()
+            for link in links:
+                link.accept(STARTS_S, lambda _: host.check())
+            os.kill(host.pid, signal.SIGKILL)
+            vehicle = simulated_vehicle(seed=1)
+            vehicle.step((0.0,) * 4, is_armed=False)
+            for link in links:
+                with pytest.raises(AutopilotLost, match="closed the HIL link"):
+                    link.exchange(vehicle.time_us, vehicle.frames())
 
 
 def test_it_ends_when_the_last_link_closes(tmp_path):

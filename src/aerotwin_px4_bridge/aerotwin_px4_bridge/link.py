@@ -32,8 +32,10 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_actuator_controls,
     read_lone_answer,
 )
+from aerotwin_px4_bridge.shared_lane import CarriedConnection
 
 HIL_PORT = 4560
+Lane = Callable[[SocketConnection], CarriedConnection]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +92,8 @@ class HilLink:
 
     The port is `hil_port(instance)` or a serial line, `serial:/dev/ttyACM0:921600`. `free_run` is
     True for PX4: no answer is expected before the first one. It is False for an autopilot that
-    answers from its first HIL_SENSOR; the run is then repeatable from the first step on.
+    answers from its first HIL_SENSOR; the run is then repeatable from the first step on. `lane`,
+    given the connection, returns the one that carries the frames from then on.
 
     Raises
     ------
@@ -105,14 +108,16 @@ class HilLink:
         *,
         free_run: bool = True,
         timeouts: HilTimeouts | None = None,
+        lane: Lane | None = None,
     ) -> None:
         self.timeouts = timeouts or HilTimeouts()
+        self._lane = lane
         self.counters = LinkCounters()
         self._free_run_first = free_run
         self._is_in_step = not free_run
         self._is_lockstep = True
         self._reader = FrameReader()
-        self._connection: SocketConnection | SerialConnection | None = None
+        self._connection: SocketConnection | SerialConnection | CarriedConnection | None = None
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
@@ -169,7 +174,9 @@ class HilLink:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        self._connection = self._listener.accept(timeout_s, on_wait)
+        connection = self._connection = self._listener.accept(timeout_s, on_wait)
+        if self._lane is not None and isinstance(connection, SocketConnection):
+            self._connection = self._lane(connection)
         self._reader = FrameReader()
         self._system_id = None
         self._is_in_step = not self._free_run_first

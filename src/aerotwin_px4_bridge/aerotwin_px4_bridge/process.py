@@ -3,6 +3,7 @@
 """Processes of the autopilots: the embedded one, and PX4 with its parameters and links."""
 
 import os
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,21 +49,28 @@ def embedded_process(
 
 
 def embedded_host_process(
-    parameters_paths: Mapping[int, Path], run_folder: Path, *, command: Sequence[str]
+    parameters_paths: Mapping[int, Path],
+    run_folder: Path,
+    *,
+    command: Sequence[str],
+    lane: socket.socket | None = None,
 ) -> AutopilotProcess:
     """Return the one process of several embedded autopilots, not yet started.
 
     The parameter files are by instance. Each autopilot has its own log, as that of
-    `embedded_process`; the output of the process itself is `autopilots.log`.
+    `embedded_process`; the output of the process itself is `autopilots.log`. `lane` is the end of a
+    `SharedLane` that the process inherits.
     """
     vehicles = [
         text
         for instance, path in parameters_paths.items()
         for text in ("--vehicle", str(instance), str(path), str(embedded_log(run_folder, instance)))
     ]
+    by_lane = [] if lane is None else ["--lane", str(lane.fileno())]
     return AutopilotProcess(
-        [*command, *vehicles],
+        [*command, *by_lane, *vehicles],
         log_path=Path(run_folder) / "autopilots.log",
+        inherited=[] if lane is None else [lane],
         name="the process of the embedded autopilots",
     )
 

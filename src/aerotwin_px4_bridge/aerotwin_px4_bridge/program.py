@@ -5,6 +5,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,8 @@ class AutopilotProcess:
     thread.
 
     A missing working directory `cwd` is created, `environment` is added to that of this process,
-    `cpu` is the one core it may use (None for any) and `name` its name in messages.
+    `cpu` is the one core it may use (None for any), `inherited` are sockets that stay open in it,
+    and `name` is its name in messages.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class AutopilotProcess:
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
         cpu: int | None = None,
+        inherited: Sequence[socket.socket] = (),
         name: str = "autopilot",
     ) -> None:
         self.command = list(command)
@@ -45,6 +48,7 @@ class AutopilotProcess:
         self.cwd = None if cwd is None else Path(cwd)
         self.environment = dict(environment or {})
         self.cpu = cpu
+        self.inherited = inherited
         self.name = name
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -83,6 +87,7 @@ class AutopilotProcess:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 process_group=0,
+                pass_fds=[each.fileno() for each in self.inherited],
             )
 
     def stop(self) -> None:

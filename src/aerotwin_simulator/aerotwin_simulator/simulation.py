@@ -4,8 +4,7 @@
 
 `motor commands -> dynamics -> sensors -> controller`, in direct calls. The caller drives it step by
 step and decides about pace, pauses and the end. All vehicles move before any of them measures, and
-send their readings before any answer is waited for: their autopilots compute in parallel. Those of
-some vehicles are sent together, because each message wakes a process that has nothing to do.
+send their readings before any answer is waited for: their autopilots compute in parallel.
 """
 
 from collections import Counter
@@ -43,7 +42,6 @@ from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import World
 
 CLOCK_RATE_HZ = 100.0
-_SENT_TOGETHER = 10
 _NAMED_PHASES = 4
 """Vehicles whose phases fit one line by name."""
 
@@ -344,12 +342,9 @@ class Simulation:
         if is_traffic:
             self._queries.stamp_ns = end_ns
             self._traffic.meet(begin_ns, end_ns)
-        for begin in range(0, len(moved), _SENT_TOGETHER):
-            together = moved[begin : begin + _SENT_TOGETHER]
-            for stepped in together:
-                stepped.measure()
-            for stepped in together:
-                stepped.send_readings()
+        for stepped in moved:
+            stepped.measure()
+            stepped.send_readings()
         for stepped in self._present.stepped:
             stepped.receive_command(end_ns)
         if not self._sinks.is_empty:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aerotwin_px4_bridge import AutopilotProcess
+from aerotwin_px4_bridge.hil_socket import SocketConnection
 from aerotwin_px4_bridge.process import embedded_host_process
+from aerotwin_px4_bridge.shared_lane import CarriedConnection, SharedLane
 
 
 class EmbeddedHost:
@@ -24,7 +26,8 @@ class EmbeddedHost:
 
     def add(self, instance: int, parameters_path: Path) -> "HostedAutopilot":
         """Return the autopilot of a vehicle, not yet started."""
-        self._added.append(HostedAutopilot(self, instance, parameters_path))
+        lane = self._added[0].lane if self._added else SharedLane()
+        self._added.append(HostedAutopilot(self, instance, parameters_path, lane))
         return self._added[-1]
 
     def start(self, member: "HostedAutopilot") -> None:
@@ -33,8 +36,12 @@ class EmbeddedHost:
         if len(self._ready) < len(self._added):
             return
         paths = {each.instance: each.parameters_path for each in self._added}
-        process = embedded_host_process(paths, self._folder, command=self._command)
+        lane = member.lane
+        process = embedded_host_process(
+            paths, self._folder, command=self._command, lane=lane.far_end
+        )
         process.start()
+        lane.far_end.close()  # so that the end of the process closes the lane
         others = os.sched_getaffinity(0) - {self._loop_cpu}
         if others and process.pid is not None:
             os.sched_setaffinity(process.pid, others)
@@ -47,16 +54,21 @@ class EmbeddedHost:
         """Forget an autopilot that has not been started."""
         self._added = [each for each in self._added if each is not member]
         self._ready.discard(member)
+        if member.process is None and not self._added:
+            member.lane.close()
 
 
 class HostedAutopilot:
     """One autopilot of a host, to be used as a process of its own.
 
-    Once it runs, `process` is that of all its `users`.
+    Once it runs, `process` is that of all its `users`, and `lane` carries the frames of them all.
     """
 
-    def __init__(self, host: EmbeddedHost, instance: int, parameters_path: Path) -> None:
+    def __init__(
+        self, host: EmbeddedHost, instance: int, parameters_path: Path, lane: SharedLane
+    ) -> None:
         self._host, self.instance, self.parameters_path = host, instance, parameters_path
+        self.lane = lane
         self.process: AutopilotProcess | None = None
         self.users: set[HostedAutopilot] = set()
 
@@ -68,6 +80,10 @@ class HostedAutopilot:
     def run_in(self, process: AutopilotProcess, users: "set[HostedAutopilot]") -> None:
         """Be one of the users of a process that runs."""
         self.process, self.users = process, users
+
+    def carry(self, connection: SocketConnection) -> CarriedConnection:
+        """Return its connection by the lane."""
+        return self.lane.carry(self.instance, connection)
 
     def start(self) -> None:
         """Start it; the process starts with the last."""
@@ -84,3 +100,4 @@ class HostedAutopilot:
         self.users.discard(self)
         if self.process is not None and not self.users:
             self.process.stop()
+            self.lane.close()

@@ -30,6 +30,7 @@ from aerotwin_simulator.controllers.commanded_autopilot import (
     CLIENT_PERIOD_NS,
     CommandedAutopilot,
 )
+from aerotwin_simulator.controllers.embedded_host import HostedAutopilot
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink, radio_frames
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
@@ -63,6 +64,7 @@ class MavlinkAutopilot(CommandedAutopilot):
                 hil_endpoint(parameters),
                 free_run=parameters.controller.kind != "embedded",
                 timeouts=HilTimeouts(answer_s=parameters.autopilot.answer_s),
+                lane=self.process.carry if isinstance(self.process, HostedAutopilot) else None,
             )
             made.callback(self.link.close)
             self.open_client()

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of several vehicles go by one lane, each to and from its own."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from aerotwin_px4_bridge.hil_socket import PeerClosed, SocketConnection
+from aerotwin_px4_bridge.shared_lane import (
+    MOST_BYTES,
+    SENT_TOGETHER,
+    CarriedConnection,
+    SharedLane,
+    pack_part,
+    parts,
+)
+
+
+@pytest.fixture
+def lane() -> Iterator[SharedLane]:
+    lane = SharedLane()
+    yield lane
+    lane.close()
+
+
+@pytest.fixture
+def carried(lane) -> Iterator[Callable[[int], CarriedConnection]]:
+    """Return the connection of a vehicle by the lane."""
+    with ExitStack() as stack:
+
+        def carry(number: int) -> CarriedConnection:
+            own, other = socket.socketpair()
+            stack.enter_context(other)
+            connection = lane.carry(number, SocketConnection(own))
+            stack.callback(connection.close)
+            return connection
+
+        yield carry
+
+
+def received(lane: SharedLane) -> list[tuple[int, bytes]]:
+    """What the other end gets as one packet, at once."""
+    return list(parts(lane.far_end.recv(MOST_BYTES, socket.MSG_DONTWAIT)))
+
+
+def test_frames_of_some_vehicles_are_one_packet(lane, carried):
+    """The last of a step wait for nobody: whoever waits for an answer sends them."""
+    connections = [carried(number) for number in range(SENT_TOGETHER + 2)]
+    for number, connection in enumerate(connections):
+        connection.send(bytes([number] * 3))
+    assert received(lane) == [(number, bytes([number] * 3)) for number in range(SENT_TOGETHER)]
+    with pytest.raises(BlockingIOError):
+        received(lane)
+    assert connections[0].receive_bytes(wait=False) == b""
+    assert [number for number, _ in received(lane)] == [SENT_TOGETHER, SENT_TOGETHER + 1]
+
+
+def test_each_gets_its_own_answer(lane, carried):
+    first, second = carried(3), carried(260)
+    lane.far_end.send(pack_part(260, b"two") + pack_part(3, b"one"))
+    lane.far_end.send(pack_part(260, b"more"))
+    assert first.receive_bytes() == b"one"
+    assert second.receive_bytes() == b"two"
+    assert second.receive_bytes() == b"more"
+
+
+def test_one_that_comes_again_gets_nothing_of_before(lane, carried):
+    first, _ = carried(1), carried(2)
+    lane.far_end.send(pack_part(1, b"one") + pack_part(2, b"old"))
+    assert first.receive_bytes() == b"one"
+    assert carried(2).receive_bytes(wait=False) == b""
+
+
+def test_the_end_of_the_process_is_that_of_the_connection(lane, carried):
+    connection = carried(1)
+    lane.far_end.close()
+    with pytest.raises(PeerClosed):
+        connection.receive_bytes()
