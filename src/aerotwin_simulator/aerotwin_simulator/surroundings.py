@@ -16,10 +16,10 @@ from aerotwin_faults.together import added_wind
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_px4_bridge.common_start import CommonStart
+from aerotwin_px4_bridge.embedded_host import EmbeddedHost
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator import topics
-from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.world_follower import Renderer

@@ -12,7 +12,7 @@ import pytest
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
-from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
+from aerotwin_px4_bridge.embedded_host import EmbeddedHost
 from aerotwin_simulator.parameters import MAX_INSTANCE, FleetSettings, SimulatorParameters
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.simulation import Simulation

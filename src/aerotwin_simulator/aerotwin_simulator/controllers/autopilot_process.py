@@ -17,6 +17,7 @@ from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_multirotor_dynamics import Airframe, at_altitude, hover_command
 from aerotwin_px4_bridge import AutopilotProcess, embedded_process, hil_port, px4_process
+from aerotwin_px4_bridge.embedded_host import EmbeddedHost, HostedAutopilot
 from aerotwin_px4_bridge.process import (
     COMPANION_PARAMETERS,
     OPTICAL_FLOW_PARAMETERS,
@@ -27,7 +28,6 @@ from aerotwin_px4_bridge.process import (
 from aerotwin_px4_bridge.px4_files import read_parameter_file
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
-from aerotwin_simulator.controllers.embedded_host import EmbeddedHost, HostedAutopilot
 from aerotwin_simulator.parameters import NO_FILE, NO_GNSS, NO_PRESET, SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 

@@ -15,8 +15,8 @@ from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.common_start import CommonStart
+from aerotwin_px4_bridge.embedded_host import EmbeddedHost
 from aerotwin_px4_bridge.setpoint_stream import Target
-from aerotwin_simulator.controllers.embedded_host import EmbeddedHost
 from aerotwin_simulator.controllers.sensor_topics import SensorTopics
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings

@@ -13,6 +13,7 @@ from aerotwin_px4_bridge import HilLink, HilTimeouts
 from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.commanders import find_commanders
 from aerotwin_px4_bridge.dialects import PX4
+from aerotwin_px4_bridge.embedded_host import HostedAutopilot
 from aerotwin_px4_bridge.hil_kernels import (
     FRAME_BYTES,
     HAS_FIELD,
@@ -30,7 +31,6 @@ from aerotwin_simulator.controllers.commanded_autopilot import (
     CLIENT_PERIOD_NS,
     CommandedAutopilot,
 )
-from aerotwin_simulator.controllers.embedded_host import HostedAutopilot
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink, radio_frames
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
