@@ -107,7 +107,14 @@ class McapFile:
         requested = {n: name for n, name in self._names.items() if topics is None or name in topics}
         if not requested:
             return
-        blocks = sorted(self._content.blocks, key=lambda block: (block.first_ns, block.start))
+        blocks = sorted(
+            (
+                block
+                for block in self._content.blocks
+                if block.channels is None or not block.channels.isdisjoint(requested)
+            ),
+            key=lambda block: (block.first_ns, block.start),
+        )
         pending: list[tuple[int, int, int, RawMessage]] = []  # a heap by stamp, block and place
         n_pending = 0
         with self.path.open("rb") as file:

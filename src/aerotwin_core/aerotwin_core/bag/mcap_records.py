@@ -22,6 +22,7 @@ CHUNK_HEAD = struct.Struct("<QQQI")
 FOOTER = struct.Struct("<QQI")
 STATISTICS = struct.Struct("<QHIIIIQQ")
 CHUNK_INDEX = struct.Struct("<QQQQ")
+_CHANNEL_OFFSET = struct.Struct("<HQ")
 _COMPRESSIONS = ("", "lz4", "zstd")
 _N_FREE_RECORDS = 1000
 MOST_METADATA_BYTES = 1 << 20
@@ -73,6 +74,7 @@ class McapBlock:
     """A range of the file with messages: a chunk, or records outside of any (`is_chunk` False).
 
     `start` is the offset of the record, or of the first of the records; `stop` that of the end.
+    `channels` are those of its messages, None if they are not known without reading it.
     """
 
     start: int
@@ -80,6 +82,7 @@ class McapBlock:
     first_ns: int
     last_ns: int
     is_chunk: bool = True
+    channels: frozenset[int] | None = None
 
 
 @dataclass(kw_only=True)
@@ -185,9 +188,19 @@ def read_statistics(data: bytes) -> tuple[int, int, int, tuple[int, int], dict[i
 
 
 def read_chunk_index(data: bytes) -> McapBlock:
-    """Return the offset and span of a chunk."""
-    first, last, start, length = Fields(data).unpack(CHUNK_INDEX)
-    return McapBlock(start=start, stop=start + length, first_ns=first, last_ns=last)
+    """Return the offset and span of a chunk, and its channels if they have an index."""
+    fields = Fields(data)
+    first, last, start, length = fields.unpack(CHUNK_INDEX)
+    offsets = fields.block()
+    n_whole = len(offsets) // _CHANNEL_OFFSET.size * _CHANNEL_OFFSET.size
+    channels = frozenset(channel for channel, _ in _CHANNEL_OFFSET.iter_unpack(offsets[:n_whole]))
+    return McapBlock(
+        start=start,
+        stop=start + length,
+        first_ns=first,
+        last_ns=last,
+        channels=channels or None,
+    )
 
 
 def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, int, int]:

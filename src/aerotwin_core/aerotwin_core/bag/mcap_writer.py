@@ -12,7 +12,7 @@ MCAP format specification, https://mcap.dev/spec.
 
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -110,19 +110,23 @@ class _OpenChunk:
 class McapWriter:
     """The only writer of one MCAP stream, which is flushed but not closed here.
 
-    A chunk is closed after `chunk_size` bytes, or `CHANNEL_BYTES` for each channel if that is more;
-    `profile` and `library` are fields of the header. The attribute `counts` has the messages by
-    channel.
+    A chunk is closed after `chunk_size` bytes, or `CHANNEL_BYTES` for each channel if that is more.
+    A message of `chunk_size` bytes, such as an image, is a chunk of its own: who reads poses does
+    not read the images between them. `profile` and `library` are fields of the header. The
+    attribute `counts` has the messages by channel.
     """
 
     def __init__(self, stream: BinaryIO, *, chunk_size: int, profile: str, library: str) -> None:
-        self._stream, self._chunk_size = stream, chunk_size
+        self._stream = stream
+        self._chunk_size = self._alone_bytes = chunk_size
         self._position = 0
         # What the end of the file repeats of it, as it is written there.
         self._schemas: list[bytes] = []
         self._channels: list[bytes] = []
         self._chunks: list[bytes] = []
         self._metadata: list[bytes] = []
+        self._schema_of_channel: dict[int, int] = {}
+        self._undeclared: set[int] = set()  # channels in the open chunk, and nowhere before
         self._chunk = _OpenChunk()
         self.counts: dict[int, int] = {}
         self._span_ns: tuple[int, int] | None = None
@@ -148,6 +152,8 @@ class McapWriter:
         self._channels.append(channel)
         self._chunk_size = max(self._chunk_size, CHANNEL_BYTES * number)
         self.counts[number] = 0
+        self._schema_of_channel[number] = schema_id
+        self._undeclared.add(number)
         self._chunk.append(channel)
         return number
 
@@ -155,6 +161,9 @@ class McapWriter:
         """Append a message of a channel."""
         length = _MESSAGE_FIELDS_BYTES + len(data)
         head = _MESSAGE.pack(_MESSAGE_OPCODE, length, channel, 0, stamp_ns, stamp_ns)
+        if len(data) >= self._alone_bytes:
+            self._write_alone(channel, stamp_ns, head, data)
+            return
         self._chunk.append_message(channel, stamp_ns, head, data)
         if self._chunk.size >= self._chunk_size:
             self._close_chunk()
@@ -205,17 +214,33 @@ class McapWriter:
         self._write(MAGIC)
         self._stream.flush()
 
+    def _write_alone(self, channel: int, stamp_ns: int, head: bytes, data: bytes) -> None:
+        """Write a message as a chunk of its own."""
+        declaration = b""
+        if channel in self._undeclared:
+            schema = self._schemas[self._schema_of_channel[channel] - 1]
+            declaration = schema + self._channels[channel - 1]
+            self._undeclared.discard(channel)
+        index = np.array([[channel, stamp_ns, len(declaration)]], np.int64)
+        self._write_chunk((declaration, head, data), index)
+
     def _close_chunk(self) -> None:
-        """Write the open chunk and the index of its messages; one without any stays open."""
-        if not self._chunk.has_messages:
-            return
-        chunk, index = self._chunk.take()
+        """Write the open chunk; one without any messages stays open."""
+        if self._chunk.has_messages:
+            chunk, index = self._chunk.take()
+            self._write_chunk((chunk,), index)
+            self._undeclared.clear()
+
+    def _write_chunk(self, parts: Sequence[bytes | bytearray], index: np.ndarray) -> None:
+        """Write a chunk of these parts and the index (n, 3) of its messages."""
         start, first, last = self._position, int(index[:, 1].min()), int(index[:, 1].max())
-        length = _CHUNK_FIELDS_BYTES + len(chunk)
-        crc = zlib.crc32(chunk)
-        size = len(chunk)
+        crc, size = 0, 0
+        for part in parts:
+            crc, size = zlib.crc32(part, crc), size + len(part)
+        length = _CHUNK_FIELDS_BYTES + size
         self._write(_CHUNK.pack(Opcode.CHUNK, length, first, last, size, crc, 0, size))
-        self._write(chunk)
+        for part in parts:
+            self._write(part)
         chunk_bytes = self._position - start
         of_channels, index_bytes = self._write_index(index)
         self._chunks.append(
