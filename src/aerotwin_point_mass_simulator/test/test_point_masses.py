@@ -15,11 +15,13 @@ from aerotwin_core.messages import deserialize
 from aerotwin_core.parameters import replaced
 from aerotwin_multirotor_dynamics import layout, load_airframe, standing_pose
 from aerotwin_point_mass_simulator.pilots import LANDING_M_S, RETURN_HEIGHT_M
+from aerotwin_px4_bridge import HilLink, hil_port
 from aerotwin_px4_bridge.setpoint_stream import SILENCE_NS, PoseTarget, VelocityTarget
 from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import MemorySink
 
-STEP_S = 0.02
+STEP_S, INSTANCE = 0.02, 190
 STANDING_M = standing_pose(load_airframe("iris"), ground_point=np.zeros(3))[0][2]
 SETTLED_M = 0.05  # a first-order approach of 1 s, 5 s later, from within 5 m
 STEP_ERROR_M = 2.0 * STEP_S  # a command changes at the next step, at up to 2 m/s
@@ -335,3 +337,15 @@ def test_without_autopilots_all_processors_stay_in_use(make):
     simulation, _ = make(2)
     fly(simulation, 0.1)
     assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_no_port_of_an_autopilot_is_needed(n):
+    """A simulator that runs beside it may hold them."""
+    port = hil_port(INSTANCE + n - 1)
+    fleet = {"fleet.instances": n, "fleet.instance": INSTANCE}
+    point_masses = {"dynamics": "point_mass", "step_s": STEP_S}
+    with HilLink(port):
+        check_before_flight(replaced(SimulatorParameters(), fleet | point_masses))
+        with pytest.raises(UserError, match=f"TCP port {port} "):
+            check_before_flight(replaced(SimulatorParameters(), fleet))

@@ -15,7 +15,7 @@ from aerotwin_simulator.controllers import BackendSetup, check_controller, check
 from aerotwin_simulator.events.plan import load_events
 from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import mission_of, plan_vehicles
-from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
+from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
 from aerotwin_worlds.loading import find_world
 
@@ -33,8 +33,10 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     with TemporaryDirectory(prefix="aerotwin-") as folder:
         for k, plan in enumerate(plan_vehicles(parameters)):
             own = plan.parameters
+            is_multirotor = own.dynamics == MULTIROTOR  # others have no autopilot
             if k > 0 and plan.is_alike and own.controller.kind in ("embedded", "px4"):
-                check_hil_port(own)  # all else is as with the first
+                if is_multirotor:
+                    check_hil_port(own)  # all else is as with the first
                 continue
             make_extra_sensors(own)
             check_vehicle_cameras(own.camera)
@@ -45,6 +47,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             airframe = load_airframe(own.airframe)
             mission = mission_of(plan)
             _check_unused_mission(own)
+            if not is_multirotor:
+                continue
             check_controller(
                 BackendSetup(
                     vehicle=plan.name,
