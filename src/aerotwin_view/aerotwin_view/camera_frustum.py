@@ -26,7 +26,7 @@ class FrustumShape:
 
 
 def frustum_shape(info: Any, *, is_rectified: bool) -> FrustumShape:
-    """Return the shape of the pyramid of a sensor_msgs/CameraInfo, of its raw or its rectified images.
+    """Return the pyramid of a sensor_msgs/CameraInfo, of its raw or its rectified images.
 
     Distortion and the offset of the centre are left out.
 
