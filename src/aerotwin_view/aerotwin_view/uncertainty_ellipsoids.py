@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import trimesh
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
@@ -27,20 +28,33 @@ Believed: TypeAlias = tuple[FloatArray, FloatArray]
 def ellipsoid_of(covariance: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return the half axes (3,) [m] of three sigma and their quaternion wxyz (4,) in map.
 
-    None if the covariance (3, 3) [m^2] is unknown (all zero, or -1 first, as messages say it), not
-    finite, not symmetric, not positive, or wider than `MOST_M`.
+    None if the covariance (3, 3) [m^2] is unknown; see `ellipsoids_of`.
     """
-    largest = float(np.abs(covariance).max())  # NaN stays
-    if not 0.0 < largest <= (MOST_M / SIGMAS) ** 2:
-        return None
-    if np.abs(covariance - covariance.T).max() > _ASYMMETRY * largest:
-        return None
-    variances, axes = np.linalg.eigh(covariance)
-    if variances[0] < -_ASYMMETRY * largest:
-        return None
-    half_axes = np.maximum(SIGMAS * np.sqrt(np.maximum(variances, 0.0)), LEAST_M)
-    axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])  # no reflection
-    return half_axes, Rotation.from_matrix(axes).as_quat(scalar_first=True)
+    is_known, half_axes, turns = ellipsoids_of(covariance[None])
+    return (half_axes[0], turns[0]) if is_known[0] else None
+
+
+def ellipsoids_of(
+    covariances: FloatArray,
+) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
+    """Return which covariances (n, 3, 3) [m^2] are known, and half axes and turns of those.
+
+    Unknown are those that are all zero, or -1 first, as messages say it, not finite, not symmetric,
+    not positive, or wider than `MOST_M`. Half axes (m, 3) [m] are of three sigma, turns (m, 4) are
+    quaternions wxyz in map.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = np.abs(covariances).max(axis=(1, 2))  # NaN stays
+        skew = np.abs(covariances - covariances.transpose(0, 2, 1)).max(axis=(1, 2))
+    is_known = (largest > 0.0) & (largest <= (MOST_M / SIGMAS) ** 2)
+    is_known &= skew <= _ASYMMETRY * largest
+    variances, axes = np.linalg.eigh(covariances[is_known])
+    is_positive = variances[:, 0] >= -_ASYMMETRY * largest[is_known]
+    is_known[is_known] = is_positive
+    variances, axes = np.maximum(variances[is_positive], 0.0), axes[is_positive]
+    half_axes = np.maximum(SIGMAS * np.sqrt(variances), LEAST_M)
+    axes[:, :, 2] = np.cross(axes[:, :, 0], axes[:, :, 1])  # no reflection
+    return is_known, half_axes, Rotation.from_matrix(axes).as_quat(scalar_first=True)
 
 
 class UncertaintyEllipsoids:
@@ -61,18 +75,17 @@ class UncertaintyEllipsoids:
         for kind in self._drawn.keys() - believed.keys():
             self._remove(kind)
         for kind, estimates in believed.items():
-            shapes = [
-                (p_map, *shape)
-                for p_map, covariance in estimates
-                if (shape := ellipsoid_of(covariance)) is not None
-            ]
-            if len(shapes) != self._counts.get(kind, 0):
+            if not estimates:
                 self._remove(kind)
-                self._add(kind, len(shapes))
-            if shapes:
-                places, half_axes, turns = map(np.array, zip(*shapes, strict=True))
+                continue
+            places, covariances = map(np.array, zip(*estimates, strict=True))
+            is_known, half_axes, turns = ellipsoids_of(covariances)
+            if len(turns) != self._counts.get(kind, 0):
+                self._remove(kind)
+                self._add(kind, len(turns))
+            if len(turns):
                 shown = self._drawn[kind]
-                shown.batched_positions = places.astype(np.float32)
+                shown.batched_positions = places[is_known].astype(np.float32)
                 shown.batched_scales = half_axes.astype(np.float32)
                 shown.batched_wxyzs = turns.astype(np.float32)
 
