@@ -3,6 +3,7 @@
 """What the view hears of rotors, formations, cameras and settings, also from hostile nodes."""
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -265,3 +266,72 @@ def test_the_position_block_is_that_of_a_message_with_all_its_numbers():
     np.testing.assert_array_equal(
         pose.position_covariance(), message.pose.covariance.reshape(6, 6)[:3, :3]
     )
+
+
+def _odometry(frame: str, k: int, x: float) -> object:
+    return odometry_message(1 + k * SECOND_NS // 20, frame, "body", (x, 0.0, 0.0), UNIT, ZERO, ZERO)
+
+
+def test_the_slam_of_the_chosen_vehicle_is_compared_with_its_truth(others):
+    from aerotwin_view.ros.slam_under_test import SlamUnderTest
+
+    slam = SlamUnderTest(others.listener)
+    slam.look("uav0", has_slam=True)
+    k = 0
+
+    def is_compared() -> bool:
+        nonlocal k
+        k += 1
+        others.publish("/uav0/truth/odom", _odometry("map", k, 10.0 + 0.1 * k))
+        others.publish("/uav0/slam/odom", _odometry("odom", k, 0.11 * k))
+        others.publish("/uav0/slam/odom", _odometry("odom", k, math.nan))
+        time.sleep(0.01)
+        slam.read()
+        return slam.text() != "" and k > 30
+
+    others.until(is_compared)
+    first = re.search(r"at (\d+\.\d\d) s, their first common stamp", slam.text())
+    error = re.match(r"slam/odom: (\d+\.\d\d) m from the truth at (\d+\.\d\d) s", slam.text())
+    steps = 20.0 * (float(error[2]) - float(first[1]))
+    assert float(error[1]) == pytest.approx(0.01 * steps, abs=0.011)  # two decimals are said
+    assert slam.placement("uav0") is not None and slam.placement("uav1") is None
+    slam.rest()
+    assert others._node.count_subscribers("/uav0/slam/odom") == 0 and slam.text() == ""
+
+
+def test_the_simulator_is_asked_for_its_wind_and_number(others):
+    from rclpy.executors import SingleThreadedExecutor
+
+    from aerotwin_view.ros.simulator_settings import SimulatorSettings
+
+    settings = SimulatorSettings(others.listener, "/others")
+    assert settings.wind is None and settings.instance == 0 and settings.airframe is None
+    node = others._node
+    for name, value in (("wind.east_m_s", 4.0), ("wind.north_m_s", -3.0), ("wind.up_m_s", 0.0),
+                        ("wind.roughness_length_m", 0.0), ("wind.turbulence_m_s", 7.7),
+                        ("fleet.instance", 7), ("fleet.port_shift", 2), ("airframe", "x500")):  # fmt: skip
+        node.declare_parameter(name, value)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    executor.add_node(others.listener)
+
+    def is_answered() -> bool:
+        settings.look()
+        executor.spin_once(timeout_sec=0.05)
+        return settings.wind is not None
+
+    others.until(is_answered)
+    assert settings.wind.v_map == (4.0, -3.0, 0.0) and settings.wind.turbulence_m_s == 7.7
+    assert (settings.instance, settings.airframe) == (9, "x500")
+    executor.shutdown()
+
+
+def test_a_simulator_without_such_parameters_has_no_wind(others):
+    from rcl_interfaces.msg import ParameterValue
+    from rcl_interfaces.srv import GetParameters
+
+    from aerotwin_view.ros.simulator_settings import SimulatorSettings
+
+    settings = SimulatorSettings(others.listener, "/nobody")
+    settings._on_answer(GetParameters.Response(values=[ParameterValue(type=77)] * 3))
+    assert settings.wind is None and settings.instance == 0

@@ -23,7 +23,10 @@ _FIELDS = {
 
 
 class SimulatorSettings:
-    """Asks a simulator once when it is there; they do not change while it runs."""
+    """Asks a simulator once when it is there; they do not change while it runs.
+
+    A node that lacks one of the parameters answers none of them.
+    """
 
     def __init__(self, node: Node, simulator: str) -> None:
         self._client = node.create_client(GetParameters, f"{simulator}/get_parameters")
