@@ -309,7 +309,8 @@ def test_the_simulator_is_asked_for_its_wind_and_number(others):
     node = others._node
     for name, value in (("wind.east_m_s", 4.0), ("wind.north_m_s", -3.0), ("wind.up_m_s", 0.0),
                         ("wind.roughness_length_m", 0.0), ("wind.turbulence_m_s", 7.7),
-                        ("fleet.instance", 7), ("fleet.port_shift", 2), ("airframe", "x500")):  # fmt: skip
+                        ("fleet.instance", 7), ("fleet.port_shift", 2),
+                        ("airframe", "x500")):  # fmt: skip
         node.declare_parameter(name, value)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
