@@ -191,6 +191,29 @@ def test_an_image_that_is_none_is_said_and_no_more(others, page, number):
     assert "/camera" not in page.scene._handle_from_node_name
 
 
+def test_a_picture_is_shown_beside_a_camera_info_that_is_none(others, page):
+    from sensor_msgs.msg import CameraInfo
+
+    from aerotwin_view.ros.sensor_poses import SensorPoses
+    from aerotwin_view.ros.shown_camera import ShownCamera
+
+    camera = ShownCamera(page, others.listener, SensorPoses(others.listener))
+    infos = others._node.create_publisher(CameraInfo, "/odd/camera_info", 10)
+
+    def is_shown() -> bool:
+        infos.publish(CameraInfo(width=64, height=48))
+        others.publish("/odd/image_raw", image_message(1, "cam", np.zeros((48, 64), np.uint8)))
+        camera.look(others.graph())
+        if "/odd/image_raw" in camera._chosen._choice.options:
+            camera._chosen._choice.value = "/odd/image_raw"
+        camera.show()
+        camera.move({})
+        return camera._picture is not None
+
+    others.until(is_shown)
+    assert "/camera" not in page.scene._handle_from_node_name
+
+
 def test_a_camera_stands_where_its_robot_carries_it(others, page):
     from geometry_msgs.msg import TransformStamped
     from tf2_msgs.msg import TFMessage

@@ -3,6 +3,7 @@
 """The picture of the chosen camera: in the panel, and in the world where the camera is."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import cv2
 import numpy as np
@@ -54,10 +55,11 @@ class ShownCamera:
         image = self._chosen.take()
         if self._chosen.topic != self._topic:
             self._choose(self._chosen.topic)
-        try:
-            if self._info is not None and (info := self._info.take()) is not None:
-                is_rectified = self._topic.rpartition("/")[2].startswith("image_rect")
+        if self._info is not None and (info := self._info.take()) is not None:
+            is_rectified = self._topic.rpartition("/")[2].startswith("image_rect")
+            with suppress(ValueError):  # the picture is shown all the same
                 self._shape = frustum_shape(info, is_rectified=is_rectified)
+        try:
             if image is not None:
                 self._show_picture(_reduced(image))
                 self._frame = image.header.frame_id
@@ -75,7 +77,7 @@ class ShownCamera:
             frame = printable(self._frame, _MOST_LETTERS)
             self._notice.set(f"it is in the frame {frame}, of which no pose is known")
         elif self._shape is None:
-            self._notice.set("where it looks is not known: no camera_info comes beside it")
+            self._notice.set("where it looks is not known: no usable camera_info comes beside it")
         else:
             self._notice.set("")
 
