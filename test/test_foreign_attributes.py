@@ -43,8 +43,11 @@ OF_LIBRARIES = {
     },
     "aerotwin_view/path_lines.py": {"self._shown[kind].visible"},  # viser
     "aerotwin_view/places.py": {"button.disabled"},  # viser
-    "aerotwin_view/robots_scene.py": {
-        "label.position", "shown.batched_positions", "shown.batched_wxyzs",  # viser
+    "aerotwin_view/robot_labels.py": {"label.position"},  # viser
+    "aerotwin_view/robots_scene.py": {"shown.batched_positions", "shown.batched_wxyzs"},  # viser
+    "aerotwin_view/uncertainty_ellipsoids.py": {
+        "drawn.visible", "shown.batched_positions", "shown.batched_scales",  # viser
+        "shown.batched_wxyzs",
     },
     "aerotwin_view/world_scene.py": {"camera.look_at", "camera.position", "camera.up"},  # viser
 }  # fmt: skip

@@ -27,10 +27,9 @@ import argparse
 import math
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-from aerotwin_doctor.check import FAIL, Check, fail, ok
+from aerotwin_doctor.check import FAIL, Check
 
 DEFAULT_DURATION_S = 6.0
 
@@ -105,7 +104,15 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if arguments.only != "link":
         yield from installation_checks(arguments.instance, arguments.px4_dir, arguments.ardupilot)
     if arguments.only != "installation":
-        yield from running_checks(arguments)
+        from aerotwin_doctor.running_checks import running_checks
+
+        yield from running_checks(
+            arguments.instance,
+            airframe=arguments.airframe,
+            port=arguments.port,
+            duration_s=arguments.duration_s,
+            is_silence_failure=arguments.only == "link",
+        )
 
 
 def installation_checks(instance: int, px4_dir: str, ardupilot: str = "") -> Iterator[Check]:
@@ -136,62 +143,3 @@ def installation_checks(instance: int, px4_dir: str, ardupilot: str = "") -> Ite
     yield ports.ports_check(ports.endpoints(), instance)
     yield installation.px4_check(px4_dir)
     yield installation.ardupilot_check(ardupilot)
-
-
-def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
-    """Listen to the link and to /diagnostics concurrently, and yield their checks."""
-    from aerotwin_doctor import ardupilot_checks, geometry, ports
-    from aerotwin_doctor.link_checks import flight_checks, link_checks
-    from aerotwin_doctor.link_watch import LinkWatch, listening_ports
-    from aerotwin_doctor.sensor_checks import sensor_checks
-    from aerotwin_doctor.topic_checks import topic_checks
-
-    expected = geometry.expected_parameters(arguments.airframe)
-    names = ["CA_ROTOR_COUNT", *geometry.rotor_names(int(expected["CA_ROTOR_COUNT"]))]
-    names += [*ardupilot_checks.FRAME, *ardupilot_checks.OWN_SENSORS]
-    instance = arguments.instance
-    listen_on = [arguments.port] if arguments.port else listening_ports(instance)
-    with ExitStack() as stack:
-        watch = stack.enter_context(LinkWatch(instance, listen_on, names))
-        diagnostics = _diagnostics(stack)
-        watch.listen(
-            arguments.duration_s,
-            lambda _: diagnostics.spin() if diagnostics is not None else None,
-        )
-    found = ports.endpoints()
-    hil = ports.hil_check(found, instance)
-    record, statuses = watch.record, diagnostics.statuses if diagnostics is not None else {}
-    if hil is None and not record.is_heard and not statuses and not watch.held:
-        yield _silence(arguments)
-        return
-    yield from ports.held_check(watch.held, found)
-    if hil is not None:
-        yield hil
-    if record.is_heard or len(watch.held) < len(listen_on):
-        is_connected = hil is not None and hil.status != FAIL
-        yield from link_checks(record, listen_on, is_connected=is_connected)
-    yield from sensor_checks(record)
-    yield from flight_checks(record)
-    if record.is_ardupilot:
-        yield ardupilot_checks.own_sensors_check(record)
-        yield ardupilot_checks.frame_check(record, arguments.airframe)
-    elif record.is_heard:
-        yield geometry.geometry_check(record, expected, arguments.airframe)
-    yield from topic_checks(statuses)
-
-
-def _silence(arguments: argparse.Namespace) -> Check:
-    port = 4560 + arguments.instance
-    text = f"nothing flies as vehicle {arguments.instance}: silence, and no client on TCP {port}"
-    if arguments.only == "link":
-        return fail("link", text, "start the flight, then the doctor beside it")
-    return ok("link", f"{text}; start a flight and run the doctor beside it to hear its link")
-
-
-def _diagnostics(stack: ExitStack):
-    """Return a watch over /diagnostics; None if rclpy does not load (reported by the imports)."""
-    try:
-        from aerotwin_doctor.ros.topics import DiagnosticsWatch
-    except ImportError:
-        return None
-    return stack.enter_context(DiagnosticsWatch())

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aerotwin_core.foreign_text import printable
 from aerotwin_teleop.motion import SteeredMotion
@@ -15,7 +15,10 @@ _NAME_LETTERS, _TEXT_LETTERS = 16, 40
 
 @dataclass
 class VehicleStatus:
-    """What a vehicle last said; NaN and "" before."""
+    """What a vehicle last said; NaN, "" and none before.
+
+    `innovation_ratios` are the innovations of its estimator over their gates, by what they test.
+    """
 
     name: str
     phase: str = ""
@@ -24,6 +27,7 @@ class VehicleStatus:
     height_m: float = math.nan
     speed_m_s: float = math.nan
     battery_share: float = math.nan
+    innovation_ratios: dict[str, float] = field(default_factory=dict)
 
     @property
     def armed(self) -> str:

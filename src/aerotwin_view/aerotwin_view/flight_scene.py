@@ -7,8 +7,9 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_view.kind_colours import FLOWN
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import FLOWN, PathLines
+from aerotwin_view.path_lines import PathLines
 from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.shown_flight import ShownFlight
 

@@ -4,13 +4,9 @@
 
 import viser
 
-from aerotwin_core import plots
 from aerotwin_core.frames import FloatArray
+from aerotwin_view.kind_colours import is_known_kind, kind_colour, rgb_of
 from aerotwin_view.page import Page
-
-FLOWN = "flown"
-"""The kind of the paths of true motion."""
-_COLOURS = (plots.ALIGNED, plots.ESTIMATE, plots.FLOOR, plots.ACCENT, plots.BAD)
 
 
 class PathLines:
@@ -31,7 +27,7 @@ class PathLines:
             self._shown[kind] = self._page.scene.add_line_segments(
                 f"/paths/{number}",
                 ends,
-                _rgb(self._colour(kind)),
+                rgb_of(self._colour(kind)),
                 thickness=2.0,
                 thickness_units="screen",
                 visible=self._switches[kind].value,
@@ -52,11 +48,5 @@ class PathLines:
                 self._shown[kind].visible = switch.value
 
     def _colour(self, kind: str) -> str:
-        if kind == FLOWN:
-            return plots.TRUTH
-        estimates = [each for each in (*self._switches, kind) if each != FLOWN]
-        return _COLOURS[estimates.index(kind) % len(_COLOURS)]
-
-
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[k : k + 2], 16) for k in (1, 3, 5))
+        others = [each for each in (*self._switches, kind) if not is_known_kind(each)]
+        return kind_colour(kind, others.index(kind) if kind in others else 0)

@@ -29,11 +29,9 @@ def robot_model(urdf: str) -> trimesh.Trimesh | None:
     UserError
         If the text is no URDF, or has more than `MOST_BYTES` or `MOST_PARTS` visible parts.
     """
-    if len(urdf) > MOST_BYTES:
-        raise UserError(f"robot_description: expected at most {MOST_BYTES} bytes, got {len(urdf)}")
+    robot = parsed_urdf(urdf)
     try:
-        robot = ElementTree.fromstring(urdf)
-        poses = _poses_of_links(robot)
+        poses = poses_of_links(robot)
         visuals = [(poses[link.get("name", "")], visual)
                    for link in robot.iter("link") for visual in link.iter("visual")]  # fmt: skip
         if len(visuals) > MOST_PARTS:
@@ -44,13 +42,23 @@ def robot_model(urdf: str) -> trimesh.Trimesh | None:
             if (colour := each.find("color")) is not None
         }
         parts = [part for T, visual in visuals if (part := _part(T, visual, colours)) is not None]
-    except (ElementTree.ParseError, KeyError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise UserError(f"robot_description: it is no URDF that can be shown: {error}") from None
     whole = trimesh.util.concatenate(parts) if parts else None
     return whole if isinstance(whole, trimesh.Trimesh) else None
 
 
-def _poses_of_links(robot: ElementTree.Element) -> dict[str, FloatArray]:
+def parsed_urdf(urdf: str) -> ElementTree.Element:
+    """Return a URDF as XML. Raises UserError if it is none, or has more than `MOST_BYTES`."""
+    if len(urdf) > MOST_BYTES:
+        raise UserError(f"robot_description: expected at most {MOST_BYTES} bytes, got {len(urdf)}")
+    try:
+        return ElementTree.fromstring(urdf)
+    except ElementTree.ParseError as error:
+        raise UserError(f"robot_description: it is no URDF that can be shown: {error}") from None
+
+
+def poses_of_links(robot: ElementTree.Element) -> dict[str, FloatArray]:
     """Return the pose (4, 4) of each link by name, in the root's axes, with all joints at zero."""
     joints = {}
     for joint in robot.iter("joint"):
@@ -81,10 +89,10 @@ def _part(
     if shape.tag == "box":
         part = trimesh.creation.box(extents=_numbers(shape.get("size"), (0.1, 0.1, 0.1)))
     elif shape.tag == "cylinder":
-        radius, length = _length(shape, "radius"), _length(shape, "length")
+        radius, length = length_of(shape, "radius"), length_of(shape, "length")
         part = trimesh.creation.cylinder(radius=radius, height=length, sections=_SIDES)
     elif shape.tag == "sphere":
-        part = trimesh.creation.icosphere(subdivisions=2, radius=_length(shape, "radius"))
+        part = trimesh.creation.icosphere(subdivisions=2, radius=length_of(shape, "radius"))
     else:
         return None
     part.apply_transform(T_root_link @ _origin(visual))
@@ -108,7 +116,8 @@ def _origin(element: ElementTree.Element) -> FloatArray:
     return make_transform(Rotation.from_euler("xyz", rpy).as_matrix(), xyz)
 
 
-def _length(element: ElementTree.Element, name: str) -> float:
+def length_of(element: ElementTree.Element, name: str) -> float:
+    """Return a length in an attribute [m], 0.1 without. Raises ValueError if it is no number."""
     return float(_numbers(element.get(name), (0.1,))[0])
 
 

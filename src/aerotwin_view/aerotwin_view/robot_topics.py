@@ -3,12 +3,15 @@
 """Which topics are of which robot, by their names."""
 
 import re
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import TypeVar
 
 import trimesh
 
 from aerotwin_core.errors import UserError
 from aerotwin_view.robot_model import robot_model
+
+T = TypeVar("T")
 
 TRUTH = "truth/odom"
 ESTIMATES = ("autopilot/odom", "slam/odom")
@@ -77,10 +80,17 @@ def described_model(
 
     One that cannot be read has no shape.
     """
+    return described(name, urdf, known, robot_model)
+
+
+def described(
+    name: str, urdf: str, known: MutableMapping[str, T | None], read: Callable[[str], T | None]
+) -> T | None:
+    """Return what `read` finds in the URDF of a robot, once for alike ones; None if it refuses."""
     shape = re.sub(rf"""(["']){re.escape(name)}/""", r"\1", urdf) if name else urdf
     if shape not in known:
         try:
-            known[shape] = robot_model(shape)
+            known[shape] = read(shape)
         except UserError:
             known[shape] = None
     return known[shape]

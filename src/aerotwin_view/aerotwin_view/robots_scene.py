@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import trimesh
-import viser
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.camera_follower import CameraFollower
+from aerotwin_view.nearest_robots import eyes_of, nearest_rows
 from aerotwin_view.page import Page
+from aerotwin_view.robot_labels import MOST_LABELS, RobotLabels
 
-MOST_LABELS = 30
 _AXIS_M = 0.5
 """Length of an axis of a robot without a shape."""
 
@@ -28,22 +28,25 @@ class RobotsScene:
         self._page = page
         self._follower = CameraFollower(page)
         self._groups: list[tuple[list[int], Any]] = []
-        self._labels: list[tuple[int, viser.LabelHandle]] = []
+        self._labels = RobotLabels(page)
+        self._names: list[str] = []
 
     def set_robots(self, names: Sequence[str], models: Sequence[trimesh.Trimesh | None]) -> None:
         """Draw these robots in place of those before."""
-        for _, shown in (*self._groups, *self._labels):
+        for _, shown in self._groups:
             shown.remove()
         self._groups = [
             (rows, _add(self._page, f"/robots/{k}", models[rows[0]], len(rows)))
             for k, rows in enumerate(_alike(models))
         ]
-        labelled = [k for k, name in enumerate(names) if name]
-        self._labels = [
-            (k, self._page.scene.add_label(f"/labels/{k}", names[k], anchor="bottom-center"))
-            for k in (labelled if len(labelled) <= MOST_LABELS else ())
-        ]
+        self._names = list(names)
+        self._labels.set_names(names, range(len(names)))
         self._follower.set_names(names)
+
+    def label_nearest(self, p_map_body: FloatArray) -> None:
+        """Label the robots, at positions (n, 3) [m], that are nearest to whom watches."""
+        rows = nearest_rows(p_map_body, eyes_of(self._page), MOST_LABELS)
+        self._labels.set_names(self._names, rows)
 
     def show(self, p_map_body: FloatArray, q_map_body: FloatArray) -> None:
         """Show them at positions (n, 3) [m] with orientations (n, 4), quaternions xyzw."""
@@ -53,8 +56,7 @@ class RobotsScene:
             for rows, shown in self._groups:
                 shown.batched_positions = places[rows]
                 shown.batched_wxyzs = q_wxyz[rows]
-            for k, label in self._labels:
-                label.position = places[k]
+            self._labels.show(p_map_body)
         self._follower.follow(p_map_body)
 
 

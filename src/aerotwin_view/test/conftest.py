@@ -11,6 +11,8 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from aerotwin_view import Page, open_page
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SOFTWARE_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
@@ -39,3 +41,11 @@ def view() -> Callable[..., object]:
             process.terminate()
 
     return run
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """Return a page that nobody watches: what is drawn on it can be read from its handles."""
+    page, _ = open_page("a test", port=18590)
+    yield page
+    page.stop()

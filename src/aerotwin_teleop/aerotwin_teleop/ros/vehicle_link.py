@@ -4,7 +4,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -28,6 +29,7 @@ SERVICE_WAIT_S = 2.0
 """For a service to be found."""
 ANSWER_WAIT_S = 2.0
 """For the answer of one, before the next is called without it."""
+_RATIO = "_ratio"
 Notify = Callable[[str], None]
 
 
@@ -139,6 +141,7 @@ class VehicleLink:
             self.status.phase = status.message
             self.status.mode = values.get("mode", "")
             self.status.is_armed = {"true": True, "false": False}.get(values.get("armed", ""))
+            self.status.innovation_ratios = _ratios(values)
 
     def _on_odometry(self, message: Odometry) -> None:
         linear = message.twist.twist.linear
@@ -147,3 +150,13 @@ class VehicleLink:
 
     def _on_battery(self, message: BatteryState) -> None:
         self.status.battery_share = message.percentage
+
+
+def _ratios(values: Mapping[str, str]) -> dict[str, float]:
+    """Return the numbers of a status that are innovations over their gates, without the ending."""
+    found = {}
+    for key, value in values.items():
+        if key.endswith(_RATIO):
+            with suppress(ValueError):
+                found[key.removesuffix(_RATIO)] = float(value)
+    return found

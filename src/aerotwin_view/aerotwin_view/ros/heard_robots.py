@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that are heard: their names, shapes and latest poses."""
 
-import math
-import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-import numpy as np
 import trimesh
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
@@ -17,50 +13,18 @@ from aerotwin_view.robot_topics import (
     DESCRIPTION,
     ESTIMATES,
     ODOMETRY_TYPE,
+    described,
     described_model,
     motion_topics,
     robot_of,
 )
+from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
+from aerotwin_view.rotor_hubs import RotorHub, rotor_hubs
 
 MOST_ESTIMATES = 20
 """Topics of estimates that are drawn."""
-_HEAD, _POSE = struct.Struct("<iII"), struct.Struct("<7d")
 _STRING_TYPE = "std_msgs/msg/String"
-
-
-@dataclass
-class HeardPose:
-    """The last pose on a topic; NaN before the first."""
-
-    stamp_ns: int = -1
-    frame: str = ""
-    p: np.ndarray = field(default_factory=lambda: np.full(3, np.nan))
-    q_xyzw: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 1.0]))
-
-    def set(self, odometry: bytes) -> None:
-        """Take over a message, its CDR bytes, unless a number is not finite."""
-        stamp_ns, frame, numbers = pose_of_odometry(odometry)
-        length = math.sqrt(sum(value * value for value in numbers[3:]))
-        if all(map(math.isfinite, numbers)) and length > 0.0:
-            self.stamp_ns, self.frame = stamp_ns, frame
-            self.p = np.array(numbers[:3])
-            self.q_xyzw = np.array(numbers[3:]) / length
-
-
-def pose_of_odometry(cdr: bytes) -> tuple[int, str, tuple[float, ...]]:
-    """Return stamp [ns], frame, and position with quaternion xyzw of a nav_msgs/Odometry.
-
-    Read from its bytes (little endian, as on every machine that ROS supports): to make the message
-    with its covariances first takes ten times as long, which counts for a hundred robots.
-    """
-    seconds, nanoseconds, length = _HEAD.unpack_from(cdr, 4)
-    at = 16 + length
-    frame = cdr[16 : at - 1].decode(errors="replace")
-    at += -at % 4
-    at += 4 + int.from_bytes(cdr[at : at + 4], "little")
-    at += (4 - at) % 8  # numbers are aligned behind the four bytes of the encapsulation
-    return seconds * 1_000_000_000 + nanoseconds, frame.strip("/"), _POSE.unpack_from(cdr, at)
 
 
 class HeardRobots:
@@ -71,8 +35,10 @@ class HeardRobots:
         self._topics: dict[str, PolledTopic] = {}
         self._descriptions: dict[str, PolledTopic] = {}
         self._shapes: dict[str, trimesh.Trimesh | None] = {}
+        self._hubs: dict[str, tuple[RotorHub, ...] | None] = {}
         self.poses: dict[str, HeardPose] = {}
         self.models: dict[str, trimesh.Trimesh | None] = {}
+        self.rotors: dict[str, tuple[RotorHub, ...]] = {}
         self.motions: dict[str, str] = {}  # robot -> the topic of its motion
 
     def look(self, graph: TopicGraph) -> None:
@@ -95,6 +61,7 @@ class HeardRobots:
             if (message := polled.take()) is not None:
                 name = robot_of(topic)
                 self.models[name] = described_model(name, message.data, self._shapes)
+                self.rotors[name] = described(name, message.data, self._hubs, rotor_hubs) or ()
 
     def rest(self) -> None:
         """Receive nothing until the next look."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The newest message of a topic, looked at now and then."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rclpy.node import Node
@@ -11,13 +11,15 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from aerotwin_core.ros.qos import LATCHED
 from aerotwin_core.ros.waiting_messages import waiting_messages
 
-NEWEST = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=1,
-    reliability=ReliabilityPolicy.BEST_EFFORT,
-    durability=DurabilityPolicy.VOLATILE,
-)
-"""Nobody waits for such a reader, and it meets every publisher."""
+
+def _newest(depth: int) -> QoSProfile:
+    """Return the QoS of a reader for whom nobody waits, and that meets every publisher."""
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.VOLATILE,
+    )
 
 
 TopicGraph = Sequence[tuple[str, Sequence[str]]]
@@ -36,19 +38,31 @@ def published_topics(node: Node, graph: TopicGraph, msgtype: str, ending: str = 
 class PolledTopic:
     """A subscription that is never waited for: no executor wakes, messages between are dropped.
 
-    Its node must not be spun. With `is_raw` messages are taken as their CDR bytes.
+    Its node must not be spun. With `is_raw` messages are taken as their CDR bytes. `depth` of them
+    wait at most.
     """
 
     def __init__(
-        self, node: Node, topic: str, kind: Any, *, is_latched: bool = False, is_raw: bool = False
+        self,
+        node: Node,
+        topic: str,
+        kind: Any,
+        *,
+        is_latched: bool = False,
+        is_raw: bool = False,
+        depth: int = 1,
     ) -> None:
         self._node = node
-        qos = LATCHED if is_latched else NEWEST
+        qos = LATCHED if is_latched else _newest(depth)
         self._subscription = node.create_subscription(kind, topic, lambda _: None, qos, raw=is_raw)
 
     def take(self) -> Any:
         """Return the oldest message that waits, the only one but of latched topics, or None."""
         return next(waiting_messages(self._subscription), None)
+
+    def take_all(self) -> Iterator[Any]:
+        """Yield the messages that wait, oldest first."""
+        return waiting_messages(self._subscription)
 
     def close(self) -> None:
         """End the subscription."""

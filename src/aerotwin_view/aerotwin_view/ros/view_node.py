@@ -4,38 +4,47 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import rclpy
-from rosgraph_msgs.msg import Clock
 
 from aerotwin_core.cli import say
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
+from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.defaults import NO_WORLD
+from aerotwin_view.doctor_panel import DoctorPanel
+from aerotwin_view.kind_colours import FLOWN
 from aerotwin_view.page import open_page
 from aerotwin_view.parameters import ViewParameters
-from aerotwin_view.path_lines import FLOWN
 from aerotwin_view.places import Places
-from aerotwin_view.robot_topics import ESTIMATES, kind_of, robot_of
+from aerotwin_view.robot_topics import ESTIMATES
 from aerotwin_view.robots_scene import RobotsScene
+from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
-from aerotwin_view.ros.heard_robots import HeardPose, HeardRobots
-from aerotwin_view.ros.polled_topic import PolledTopic
-from aerotwin_view.ros.shown_sensors import ShownSensors
+from aerotwin_view.ros.heard_pose import HeardPose
+from aerotwin_view.ros.heard_robots import HeardRobots
+from aerotwin_view.ros.live_layers import LiveLayers
+from aerotwin_view.ros.placed_estimates import PlacedEstimate, placed_estimates
+from aerotwin_view.ros.polled_topic import TopicGraph
+from aerotwin_view.ros.run_clock import RunClock
+from aerotwin_view.ros.sensor_poses import SensorPoses
+from aerotwin_view.ros.shown_camera import ShownCamera
+from aerotwin_view.ros.shown_points import ShownPoints
+from aerotwin_view.ros.simulator_settings import SimulatorSettings
+from aerotwin_view.ros.slam_under_test import SLAM, SlamUnderTest
 from aerotwin_view.steering_panel import SteeringPanel
 from aerotwin_view.trails import Trails
+from aerotwin_view.vehicle_text import vehicle_text
 from aerotwin_view.world_scene import show_world
 from aerotwin_worlds import load_world
 
 LOOK_S, DRAW_S, SENSORS_S = 1.0, 0.5, 0.2
 GONE_NS = 5_000_000_000
 """A robot that is silent for so long in simulated time has left; its topics may still be there."""
-_SECOND = 1e9
 
 
 class ViewNode(ConfiguredNode):
@@ -55,9 +64,16 @@ class ViewNode(ConfiguredNode):
         self._panel = SteeringPanel(self._page)
         self._listener = rclpy.create_node("view_listener", use_global_arguments=False)
         self._heard = HeardRobots(self._listener)
-        self._simulated_clock = PolledTopic(self._listener, "/clock", Clock)
-        self._sensors = ShownSensors(self._page, self._listener)
+        self._clock_of_run = RunClock(self._listener, time.monotonic())
+        self._poses = SensorPoses(self._listener)
+        with self._page.gui.add_folder("Sensors"):
+            self._camera = ShownCamera(self._page, self._listener, self._poses)
+            self._points = ShownPoints(self._page, self._listener, self._poses)
+        self._layers = LiveLayers(self._page, self._listener)
         self._trails = Trails(self._page)
+        self._slam = SlamUnderTest(self._listener)
+        self._settings = settings = SimulatorSettings(self, p.simulator)
+        DoctorPanel(self._page, lambda: asked_doctor(settings, self._panel))
         self._places: Places | None = None
         show_world(self._page, world)
         if world is not None:
@@ -67,11 +83,10 @@ class ViewNode(ConfiguredNode):
             self._panel,
             p.simulator,
             lambda: [] if self._places is None else self._places.points,
-            self._trails.clear,
+            self._on_reset,
         )
         self._shown: list[tuple[str, int]] = []
         self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
-        self._stamp_ns, self._paces = 0, [(time.monotonic(), 0)]
         create_wall_timer(self, 1.0 / p.rate_hz, self._on_tick)
         say(f"view: {self.address}")
 
@@ -84,32 +99,63 @@ class ViewNode(ConfiguredNode):
     def _on_tick(self) -> None:
         now_s = time.monotonic()
         if not self._page.get_clients():
-            self._heard.rest()
-            self._sensors.rest()
+            for part in (self._heard, self._camera, self._points, self._layers, self._slam):
+                part.rest()
             self._commands.rest()
             self._due = dict.fromkeys(self._due, 0.0)
             return
-        if self._is_due(LOOK_S, now_s):
-            graph = self._listener.get_topic_names_and_types()
-            self._heard.look(graph)
-            self._sensors.look(graph)
+        is_looking = self._is_due(LOOK_S, now_s)
+        if is_looking:
+            self._heard.look(graph := self._listener.get_topic_names_and_types())
         self._heard.read()
-        if (clock := self._simulated_clock.take()) is not None:
-            self._stamp_ns = ns_from_stamp(clock.clock)
+        dt = self._clock_of_run.read(now_s)
         robots = self._show_robots()
+        if is_looking:
+            self._look(graph, robots)
         status = self._commands.step(self._where(self._panel.vehicle, robots))
+        self._slam.read()
         if self._is_due(SENSORS_S, now_s):
-            self._sensors.show(robots)
+            self._camera.show()
+            self._points.show(robots)
+            self._layers.read()
+        estimates = list(placed_estimates(self._heard, self._slam.placement))
+        self._show_beside(robots, estimates, dt)
         if self._is_due(DRAW_S, now_s):
-            self._draw_trails()
-            lines = [self._time_line(now_s)]
-            if status is not None:
-                lines.append(status.words())
-            self._flight.set("\n".join(lines))
+            for each in estimates:
+                self._trails.add(each.kind, each.robot, each.p_map)
+            self._trails.show()
+            self._flight.set(self._text(now_s, status, estimates))
+
+    def _look(self, graph: TopicGraph, robots: Mapping[str, HeardPose]) -> None:
+        """Look for what came or left."""
+        self._poses.read()
+        self._settings.look()
+        self._camera.look(graph)
+        self._points.look(graph)
+        self._layers.look(graph, robots, self._heard.rotors)
+        vehicle = self._panel.vehicle
+        has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates()
+        self._slam.look(vehicle, has_slam=has_slam)
+        if robots:
+            self._robots.label_nearest(np.array([pose.p for pose in robots.values()]))
+
+    def _show_beside(
+        self, robots: Mapping[str, HeardPose], estimates: Sequence[PlacedEstimate], dt: float
+    ) -> None:
+        """Show what moves along with robots."""
+        chosen = robots.get(self._panel.vehicle)
+        self._camera.move(robots)
+        self._layers.show(robots, dt)
+        self._layers.show_estimates(estimates)
+        self._layers.show_wind(self._settings.wind, None if chosen is None else chosen.p)
+
+    def _on_reset(self) -> None:
+        self._trails.clear()
+        self._slam.clear()
 
     def _show_robots(self) -> dict[str, HeardPose]:
         """Show the robots whose pose is known; return their poses by name."""
-        oldest_ns = max(self._stamp_ns - GONE_NS, 0)
+        oldest_ns = max(self._clock_of_run.stamp_ns - GONE_NS, 0)
         poses = {
             name: self._heard.poses[topic]
             for name, topic in sorted(self._heard.motions.items())
@@ -137,22 +183,18 @@ class ViewNode(ConfiguredNode):
         estimate = self._heard.poses.get(f"/{vehicle}/{ESTIMATES[0]}".replace("//", "/"))
         return robots[vehicle].p if estimate is None or estimate.stamp_ns < 0 else estimate.p
 
-    def _draw_trails(self) -> None:
-        for topic in self._heard.estimates():
-            pose = self._heard.poses[topic]
-            if pose.stamp_ns >= 0 and pose.frame == "map":
-                self._trails.add(kind_of(topic), robot_of(topic), pose.p)
-        self._trails.show()
-
-    def _time_line(self, now_s: float) -> str:
-        """Return the simulated time, and how it passes against wall time over some seconds."""
-        self._paces = [*self._paces[-10:], (now_s, self._stamp_ns)]
-        (first_s, first_ns), (last_s, last_ns) = self._paces[0], self._paces[-1]
-        factor = (last_ns - first_ns) / _SECOND / max(last_s - first_s, 1e-3)
-        if not self._stamp_ns:
-            return f"{len(self._shown)} robots; nobody publishes a simulated time"
-        state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
-        return f"{self._stamp_ns / _SECOND:.1f} s, {state}, {len(self._shown)} robots"
+    def _text(
+        self, now_s: float, status: VehicleStatus | None, estimates: Sequence[PlacedEstimate]
+    ) -> str:
+        """Return in words what is known of the run and of the chosen vehicle."""
+        lines = [self._clock_of_run.text(now_s, len(self._shown))]
+        if status is not None:
+            own = (each for each in estimates if each.robot == status.name)
+            covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])
+            lines.append(vehicle_text(status, next(covariances, None)))
+        if self._settings.wind is not None:
+            lines.append(self._settings.wind.text())
+        return "\n".join(filter(None, [*lines, self._slam.text()]))
 
     def _is_due(self, period_s: float, now_s: float) -> bool:
         if now_s < self._due[period_s]:

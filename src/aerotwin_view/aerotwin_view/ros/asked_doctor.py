@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the doctor about the vehicle that is chosen on the page."""
+
+import re
+
+from aerotwin_doctor import Check, ok
+from aerotwin_view.ros.simulator_settings import SimulatorSettings
+from aerotwin_view.steering_panel import SteeringPanel
+
+_DEFAULT_AIRFRAME = "iris"
+_NUMBERED = re.compile(r"uav(\d{1,3})")
+"""Names of the vehicles of a fleet that are numbered."""
+
+
+def asked_doctor(settings: SimulatorSettings, panel: SteeringPanel) -> list[Check]:
+    """Return the findings about the link of the chosen vehicle and /diagnostics; takes seconds."""
+    from aerotwin_doctor.running_checks import running_checks  # MAVLink's messages take their time
+
+    numbered = _NUMBERED.fullmatch(panel.vehicle)
+    instance = settings.instance + (0 if numbered is None else int(numbered[1]))
+    airframe = settings.airframe or _DEFAULT_AIRFRAME
+    listened = ok("link.vehicle", f"listened to vehicle {instance}, airframe {airframe}")
+    return [listened, *running_checks(instance, airframe=airframe)]

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated time as /clock says it, and how it passes against wall time."""
+
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_view.ros.polled_topic import PolledTopic
+
+STILL_S = 0.5
+"""Simulated time that did not change for so long in wall time stands still."""
+_MOST_LOOKS = 11
+_SECOND = 1e9
+
+
+class RunClock:
+    """Reads /clock by a node that is not spun; times `now_s` are monotonic [s]."""
+
+    def __init__(self, node: Node, now_s: float) -> None:
+        self._topic = PolledTopic(node, "/clock", Clock)
+        self._read_s = self._moved_s = now_s
+        self._looks = [(now_s, 0)]
+        self.stamp_ns = 0  # 0 before the first
+
+    def read(self, now_s: float) -> float:
+        """Return the wall time since the last read [s], 0 while simulated time stands still."""
+        before_ns, before_s = self.stamp_ns, self._read_s
+        if (clock := self._topic.take()) is not None:
+            self.stamp_ns = ns_from_stamp(clock.clock)
+        self._read_s = now_s
+        if self.stamp_ns != before_ns or not self.stamp_ns:
+            self._moved_s = now_s
+        return now_s - before_s if now_s - self._moved_s < STILL_S else 0.0
+
+    def text(self, now_s: float, n_robots: int) -> str:
+        """Return the simulated time, and how it passed over the last calls."""
+        self._looks = [*self._looks[1 - _MOST_LOOKS :], (now_s, self.stamp_ns)]
+        (first_s, first_ns), (last_s, last_ns) = self._looks[0], self._looks[-1]
+        factor = (last_ns - first_ns) / _SECOND / max(last_s - first_s, 1e-3)
+        if not self.stamp_ns:
+            return f"{n_robots} robots; nobody publishes a simulated time"
+        state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
+        return f"{self.stamp_ns / _SECOND:.1f} s, {state}, {n_robots} robots"
