@@ -31,6 +31,7 @@ from aerotwin_scenarios.relay_cases import (
     relay_origin,
     write_fleet,
 )
+from aerotwin_simulator.moved_start import with_moved_start
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import run_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
@@ -70,7 +71,7 @@ class Relay:
         assert isinstance(parameters, RelayParameters)
         cases_path = Path(parameters.cases).resolve()
         cases = load_cases(cases_path)
-        world = load_world(parameters.world)
+        world = with_moved_start(load_world(parameters.world), parameters.start)
         origin = relay_origin(world, parameters.origin_east_m, parameters.origin_north_m)
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name).resolve()
         configuration = yaml.safe_load(run_configuration(to_mapping(parameters), world))

@@ -4,9 +4,10 @@
 
 from dataclasses import dataclass
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import group, parameter
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.moved_start import StartSettings
 from aerotwin_simulator.parameters import SimulatorParameters
 
 
@@ -34,6 +35,7 @@ class FlightNodeParameters(SimulatorParameters):
         choices=("auto", *topics.AWAITED),
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
+    start: StartSettings = group(StartSettings)
 
     @property
     def is_followed(self) -> bool:

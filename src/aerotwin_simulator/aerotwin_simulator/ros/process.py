@@ -15,6 +15,7 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
+from aerotwin_simulator.moved_start import with_moved_start
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
@@ -78,7 +79,7 @@ def run_simulator(
         check_before_flight(parameters)
         if check is not None:
             check(parameters)
-        world = load_world(parameters.world)
+        world = with_moved_start(load_world(parameters.world), parameters.start)
         stop.wait_for_end()
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         if prepare is not None:
