@@ -2,15 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paths as lines, a colour and a switch for each kind."""
 
+import numpy as np
 import viser
 
 from aerotwin_core import plots
+from aerotwin_core.charts import thinned
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
 
 FLOWN = "flown"
 """The kind of the paths of true motion."""
 _COLOURS = (plots.ALIGNED, plots.ESTIMATE, plots.FLOOR, plots.ACCENT, plots.BAD)
+
+
+def segments_of(values: FloatArray, most: int) -> FloatArray:
+    """Return the ends (n, 2, 3) of the segments of a path (m, 3), thinned evenly to `most` points.
+
+    The values are positions, or the colours of the positions.
+    """
+    kept = values[thinned(len(values), most)]
+    return np.stack([kept[:-1], kept[1:]], axis=1)
 
 
 class PathLines:

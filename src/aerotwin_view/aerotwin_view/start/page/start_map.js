@@ -50,7 +50,7 @@ class StartMap {
     try {
       state = await this.load(world);
     } catch (error) {
-      state = { phase: "failed", reason: said(error) };
+      state = { phase: "failed", reason: `No map: ${said(error).split("; ")[0]}.` };
     }
     if (world !== this.asked) return;
     if (state.phase === "drawing") this.timer = setTimeout(() => this.ask(world), MAP_POLL_MS);
