@@ -31,13 +31,13 @@ from aerotwin_scenarios.relay_cases import (
     relay_origin,
     write_fleet,
 )
-from aerotwin_simulator.moved_start import with_moved_start
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import run_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_worlds import World, load_world
+from aerotwin_worlds.moved_start import with_moved_start
 
 
 @dataclass(frozen=True, kw_only=True)

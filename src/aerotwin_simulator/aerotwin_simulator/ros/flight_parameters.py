@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from aerotwin_core.parameters import group, parameter
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
-from aerotwin_simulator.moved_start import StartSettings
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_worlds.moved_start import StartSettings
 
 
 @dataclass(frozen=True, kw_only=True)

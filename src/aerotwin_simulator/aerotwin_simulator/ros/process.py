@@ -15,13 +15,13 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
-from aerotwin_simulator.moved_start import with_moved_start
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_worlds import World, load_world
+from aerotwin_worlds.moved_start import with_moved_start
 
 
 def exit_code(result: FlightResult) -> int:

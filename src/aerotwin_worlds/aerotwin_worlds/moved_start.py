@@ -9,8 +9,7 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
-from aerotwin_rendering import WorldQueries
-from aerotwin_worlds import World
+from aerotwin_worlds.world import World, highest_surface
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +35,7 @@ def with_moved_start(world: World, start: StartSettings) -> World:
     if start == StartSettings():
         return world
     x, y = world.start_p_map[:2] + np.array([start.east_m, start.north_m])
-    height = float(WorldQueries(world).height(x, y))
+    height = max(highest_surface(mesh, x, y) for mesh in world.meshes)
     if not isfinite(height):
         raise ParameterError(
             f"start: ({x:.1f}, {y:.1f}) m in map lies beside the world {world.name}; choose "

@@ -7,8 +7,8 @@ import pytest
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_rendering import WorldQueries
-from aerotwin_simulator.moved_start import StartSettings, with_moved_start
 from aerotwin_worlds import load_world
+from aerotwin_worlds.moved_start import StartSettings, with_moved_start
 
 ROUNDING = 1e-9
 
