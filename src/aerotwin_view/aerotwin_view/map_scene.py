@@ -13,6 +13,7 @@ from aerotwin_registration.clouds import CLOUD_SUFFIXES
 from aerotwin_view.error_colours import ColourBar
 from aerotwin_view.map_distances import UNALIGNED, map_distances
 from aerotwin_view.page import Page
+from aerotwin_view.visibility_switch import VisibilitySwitch
 from aerotwin_view.world_scene import place_camera
 from aerotwin_voxel_cloud import MapInput, TriangleSurface, load_map
 
@@ -88,16 +89,7 @@ class _ShownMap:
         which = sampled(len(points), MOST_POINTS)
         if len(which) < len(points):
             self._page.add_text(f"{len(which)} of {len(points)} points are shown")
-        cloud = self._cloud("/map", points[which], colours[which])
-        size_m = float(cloud.point_size)
-        slider = self._page.gui.add_slider(
-            "Point size", 0.2, 5.0, step=0.1, initial_value=1.0, hint="times the usual one"
-        )
-
-        @slider.on_update
-        def _(_: object) -> None:
-            cloud.point_size = size_m * float(slider.value)
-
+        _PointSize(self._page, self._cloud("/map", points[which], colours[which]))
         self._look(points)
 
     def _add_reference(self, reference: MapInput) -> None:
@@ -111,12 +103,7 @@ class _ShownMap:
             points = points_of(reference, MapProtocol().floor_spacing_m).points
             points = points[sampled(len(points), MOST_POINTS)]
             shown = self._cloud("/reference", points, np.array(_REFERENCE_RGB))
-        shown.visible = False
-        switch = self._page.gui.add_checkbox("Show reference", initial_value=False)
-
-        @switch.on_update
-        def _(_: object) -> None:
-            shown.visible = switch.value
+        VisibilitySwitch(self._page, "Show reference", shown, is_shown=False)
 
     def _cloud(self, name: str, points: FloatArray, colours: np.ndarray) -> PointCloudHandle:
         """Add points (n, 3) in the colours (n, 3), or one (3,), that the legend has."""
@@ -157,3 +144,17 @@ class _ShownMap:
             self._page.add_text(f"shown about ({x:.0f}, {y:.0f}, {z:.0f}) m of its frame")
         middle = (low + high) / 2.0 - self._origin
         place_camera(self._page, middle, np.pi / 2.0, back_m=0.9 * float((high - low).max()))
+
+
+class _PointSize:
+    """A slider for the size of the points of a cloud."""
+
+    def __init__(self, page: Page, cloud: PointCloudHandle) -> None:
+        self._cloud, self._usual_m = cloud, float(cloud.point_size)
+        self._slider = page.gui.add_slider(
+            "Point size", 0.2, 5.0, step=0.1, initial_value=1.0, hint="times the usual one"
+        )
+        self._slider.on_update(lambda _: self._follow())
+
+    def _follow(self) -> None:
+        self._cloud.point_size = self._usual_m * float(self._slider.value)

@@ -8,6 +8,7 @@ from aerotwin_view.error_colours import ColourBar
 from aerotwin_view.page import Page
 from aerotwin_view.path_lines import PathLines, segments_of
 from aerotwin_view.repeated_route import RepeatedRoute, ShownRepeat
+from aerotwin_view.visibility_switch import VisibilitySwitch
 from aerotwin_view.world_scene import place_camera
 
 TAUGHT = "taught"
@@ -38,9 +39,5 @@ def _show_repeat(page: Page, name: str, repeat: ShownRepeat, bar: ColourBar) -> 
         thickness=4.0,
         thickness_units="screen",
     )
-    switch = page.gui.add_checkbox(f"Show {repeat.name}", initial_value=True)
+    VisibilitySwitch(page, f"Show {repeat.name}", shown)
     page.add_text(repeat.text())
-
-    @switch.on_update
-    def _(_: object) -> None:
-        shown.visible = switch.value

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import threading
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,22 @@ DRAWING, READY, FAILED = "drawing", "ready", "failed"
 _MOST_LETTERS = 600
 
 
-@dataclass
 class _Map:
     """A map of one world, by the thread that draws it."""
 
-    number: int
-    phase: str = DRAWING
-    reason: str = ""
-    view: TopView | None = None
-    is_ground: np.ndarray | None = None
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.phase, self.reason = DRAWING, ""
+        self.view: TopView | None = None
+        self.is_ground: np.ndarray | None = None
+
+    def show(self, view: TopView, is_ground: np.ndarray) -> None:
+        """Note what was drawn."""
+        self.view, self.is_ground, self.phase = view, is_ground, READY
+
+    def fail(self, reason: str) -> None:
+        """Note why there is none."""
+        self.reason, self.phase = f"no map: {reason}", FAILED
 
 
 class WorldMaps:
@@ -132,21 +139,16 @@ class WorldMaps:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            self._end(drawn, f"no map: it was not drawn within {self._limit_s:g} s")
+            drawn.fail(f"it was not drawn within {self._limit_s:g} s")
             return
         if process.returncode == 0:
             with suppress(OSError, ValueError, TypeError):
-                drawn.view, drawn.is_ground = read_top_view(folder)
-                self._end(drawn, "")
+                drawn.show(*read_top_view(folder))
                 return
         lines = errors.decode("utf-8", "replace").strip().splitlines()
         is_refused = process.returncode == REFUSED
         reason = output.decode("utf-8", "replace") if is_refused else "".join(lines[-1:])
-        self._end(drawn, f"no map: {reason[:_MOST_LETTERS] or 'it could not be drawn'}")
-
-    def _end(self, drawn: _Map, reason: str) -> None:
-        with self._lock:
-            drawn.reason, drawn.phase = reason, FAILED if reason else READY
+        drawn.fail(reason[:_MOST_LETTERS] or "it could not be drawn")
 
 
 def _key(spec: str) -> tuple[str, Path, int]:
