@@ -69,7 +69,8 @@ ALLOWED = {
     "aerotwin_repeat_evaluation": "core",
     "aerotwin_launch": "core",
     "aerotwin_teleop": "core",
-    "aerotwin_view": "core doctor formation launch meshes rendering teleop worlds",
+    "aerotwin_view": "core doctor formation launch map_evaluation meshes registration rendering "
+    "repeat_evaluation teach_repeat teleop voxel_cloud worlds",
     "aerotwin_doctor": "ardupilot_bridge core multirotor_dynamics px4_bridge sensor_models",
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
     "aerotwin_run_evaluation": "ardupilot_bridge core datasets formation launch map_evaluation "

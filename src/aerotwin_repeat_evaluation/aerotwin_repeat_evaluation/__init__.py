@@ -43,7 +43,12 @@ if TYPE_CHECKING:
         passings,
         poses_along,
     )
-    from aerotwin_repeat_evaluation.path_errors import LateralErrors, arc_length, lateral_errors
+    from aerotwin_repeat_evaluation.path_errors import (
+        LateralErrors,
+        arc_length,
+        ends_meet,
+        lateral_errors,
+    )
     from aerotwin_repeat_evaluation.repeats import (
         NominalDeviation,
         RepeatDeviation,

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+CLOSED_M = 1.0
+"""A route whose ends are nearer than this is a loop."""
 _SAME_PLACE_M = 1e-9
 
 
@@ -36,6 +38,12 @@ def arc_length(path_points: np.ndarray) -> np.ndarray:
     """Return the distance along a path (n, d) at each of its points, (n,) [m]."""
     steps = np.linalg.norm(np.diff(np.asarray(path_points, np.float64), axis=0), axis=1)
     return np.append(0.0, np.cumsum(steps))
+
+
+def ends_meet(path_points: np.ndarray) -> bool:
+    """Return whether a path (n, d) ends at its start, seen from above."""
+    ends = np.asarray(path_points, np.float64)[[0, -1], :2]
+    return bool(np.linalg.norm(ends[1] - ends[0]) < CLOSED_M)
 
 
 def lateral_errors(

@@ -5,11 +5,9 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_core.frames import FloatArray
-from aerotwin_core.trajectory import Trajectory
 from aerotwin_view.kind_colours import FLOWN
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import PathLines
+from aerotwin_view.path_lines import PathLines, segments_of
 from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.shown_flight import ShownFlight
 
@@ -32,18 +30,11 @@ class FlightScene:
             paths.setdefault(f"{path.kind}{placed}", []).append(path.trajectory)
         lines = PathLines(page)
         for kind, trajectories in paths.items():
-            lines.set(kind, np.concatenate([_segments(each) for each in trajectories]))
+            ends = [segments_of(each.p_ref_body, _MOST_POINTS) for each in trajectories]
+            lines.set(kind, np.concatenate(ends))
 
     def show_at(self, stamp_ns: int) -> None:
         """Show every robot where it was at a time [ns]; before and after its motion, at an end."""
         transforms = np.array([robot.transform_at(stamp_ns) for robot in self._shown])
         turns = Rotation.from_matrix(transforms[:, :3, :3]).as_quat()
         self._robots.show(transforms[:, :3, 3], turns)
-
-
-def _segments(trajectory: Trajectory) -> FloatArray:
-    """Return the segments (n, 2, 3) of a path, thinned evenly."""
-    n = len(trajectory)
-    kept = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int))
-    points = trajectory.p_ref_body[kept]
-    return np.stack([points[:-1], points[1:]], axis=1)

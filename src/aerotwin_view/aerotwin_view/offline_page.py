@@ -8,6 +8,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_view.flight_scene import FlightScene
 from aerotwin_view.page import open_page
+from aerotwin_view.page_scripts import with_scripts
 from aerotwin_view.shown_flight import ShownFlight
 from aerotwin_view.world_scene import COARSE, MEDIUM, WorldScene
 from aerotwin_worlds import World
@@ -55,6 +56,6 @@ def _recorded(flight: ShownFlight, world: World | None, detail: str) -> bytes:
         for k in range(1, n):
             recording.insert_sleep(length_ns * 1e-9 / n)
             robots.show_at(flight.start_ns + length_ns * k // (n - 1))
-        return recording.as_html().encode()
+        return with_scripts(recording.as_html().encode())
     finally:
         page.stop()

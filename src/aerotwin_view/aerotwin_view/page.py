@@ -18,6 +18,7 @@ from websockets.http11 import Request, Response
 
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
 from aerotwin_view.door import Door, check_host
+from aerotwin_view.page_scripts import ScriptedPage
 
 _COOKIE = "aerotwin_view"
 _TEXT_STYLE = (
@@ -86,6 +87,8 @@ def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> 
 
 
 def _behind(door: Door, answer: _Answer) -> _Answer:
+    scripted = ScriptedPage()
+
     def answered(connection: Any, request: Request) -> Response | None:
         is_connection = request.headers.get("Upgrade", "").lower() == "websocket"
         reason = door.refusal(request.path, request.headers, needs_origin=is_connection)
@@ -94,8 +97,12 @@ def _behind(door: Door, answer: _Answer) -> _Answer:
             headers = Headers({"Content-Type": "text/plain", "Content-Length": str(len(text))})
             return Response(HTTPStatus.FORBIDDEN, "Forbidden", headers, text)
         response = answer(connection, request)
-        if response is not None:
-            response.headers.update(door.headers())
-        return response
+        if response is None:
+            return None
+        body = scripted.body(response.headers, bytes(response.body or b""))
+        headers = Headers(response.headers.raw_items())
+        del headers["Content-Length"]
+        headers.update({**door.headers(), "Content-Length": str(len(body))})
+        return Response(response.status_code, response.reason_phrase, headers, body)
 
     return answered

@@ -2,11 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paths as lines, a colour and a switch for each kind."""
 
+import numpy as np
 import viser
 
+from aerotwin_core.charts import thinned
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.kind_colours import is_known_kind, kind_colour, rgb_of
 from aerotwin_view.page import Page
+
+
+def segments_of(values: FloatArray, most: int) -> FloatArray:
+    """Return the ends (n, 2, 3) of the segments of a path (m, 3), thinned evenly to `most` points.
+
+    The values are positions, or the colours of the positions.
+    """
+    kept = values[thinned(len(values), most)]
+    return np.stack([kept[:-1], kept[1:]], axis=1)
 
 
 class PathLines:

@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import PathLines
+from aerotwin_view.path_lines import PathLines, segments_of
 
 _MOST_POINTS = 3000
 """Of a path; the oldest are forgotten."""
@@ -40,7 +40,9 @@ class Trails:
     def show(self) -> None:
         """Draw what was added since the last time."""
         for kind, paths in self._points.items():
-            ends = [np.stack([line[:-1], line[1:]], axis=1)
-                    for path in paths.values() if len(path) > 1
-                    for line in [np.array(path)]]  # fmt: skip
+            ends = [
+                segments_of(np.array(path), _MOST_POINTS)
+                for path in paths.values()
+                if len(path) > 1
+            ]
             self._lines.set(kind, np.concatenate(ends) if ends else np.zeros((0, 2, 3)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""See a world, a recorded flight or what runs now in the browser; play it, measure, steer.
+"""See a world, a map, a recorded flight or what runs now in the browser; play it, measure, steer.
 
 Without anything to show it prints the address of the start page: there a run is chosen and started
 with its view, its report and those of past runs are read. Ctrl-C ends the page and its run.
@@ -11,8 +11,13 @@ one. A bag or a run folder is played: every robot of it, the paths it flew and t
 estimates, in the world that its run folder names. With --live the robots are those that are heard
 by their topics, as of a simulation that another terminal runs: they are shown and steered.
 
+A map is a cloud or a mesh of any SLAM, by height; with --reference (a world, a mesh or a cloud) by
+the distances that `evaluate map` measures, without an alignment unless --align asks for one. The
+folder of `aerotwin repeat` shows the taught route and its repeats by their lateral errors.
+
   aerotwin view                                                  # the start page
   aerotwin view cliff
+  aerotwin view slam_map.ply --reference cliff
   aerotwin view runs/20261127-120000-flight
   aerotwin view my_bag --world my_world.yaml --port 8091
   aerotwin view --live --world cliff
@@ -27,6 +32,7 @@ Over another address, as for a tablet in the field, the address that is printed 
 import argparse
 import sys
 import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,20 +44,29 @@ if TYPE_CHECKING:
     from aerotwin_view.shown_flight import ShownFlight
     from aerotwin_worlds import World
 
+_Wait = Callable[[], None]
+ALIGNMENTS = ("none", "icp", "coarse")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "shown",
-        metavar="WORLD|BAG",
+        metavar="WORLD|BAG|MAP",
         nargs="?",
-        help="a world as of `world info`, a bag, or a run folder; left out: the start page",
+        help="a world as of `world info`, a bag, a run folder, or a map; left out: the start page",
     )
     parser.add_argument(
         "--live", action="store_true", help="show and steer the robots that are heard"
     )
     parser.add_argument(
         "--world", help="of a bag (that of its run folder) or of what is heard; none: without one"
+    )
+    parser.add_argument(
+        "--reference", metavar="R", help="of a map, which it is coloured by: world, mesh or cloud"
+    )
+    parser.add_argument(
+        "--align", choices=ALIGNMENTS, help="how the map is aligned to it first (none)"
     )
     parser.add_argument(
         "--html", type=Path, metavar="FILE", help="write a bag as a page that plays offline"
@@ -78,16 +93,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
     if args.live and args.shown is not None:
-        raise UserError("expected a world, a bag or --live, one of them")
+        raise UserError("expected a world, a bag, a map or --live, one of them")
+    if args.align is not None and args.reference is None:
+        raise UserError("--align: expected a map with --reference beside it, found none")
     if args.live:
         return _show_live(args)
     if args.shown is None:
         return _open_start_page(args)
-    from aerotwin_view.page import open_page
+    if _is_map(args):
+        return _show_map(args)
     from aerotwin_view.shown_flight import bag_folder, read_flight
     from aerotwin_worlds import load_world
 
     bag = bag_folder(Path(args.shown))
+    if bag is None and _is_repeated_route(Path(args.shown)):
+        return _show_repeats(args)
     flight = None if bag is None else read_flight(bag)
     name = args.world or (args.shown if flight is None else flight.world)
     world = None if name in (None, NO_WORLD) else load_world(name)
@@ -96,20 +116,88 @@ def run(args: argparse.Namespace) -> int:
     if args.video is not None:
         return _film(flight, world, args.video, args.rate)
     title = flight.name if flight is not None else args.shown
+    return _serve(args, title, lambda page: _show(page, world, flight))
+
+
+def _serve(
+    args: argparse.Namespace, title: str, show: "Callable[[Page], tuple[Iterable[str], _Wait]]"
+) -> int:
+    """Open a page, let `show` fill it, print what it reports, and wait as it says."""
+    from aerotwin_view.page import open_page
+
     page, address = open_page(f"aerotwin {title}", host=args.host, port=args.port)
     try:
-        _show(page, world, flight, address)
+        lines, wait = show(page)
+        print(f"{address}  (Ctrl-C ends)", flush=True)
+        for line in lines:
+            print(line, file=sys.stderr)
+        wait()
     finally:
         page.stop()
     return 0
 
 
+def _for_ever() -> None:
+    threading.Event().wait()
+
+
+def _is_map(args: argparse.Namespace) -> bool:
+    if args.reference is not None:
+        return True
+    from aerotwin_view.map_scene import is_map_file
+
+    return is_map_file(args.shown)
+
+
+def _show_map(args: argparse.Namespace) -> int:
+    from aerotwin_view.map_scene import show_map
+
+    _refuse(args, "html", "video", "world", beside="a bag")
+
+    def show(page: "Page") -> tuple[Iterable[str], _Wait]:
+        show_map(page, args.shown, args.reference, args.align or ALIGNMENTS[0])
+        return (), _for_ever
+
+    return _serve(args, Path(args.shown).name, show)
+
+
+def _is_repeated_route(path: Path) -> bool:
+    from aerotwin_view.repeated_route import is_repeated_route
+
+    return path.is_dir() and is_repeated_route(path)
+
+
+def _show_repeats(args: argparse.Namespace) -> int:
+    from aerotwin_view.repeated_route import read_repeated_route
+    from aerotwin_view.repeats_scene import show_repeats
+    from aerotwin_view.world_scene import show_world
+    from aerotwin_worlds import load_world
+
+    _refuse(args, "html", "video", beside="a bag")
+    found = read_repeated_route(Path(args.shown))
+    name = args.world or found.world
+    world = None if name in (None, NO_WORLD) else load_world(name)
+
+    def show(page: "Page") -> tuple[Iterable[str], _Wait]:
+        show_world(page, world)
+        show_repeats(page, found)
+        return () if world is None else (*world.warnings, *world.notes), _for_ever
+
+    return _serve(args, found.name, show)
+
+
+def _refuse(args: argparse.Namespace, *options: str, beside: str) -> None:
+    """Raise UserError for options that need something else to be shown."""
+    for option in options:
+        if getattr(args, option) is not None:
+            raise UserError(f"--{option}: expected {beside} beside it, found none")
+
+
 def _open_start_page(args: argparse.Namespace) -> int:
     from aerotwin_view.start.server import StartServer
 
-    for option, value in (("--html", args.html), ("--video", args.video), ("--world", args.world)):
-        if value is not None:
-            raise UserError(f"{option}: expected a world, a bag or --live beside it, found none")
+    options = ("html", "video", "world", "reference")
+    _refuse(args, *options, beside="a world, a bag, a map or --live")
     server = StartServer(args.host, args.port, args.runs)
     try:
         print(f"{server.address}  (Ctrl-C ends)", flush=True)
@@ -151,25 +239,21 @@ def _show_live(args: argparse.Namespace) -> int:
     return run_view(ViewParameters(world=world, host=args.host, port=args.port))
 
 
-def _show(page: "Page", world: "World | None", flight: "ShownFlight | None", address: str) -> None:
+def _show(
+    page: "Page", world: "World | None", flight: "ShownFlight | None"
+) -> tuple[Iterable[str], "_Wait"]:
     from aerotwin_view.flight_scene import FlightScene
     from aerotwin_view.places import Places
     from aerotwin_view.time_line import TimeLine
     from aerotwin_view.world_scene import show_world
 
     show_world(page, world)
-    time_line = None
+    lines: list[str] = [] if world is None else [*world.warnings, *world.notes]
+    wait = _for_ever
     if flight is not None:
         robots = FlightScene(page, flight)
-        time_line = TimeLine(page, flight.start_ns, flight.end_ns, robots.show_at)
+        wait = TimeLine(page, flight.start_ns, flight.end_ns, robots.show_at).run
+        lines += flight.problems
     if world is not None:
         Places(page, world)
-    print(f"{address}  (Ctrl-C ends)", flush=True)
-    for line in () if world is None else (*world.warnings, *world.notes):
-        print(line, file=sys.stderr)
-    for line in () if flight is None else flight.problems:
-        print(line, file=sys.stderr)
-    if time_line is None:
-        threading.Event().wait()
-    else:
-        time_line.run()
+    return lines, wait

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from aerotwin_view import Page, open_page
 
+sys.path.insert(0, str(Path(__file__).parent))  # for the samples that tests share
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SOFTWARE_WEBGL = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 

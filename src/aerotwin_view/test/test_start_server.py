@@ -21,7 +21,7 @@ from aerotwin_worlds.loading import find_world
 TIMEOUT_S = 20.0
 NAME = "20261127-120000-flight"
 SCRIPT = "<script>alert(1)</script>"
-ORDERS = ("/line", "/start", "/stop")
+ORDERS = ("/line", "/map", "/start", "/stop")
 
 
 def _run(folder: Path, name: str, **document: object) -> Path:
@@ -86,8 +86,9 @@ def test_the_page_is_on_loopback_and_loads_only_its_own_files(server):
     page = _got(server, "/")
     assert server.token in page.text
     linked = re.findall(r'(?:src|href)="([^"#]+)"', page.text)
-    assert set(linked) == {"data:,", "page.css", "page.js"}
-    for path in ("/", "/page.css", "/page.js", "/form.json", "/state.json", "/runs.json"):
+    assert set(linked) == {"data:,", "page.css", "page.js", "start_map.js"}
+    files = ("/", "/page.css", "/page.js", "/start_map.js")
+    for path in (*files, "/form.json", "/state.json", "/runs.json"):
         answer = _got(server, path)
         assert answer.status_code == 200
         assert answer.headers["X-Frame-Options"] == "DENY"

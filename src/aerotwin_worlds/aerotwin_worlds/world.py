@@ -125,7 +125,7 @@ def world_from_description(description: WorldDescription, geometry: Geometry) ->
             "with latitude_deg, longitude_deg, altitude_m"
         )
     x, y = _start(description, geometry)
-    z = max(_highest_surface(mesh, x, y) for mesh in geometry.meshes)
+    z = max(highest_surface(mesh, x, y) for mesh in geometry.meshes)
     if not math.isfinite(z):
         raise ValueError(
             f"start ({x:.10g}, {y:.10g}) m must lie above the world's surface; choose another start"
@@ -190,7 +190,7 @@ def _start(description: WorldDescription, geometry: Geometry) -> tuple[float, fl
     return float(x), float(y)
 
 
-def _highest_surface(mesh: TexturedMesh, x: float, y: float) -> float:
+def highest_surface(mesh: TexturedMesh, x: float, y: float) -> float:
     """Height of the highest triangle over or under (x, y); minus infinity where there is none."""
     xy = mesh.vertices_map[:, :2] - (x, y)
     beyond = [xy[:, a] * sign > 0.0 for a in (0, 1) for sign in (1.0, -1.0)]

@@ -37,6 +37,7 @@ from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_worlds import World, load_world
+from aerotwin_worlds.moved_start import with_moved_start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ class Relay:
         assert isinstance(parameters, RelayParameters)
         cases_path = Path(parameters.cases).resolve()
         cases = load_cases(cases_path)
-        world = load_world(parameters.world)
+        world = with_moved_start(load_world(parameters.world), parameters.start)
         origin = relay_origin(world, parameters.origin_east_m, parameters.origin_north_m)
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name).resolve()
         configuration = yaml.safe_load(run_configuration(to_mapping(parameters), world))

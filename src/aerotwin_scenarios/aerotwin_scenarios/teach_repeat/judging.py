@@ -21,6 +21,7 @@ from aerotwin_repeat_evaluation import (
     RigidFitFloor,
     TeachRepeatEvaluation,
     arc_length,
+    ends_meet,
     marks_on_route,
     painted_marks,
     rigid_fit_floor,
@@ -33,8 +34,6 @@ FLOOR_SPACING_M = 1.0
 """Between the points of the true surface that the floor is fitted to."""
 CLOSEST_MARKS_M, FARTHEST_MARKS_M = 0.1, 1e4
 MOST_MARKS = 10_000
-CLOSED_M = 1.0
-"""A route whose ends are nearer than this is a loop."""
 MARK_COLUMNS = "x_map_m,y_map_m,z_map_m,x_true_m,y_true_m,z_true_m"
 
 
@@ -52,8 +51,7 @@ class TaughtRouteTruth:
     @property
     def is_closed(self) -> bool:
         """Whether it ends at its start."""
-        ends = self.T_map_route[[0, -1], :2, 3]
-        return bool(np.linalg.norm(ends[1] - ends[0]) < CLOSED_M)
+        return ends_meet(self.T_map_route[:, :3, 3])
 
 
 def route_in_bent_map(

@@ -4,10 +4,11 @@
 
 from dataclasses import dataclass
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import group, parameter
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_worlds.moved_start import StartSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,7 @@ class FlightNodeParameters(SimulatorParameters):
         choices=("auto", *topics.AWAITED),
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
+    start: StartSettings = group(StartSettings)
 
     @property
     def is_followed(self) -> bool:

@@ -21,6 +21,7 @@ from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_worlds import World, load_world
+from aerotwin_worlds.moved_start import with_moved_start
 
 
 def exit_code(result: FlightResult) -> int:
@@ -78,7 +79,7 @@ def run_simulator(
         check_before_flight(parameters)
         if check is not None:
             check(parameters)
-        world = load_world(parameters.world)
+        world = with_moved_start(load_world(parameters.world), parameters.start)
         stop.wait_for_end()
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         if prepare is not None:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the start page offers: the form, one run at a time, and the runs before it."""
 
+import math
 import threading
 from contextlib import suppress
 from dataclasses import asdict
@@ -11,17 +12,22 @@ from typing import Any
 from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
 from aerotwin_core.stop_request import WRITING_REPORT
-from aerotwin_launch.arguments import SEPARATOR
+from aerotwin_launch.arguments import SEPARATOR, split_tokens
 from aerotwin_view.start.form import (
+    MOST_LETTERS,
+    START,
     VIEW,
     VIEW_PORT,
+    WORLD,
     StartForm,
     fields_of,
     groups_of,
     shown_line,
 )
 from aerotwin_view.start.launched_run import LaunchedRun
+from aerotwin_view.start.named_files import FieldError, check_named_files
 from aerotwin_view.start.past_runs import MOST_RUNS, past_runs, report_file
+from aerotwin_view.start.world_maps import WorldMaps
 from aerotwin_worlds.loading import known_worlds, world_folders
 
 _N_INTERRUPTS = 2
@@ -40,6 +46,7 @@ class StartAnswers:
     def __init__(self, runs: Path, view_port: int) -> None:
         self._form = StartForm(runs)
         self._runs, self._view_port = runs, view_port
+        self._maps = WorldMaps()
         self._run: LaunchedRun | None = None
         self._lock = threading.Lock()
 
@@ -67,8 +74,12 @@ class StartAnswers:
         return self._form.arguments(request["scenario"], request["values"])
 
     def start(self, request: Any) -> dict[str, Any]:
-        """Start a run with a view; raises BusyError beside another run, UserError as `line`."""
+        """Start a run with a view; raises BusyError beside another run, UserError as `line`.
+
+        Raises FieldError if a value names a file that does not exist, or the start lies nowhere.
+        """
         name, arguments = self._arguments(request)
+        self._check(name, split_tokens(arguments)[1])
         shown = [f"{VIEW}{SEPARATOR}true", f"{VIEW_PORT}{SEPARATOR}{self._view_port}"]
         with self._lock:
             if self._run is not None and self._run.is_running:
@@ -77,6 +88,26 @@ class StartAnswers:
                 )
             self._run = LaunchedRun(shown_line(name, arguments), [name, *arguments, *shown])
         return self.state()
+
+    def _check(self, name: str, values: dict[str, str]) -> None:
+        declared = self._form.files[name].arguments
+        check_named_files(declared, values)
+        if not {*START} & {*values}:
+            return
+        all_values = {each.name: each.default or "" for each in declared} | values
+        east_m, north_m, _ = (_number(each, all_values[each]) for each in START)
+        self._maps.check_start(all_values[WORLD], east_m, north_m)
+
+    def map(self, request: Any) -> dict[str, Any]:
+        """Return the state of the map of a world, which is drawn when it is first asked for."""
+        world = request.get(WORLD) if isinstance(request, dict) else None
+        if not isinstance(world, str) or not world.isprintable() or len(world) > MOST_LETTERS:
+            raise UserError("map: expected the name or path of a world, found another")
+        return self._maps.state(world)
+
+    def map_picture(self, number: str) -> Path | None:
+        """Return the picture of a map, None if there is none."""
+        return self._maps.picture(number)
 
     def stop(self) -> dict[str, Any]:
         """Ask the run to end; asked again, it gives up its report."""
@@ -114,6 +145,7 @@ class StartAnswers:
 
     def end(self) -> None:
         """End the run that was started here, as Ctrl-C ends a launch; a second one hurries it."""
+        self._maps.close()
         with self._lock:
             run = self._run
         if run is None or not run.is_running:
@@ -125,3 +157,13 @@ class StartAnswers:
                 run.wait()
                 return
         run.wait()
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise FieldError(name, f"{name}: expected a number, found '{text}'; correct it")
+    return value

@@ -24,8 +24,11 @@ OF_THE_PAGE = (VIEW, VIEW_PORT, RUNS_DIR)
 WORLD = "world"
 FIRST = "sitl_flight"
 """The launch file that is chosen at first."""
+START = ("start_east_m", "start_north_m", "start_turn_deg")
+"""Where a flight starts, from the world's start: chosen on a map, too."""
 OPEN_GROUPS = {
     "World": (WORLD,),
+    "Start": START,
     "Vehicle": ("airframe", "vehicle", "autopilot", "vehicles", "instances"),
     "Sensors and SLAM": ("camera", "lidar", "gnss", "slam"),
     "Wind": ("wind_east_m_s", "wind_north_m_s", "wind_turbulence_m_s"),

@@ -93,8 +93,9 @@ class LaunchedRun:
         """Keep the last lines of the output until it ends."""
         stream = self._popen.stdout
         assert stream is not None
-        while data := stream.readline(_READ_BYTES):
-            self._take(data.decode("utf-8", "replace").rstrip())
+        with stream:
+            while data := stream.readline(_READ_BYTES):
+                self._take(data.decode("utf-8", "replace").rstrip())
         self._exit_code = self._popen.wait()
         self._guard.gone(self._popen.pid)
         self._guard.dismiss()

@@ -22,6 +22,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import whole_number
 from aerotwin_view.door import Door, check_host, same_token, split_address
 from aerotwin_view.start.answers import BusyError, StartAnswers
+from aerotwin_view.start.named_files import FieldError
 
 TOKEN_HEADER = "X-Aerotwin-Token"
 MOST_BODY_BYTES = 64 << 10
@@ -40,6 +41,7 @@ _REPORT_POLICY = (
 )
 """A report runs the scripts that it holds, as a page of nobody: it cannot send orders here."""
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".jpg": "image/jpeg"}
+_OWN_FILES = ("/", "/page.css", "/page.js", "/start_map.js")
 _TOKEN_PLACE = "%TOKEN%"
 
 
@@ -112,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(split_address(self.path).path, errors="replace")
         if path in states:
             self._send_json(HTTPStatus.OK, states[path]())
-        elif path in ("/", "/page.css", "/page.js"):
+        elif path in _OWN_FILES:
             self._send_own(path)
         else:
             self._send_found(path)
@@ -138,6 +140,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.CONFLICT, str(error))
         except DocumentError as error:
             self._refuse(HTTPStatus.BAD_REQUEST, f"body: expected JSON; {error}")
+        except FieldError as error:
+            refused = {"error": str(error), "field": error.field}
+            self._send_json(HTTPStatus.BAD_REQUEST, refused)
         except UserError as error:
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
 
@@ -145,6 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         answers = self.server.answers
         orders: dict[str, Callable[[Any], Any]] = {
             "/line": answers.line,
+            "/map": answers.map,
             "/start": answers.start,
             "/stop": lambda request: answers.stop(),
         }
@@ -170,11 +176,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_body(content)
 
     def _send_found(self, path: str) -> None:
-        """Send the picture of a world or the report of a run."""
+        """Send the picture or the map of a world, or the report of a run."""
         file, policy = None, _OWN_POLICY
         match path.split("/")[1:]:
             case ["pictures", name] if name.endswith(".jpg"):
                 file = self.server.answers.picture(name.removesuffix(".jpg"))
+            case ["maps", name] if name.endswith(".jpg"):
+                file = self.server.answers.map_picture(name.removesuffix(".jpg"))
             case ["runs", name, "report.html"]:
                 file, policy = self.server.answers.report(name), _REPORT_POLICY
         if file is None:

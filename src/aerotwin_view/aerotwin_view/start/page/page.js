@@ -26,7 +26,7 @@ async function order(path, body = null) {
 
 async function answer(response) {
   const value = await response.json();
-  if (!response.ok) throw new Error(value.error);
+  if (!response.ok) throw Object.assign(new Error(value.error), { field: value.field });
   return value;
 }
 
@@ -36,7 +36,7 @@ function said(error) {
 
 // The form: each control is { name, element, value() }.
 
-let form = null, controls = [];
+let form = null, controls = [], startMap = null;
 
 function withHint(field, control, element) {
   const hint = made("p", { className: "hint", id: `hint-${field.name}`, textContent: field.description });
@@ -128,11 +128,16 @@ function showScenario() {
   const scenario = form.scenarios.find((each) => each.name === at("scenario").value);
   at("summary").textContent = scenario.summary;
   controls = [];
+  startMap = null;
   at("groups").replaceChildren(...scenario.groups.map((group, k) => {
     const isLast = k === scenario.groups.length - 1 && k > 0;
     const elements = group.fields.map(control);
     const inside = group.fields.some((field) => field.kind === "world")
       ? elements : [made("div", { className: "fields" }, ...elements)];
+    if (group.fields.some((field) => field.name === START_FIELDS[0])) {
+      startMap = new StartMap(() => request().values.world ?? worldDefault(), (world) => order("map", { world }));
+      inside.push(startMap.element);
+    }
     if (!isLast) return made("fieldset", {}, made("legend", { textContent: group.title }), ...inside);
     const count = made("span", { className: "count", textContent: ` (${group.fields.length})` });
     return made("details", { className: "group" }, made("summary", {}, group.title, count), ...inside);
@@ -151,6 +156,37 @@ function request() {
   return { scenario: at("scenario").value, values };
 }
 
+function worldDefault() {
+  return controls.find(({ field }) => field.name === "world")?.field.default ?? "";
+}
+
+// What is refused of one field is said there; what is typed there takes it back.
+
+function showRefusal(error) {
+  const refused = controls.find(({ field }) => field.name === error.field);
+  if (refused === undefined) {
+    at("error").textContent = said(error);
+    return;
+  }
+  const input = at(`field-${error.field}`);
+  const text = made("p", { className: "error refusal", id: "refusal", textContent: error.message });
+  refused.element.append(text);
+  input.setAttribute("aria-invalid", "true");
+  input.setAttribute("aria-describedby", `${text.id} hint-${error.field}`);
+  input.closest("details")?.setAttribute("open", "");
+  input.focus();
+  at("error").textContent = `Not started: see ${error.field}.`;
+}
+
+function hideRefusal() {
+  const text = at("refusal");
+  if (text === null) return;
+  text.remove();
+  const input = document.querySelector("[aria-invalid]");
+  input.removeAttribute("aria-invalid");
+  input.setAttribute("aria-describedby", `hint-${input.id.replace("field-", "")}`);
+}
+
 let lineTimer = 0, lineNumber = 0;
 
 function showLine() {
@@ -167,7 +203,7 @@ function showLine() {
     if (number !== lineNumber) return;
     if (line !== null) at("line").textContent = line;
     at("copy").disabled = line === null;
-    at("error").textContent = error;
+    if (at("refusal") === null) at("error").textContent = error;
   }, LINE_WAIT_MS);
 }
 
@@ -292,19 +328,26 @@ async function copy(text, button) {
 
 at("copy").addEventListener("click", () => copy(at("line").textContent, at("copy")));
 at("scenario").addEventListener("change", showScenario);
-at("groups").addEventListener("input", showLine);
-at("groups").addEventListener("change", showLine);
+function formChanged() {
+  hideRefusal();
+  showLine();
+  startMap?.follow();
+}
+
+at("groups").addEventListener("input", formChanged);
+at("groups").addEventListener("change", formChanged);
 at("choose").addEventListener("submit", async (event) => {
   event.preventDefault();
   at("start").disabled = true;
   try {
+    hideRefusal();
     at("error").textContent = "";
     lastPhase = "";
     showState(await order("start", request()));
     at("run").scrollIntoView({ block: "nearest" });
   } catch (error) {
     at("start").disabled = false;
-    at("error").textContent = said(error);
+    showRefusal(error);
   }
   follow();
 });

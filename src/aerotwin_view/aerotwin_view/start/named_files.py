@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that arguments name: what does not exist is refused at its field, before anything runs."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
+from aerotwin_launch.plan import Argument
+from aerotwin_view.start.form import WORLD
+from aerotwin_worlds.loading import find_world
+
+_INPUT = re.compile(r"\b(file|tree)\b", re.IGNORECASE)
+_OUTPUT = re.compile(r"must not exist|to write")
+_PRESET = re.compile(r"\bpreset\b")
+_MOST_LETTERS = 200
+
+
+class FieldError(UserError):
+    """The value of one field is refused."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+def names_a_file(argument: Argument) -> bool:
+    """Return whether the value of an argument is the path of something that must exist.
+
+    Launch files declare texts only; what they are is in their descriptions.
+    """
+    text = argument.description
+    return _INPUT.search(text) is not None and _OUTPUT.search(text) is None
+
+
+def check_named_files(arguments: Iterable[Argument], values: Mapping[str, str]) -> None:
+    """Check the values that differ from the defaults.
+
+    Raises
+    ------
+    FieldError
+        For the first one that names a world or a file that does not exist.
+    """
+    for argument in arguments:
+        value = values.get(argument.name)
+        if value is None:
+            continue
+        if argument.name == WORLD:
+            _check_world(value)
+        elif names_a_file(argument) and not _is_found(value, argument.description):
+            raise FieldError(
+                argument.name,
+                f"{argument.name}: expected {argument.description}; found no file "
+                f"'{printable(value, _MOST_LETTERS)}' (relative paths begin in {Path.cwd()})",
+            )
+
+
+def _check_world(value: str) -> None:
+    try:
+        find_world(value.partition("@")[0])
+    except UserError as error:
+        raise FieldError(WORLD, str(error)) from None
+
+
+def _is_found(value: str, description: str) -> bool:
+    """Return whether a value is a path that exists, or a name that the description may mean."""
+    if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", description):
+        return True
+    if _PRESET.search(description) and re.fullmatch(r"\w+", value):
+        return True  # of which the description lists the usual ones
+    try:
+        return Path(value).expanduser().exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What `aerotwin view` refuses, in one sentence, before a page is opened."""
+
+import pytest
+
+from aerotwin_core.cli import main
+
+EXIT_USER_ERROR = 2
+HUGE = (
+    b"ply\nformat binary_little_endian 1.0\nelement vertex 900000000000\n"
+    b"property float x\nproperty float y\nproperty float z\nend_header\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("huge.ply", HUGE, "huge.ply: "),
+        ("cut.ply", HUGE.replace(b"900000000000", b"3") + b"123", "cut.ply: "),
+        ("text.ply", b"no ply at all", "text.ply: "),
+        ("nan.xyz", b"0 0 0\nnan 1 2\n", "nan.xyz: "),
+        ("empty.pcd", b"", "empty.pcd: "),
+        ("mesh.obj", b"v 0 0 0\n", "mesh.obj: "),
+        ("picture.glb", b"glTF", "picture.glb: "),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.endswith(": ") else "",
+)
+def test_a_broken_or_huge_map_is_an_error(tmp_path, capsys, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    assert main(["view", str(tmp_path / name)]) == EXIT_USER_ERROR
+    said = capsys.readouterr().err
+    assert message in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.ply"], "nowhere.ply: no such file"),
+        (["meadow", "--align", "icp"], "--align: expected a map with --reference beside it"),
+        (["a.ply", "--html", "a.html"], "--html: expected a bag beside it"),
+        (["--reference", "meadow"], "--reference: expected a world, a bag, a map or --live"),
+        (["meadow", "--live"], "expected a world, a bag, a map or --live, one of them"),
+    ],
+)
+def test_what_contradicts_is_refused(capsys, arguments, message):
+    assert main(["view", *arguments]) == EXIT_USER_ERROR
+    assert message in capsys.readouterr().err
