@@ -78,11 +78,26 @@ def test_a_click_on_the_ground_reads_where_it_is_and_how_far_from_the_last(page)
     assert float(distance[1]) == pytest.approx(np.linalg.norm(second - first), abs=0.02)
 
 
-def test_places_are_saved_as_way_points_and_removed(page):
+def test_places_are_ordered_raised_saved_as_a_mission_and_removed(page):
+    before = page.locator("body").inner_text()
+    page.get_by_role("button", name="Earlier").click()
+    page.get_by_text(re.compile(r"^Place 1 ")).wait_for()
+    assert "Place 2 (" in before
+    height = page.get_by_role("textbox", name="Height [m]")
+    height.fill("12")
+    height.press("Tab")
+    page.wait_for_timeout(1000.0)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as way-points (YAML)").click()
+        page.get_by_role("button", name="Save as mission (YAML)").click()
     saved = yaml.safe_load(download.value.path().read_text())
-    assert len(saved["waypoints"]) == 2 and len(saved["waypoints"][0]["position_m"]) == 3
+    first, second = (np.array(each["position_m"]) for each in saved["waypoints"])
+    queries = WorldQueries(load_world(WORLD))
+    assert first[2] - queries.height(*first[:2]) == pytest.approx(12.0, abs=0.02)
+    assert second[2] - queries.height(*second[:2]) == pytest.approx(5.0, abs=0.02)
+    height.fill("0.1")
+    height.press("Tab")
+    page.get_by_role("button", name="Save as mission (YAML)").click()
+    page.get_by_text(re.compile(r"not saved: place 1 is 0\.1 m above the ground")).wait_for()
     page.get_by_role("button", name="Remove all").click()
     page.get_by_text("Click the ground to read where it is").wait_for()
 

@@ -17,6 +17,7 @@ from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_view.defaults import NO_WORLD
+from aerotwin_view.fault_panel import FaultPanel
 from aerotwin_view.page import open_page
 from aerotwin_view.parameters import ViewParameters
 from aerotwin_view.path_lines import FLOWN
@@ -24,10 +25,12 @@ from aerotwin_view.places import Places
 from aerotwin_view.robot_topics import ESTIMATES, kind_of, robot_of
 from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.ros.commands import Commands
+from aerotwin_view.ros.fault_link import FaultLink
 from aerotwin_view.ros.heard_robots import HeardPose, HeardRobots
 from aerotwin_view.ros.polled_topic import PolledTopic
 from aerotwin_view.ros.shown_sensors import ShownSensors
-from aerotwin_view.steering_panel import SteeringPanel
+from aerotwin_view.steering_panel import SteeringPanel, speed_text
+from aerotwin_view.teach_panel import TeachPanel
 from aerotwin_view.trails import Trails
 from aerotwin_view.world_scene import show_world
 from aerotwin_worlds import load_world
@@ -36,6 +39,8 @@ LOOK_S, DRAW_S, SENSORS_S = 1.0, 0.5, 0.2
 GONE_NS = 5_000_000_000
 """A robot that is silent for so long in simulated time has left; its topics may still be there."""
 _SECOND = 1e9
+_NOT_YET_KNOWN = "_NODE_NAME_UNKNOWN_"
+"""The middleware's name of a node whose endpoints it knows already."""
 
 
 class ViewNode(ConfiguredNode):
@@ -53,6 +58,8 @@ class ViewNode(ConfiguredNode):
         self._flight = self._page.add_text("no robot is heard yet")
         self._robots = RobotsScene(self._page)
         self._panel = SteeringPanel(self._page)
+        self._faults = FaultPanel(self._page)
+        self._fault_link: FaultLink | None = None
         self._listener = rclpy.create_node("view_listener", use_global_arguments=False)
         self._heard = HeardRobots(self._listener)
         self._simulated_clock = PolledTopic(self._listener, "/clock", Clock)
@@ -62,13 +69,10 @@ class ViewNode(ConfiguredNode):
         show_world(self._page, world)
         if world is not None:
             self._places = Places(self._page, world)
-        self._commands = Commands(
-            self,
-            self._panel,
-            p.simulator,
-            lambda: [] if self._places is None else self._places.points,
-            self._trails.clear,
-        )
+        edit = None if self._places is None else self._places.set_ground_points
+        self._teach = TeachPanel(self._page, edit)
+        self._commands = Commands(self, self._panel, self._places, self._trails.clear)
+        self._simulator = ""
         self._shown: list[tuple[str, int]] = []
         self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
         self._stamp_ns, self._paces = 0, [(time.monotonic(), 0)]
@@ -87,25 +91,51 @@ class ViewNode(ConfiguredNode):
             self._heard.rest()
             self._sensors.rest()
             self._commands.rest()
+            self._steer("")
             self._due = dict.fromkeys(self._due, 0.0)
             return
         if self._is_due(LOOK_S, now_s):
             graph = self._listener.get_topic_names_and_types()
             self._heard.look(graph)
             self._sensors.look(graph)
+            self._find_simulator()
         self._heard.read()
         if (clock := self._simulated_clock.take()) is not None:
             self._stamp_ns = ns_from_stamp(clock.clock)
         robots = self._show_robots()
-        status = self._commands.step(self._where(self._panel.vehicle, robots))
+        steered = self._panel.vehicle
+        if (pose := robots.get(steered)) is not None:
+            self._teach.add(steered, pose.stamp_ns, pose.p, pose.q_xyzw)
+        if self._fault_link is not None:
+            self._fault_link.step(steered)
+        status = self._commands.step(self._where(steered, robots))
         if self._is_due(SENSORS_S, now_s):
             self._sensors.show(robots)
         if self._is_due(DRAW_S, now_s):
             self._draw_trails()
+            self._teach.draw()
             lines = [self._time_line(now_s)]
             if status is not None:
                 lines.append(status.words())
             self._flight.set("\n".join(lines))
+
+    def _find_simulator(self) -> None:
+        """Steer the simulator of the parameter, or the node that owns the time."""
+        owners = {
+            f"{each.node_namespace.rstrip('/')}/{each.node_name}"
+            for each in self._listener.get_publishers_info_by_topic("/clock")
+            if each.node_name != _NOT_YET_KNOWN
+        }
+        self._steer(self._p.simulator or (owners.pop() if len(owners) == 1 else ""))
+
+    def _steer(self, name: str) -> None:
+        """Give orders to a simulator, to none if its name is empty."""
+        if name != self._simulator:
+            self._simulator = name
+            if self._fault_link is not None:
+                self._fault_link.close()
+            self._fault_link = FaultLink(self, self._faults, name) if name else None
+        self._commands.set_simulator(name)
 
     def _show_robots(self) -> dict[str, HeardPose]:
         """Show the robots whose pose is known; return their poses by name."""
@@ -152,7 +182,9 @@ class ViewNode(ConfiguredNode):
         if not self._stamp_ns:
             return f"{len(self._shown)} robots; nobody publishes a simulated time"
         state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
-        return f"{self._stamp_ns / _SECOND:.1f} s, {state}, {len(self._shown)} robots"
+        speed = self._commands.speed
+        asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
+        return f"{self._stamp_ns / _SECOND:.1f} s, {state}, {len(self._shown)} robots{asked}"
 
     def _is_due(self, period_s: float, now_s: float) -> bool:
         if now_s < self._due[period_s]:
