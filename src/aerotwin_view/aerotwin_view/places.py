@@ -78,11 +78,11 @@ class Places:
             return list(self._list.positions())
 
     def set_ground_points(self, points: FloatArray) -> None:
-        """Have these places (n, 3) on the ground [m] in place of those before."""
+        """Have these way-points (n, 3) on the ground [m] in place of those before."""
         with self._lock:
             self._list.clear()
             for p_map in points:
-                self._list.add(p_map, float(self._height.value), _LEAST_MARK_M)
+                self._list.add(p_map, 0.0, _LEAST_MARK_M)
             self._show()
 
     def _click(self, event: viser.SceneClickEvent) -> None:
