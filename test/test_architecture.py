@@ -49,7 +49,7 @@ ALLOWED = {
     "aerotwin_ground_dynamics": "core",
     "aerotwin_simulator": "ardupilot_bridge core faults formation temporal_logic "
     "multirotor_dynamics sensor_models meshes rendering worlds px4_bridge autopilot",
-    "aerotwin_simulation_interfaces": "core multirotor_dynamics simulator worlds",
+    "aerotwin_simulation_interfaces": "core faults multirotor_dynamics simulator worlds",
     "aerotwin_point_mass_simulator": "core formation multirotor_dynamics px4_bridge "
     "sensor_models simulator",
     "aerotwin_ground_simulator": "core ground_dynamics meshes multirotor_dynamics px4_bridge "
@@ -69,8 +69,8 @@ ALLOWED = {
     "aerotwin_repeat_evaluation": "core",
     "aerotwin_launch": "core",
     "aerotwin_teleop": "core",
-    "aerotwin_view": "core doctor formation launch map_evaluation meshes registration rendering "
-    "repeat_evaluation teach_repeat teleop voxel_cloud worlds",
+    "aerotwin_view": "core doctor faults formation launch map_evaluation meshes px4_bridge "
+    "registration rendering repeat_evaluation teach_repeat teleop voxel_cloud worlds",
     "aerotwin_doctor": "ardupilot_bridge core multirotor_dynamics px4_bridge sensor_models",
     "aerotwin_slam_runs": "core datasets trajectory_evaluation",
     "aerotwin_run_evaluation": "ardupilot_bridge core datasets formation launch map_evaluation "

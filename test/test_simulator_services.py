@@ -177,3 +177,50 @@ def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
     assert client.call(Trigger, "/simulator/reset", Trigger.Request()).success
     client.wait(lambda: client.height_m < ground_m + 0.1, "the reset")
     client.wait(lambda: client.clock_ns > before_ns + 10**9, "time to go on")
+
+
+def test_a_client_injects_a_fault_and_ends_it(client):
+    from diagnostic_msgs.msg import DiagnosticArray
+    from rcl_interfaces.msg import Parameter, ParameterValue
+    from rcl_interfaces.srv import SetParameters
+    from sensor_msgs.msg import NavSatFix
+
+    from aerotwin_core.ros.qos import LATCHED
+
+    said, has_fix = [], []
+
+    def take_faults(message: Any) -> None:
+        said[:] = [(s.name, s.message, s.level == b"\x01") for s in message.status]
+
+    def set_fault(name: str, text: str | None) -> Any:
+        value = ParameterValue() if text is None else ParameterValue(type=4, string_value=text)
+        request = SetParameters.Request(parameters=[Parameter(name=name, value=value)])
+        (result,) = client.call(SetParameters, "/simulator/set_faults", request, ONCE).results
+        return result
+
+    client.node.create_subscription(DiagnosticArray, "/simulator/faults", take_faults, LATCHED)
+    client.node.create_subscription(
+        NavSatFix, "gnss/fix", lambda m: has_fix.append(m.status.status >= 0), 10
+    )
+    client.wait(lambda: bool(has_fix) and has_fix[-1], "a fix")
+    assert set_fault("dark", "{do: gnss_loss}").successful
+    client.wait(lambda: ("dark", "gnss_loss", True) in said, "the fault to be said")
+    client.spin(1.0)
+    has_fix.clear()
+    client.spin(2.0)
+    assert not any(has_fix)
+    again = set_fault("dark", "{do: gnss_loss}")
+    assert not again.successful and "has or had a fault of this name" in again.reason
+    assert set_fault("dark", None).successful
+    client.wait(lambda: ("dark", "gnss_loss", False) in said, "the end to be said")
+    client.wait(lambda: bool(has_fix) and has_fix[-1], "the fix again")
+    for name, text, reason in (
+        ("dark", None, "no fault of this name is active"),
+        ("off", "{do: motor_power, parameters: {rotor: 9}}", "rotor: expected 0 to 3"),
+        ("off", "{do: gnss_los}", "did you mean gnss_loss"),
+        ("off", "{do: gnss_loss, vehicle: uav7}", "no such vehicle"),
+        ("o f", "{do: gnss_loss}", "is no name"),
+        ("off", "{do: ground_station_loss}", "needs a ground station"),
+    ):
+        result = set_fault(name, text)
+        assert not result.successful and reason in result.reason, result.reason

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         CameraFault,
         CameraFrozen,
     )
+    from aerotwin_faults.entry import FaultEntry, read_fault_entry
     from aerotwin_faults.fault import ActiveFault, Fault, FaultTiming, Moment, activated
     from aerotwin_faults.inertial import (
         BarometerError,

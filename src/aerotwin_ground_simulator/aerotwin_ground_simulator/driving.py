@@ -40,11 +40,9 @@ class PacedRobot:
         clock: Callable[[], float],
     ) -> None:
         self._simulation, self._clock = simulation, clock
-        self._steps_per_s = speed * NANOSECONDS_PER_SECOND / STEP_NS
+        self.set_speed(speed)
         self._timeout_ns = from_seconds(command_timeout_s)
         self._commanded_ns: int | None = None
-        self._start_s: float | None = None
-        self._n_made = 0
         self.counters = {"n_commands": 0, "n_timeouts": 0, "n_scans": 0, "n_steps_skipped": 0}
 
     @property
@@ -56,6 +54,12 @@ class PacedRobot:
     def vehicle(self) -> GroundVehicle:
         """The vehicle."""
         return self._simulation.vehicle
+
+    def set_speed(self, speed: float) -> None:
+        """Go on at another multiple of wall time."""
+        self._steps_per_s = speed * NANOSECONDS_PER_SECOND / STEP_NS
+        self._start_s: float | None = None
+        self._n_made = 0
 
     def set_command(self, command: VelocityCommand) -> None:
         """Set a command now."""

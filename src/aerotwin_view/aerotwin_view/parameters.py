@@ -22,4 +22,6 @@ class ViewParameters:
         minimum=1.0,
         maximum=60.0,
     )
-    simulator: str = parameter("/simulator", text="node that is paused, stepped and reset")
+    simulator: str = parameter(
+        "", text="node that is paused, stepped and reset; empty = who publishes /clock"
+    )

@@ -1,49 +1,89 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Places on the surface of a world, clicked on the page: where they are, and how far apart."""
+"""Places on the page: clicked, measured, dragged, ordered, raised, saved as way-points."""
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import viser
-import yaml
 
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.frames import FloatArray
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_rendering import WorldQueries
 from aerotwin_view.page import Page
+from aerotwin_view.saved_waypoints import mission_text, route_text
+from aerotwin_view.waypoints import WaypointList
 from aerotwin_worlds import World
 
-MOST_PLACES = 100
-_COLOUR = (230, 80, 30)
+FIRST_HEIGHT_M = 5.0
+_COLOUR, _CHOSEN = (230, 80, 30), (255, 200, 0)
 _MARK_M = 0.004
 """Radius of a mark over the distance from which it was set."""
+_LEAST_MARK_M = 0.1
+_ARROWS = 25.0
+"""Length of the arrows that drag a place, over the radius of its mark."""
+_FAR_M = 1e6
 _HELP = "Click the ground to read where it is; more clicks make a path."
+_NONE = "none"
 
 
 class Places:
     """The panel of the clicked places, for all pages of a page."""
 
     def __init__(self, page: Page, world: World) -> None:
-        self._page, self._queries = page, WorldQueries(world)
+        self._page, self._queries, self._world = page, WorldQueries(world), world
         self._plane = LocalTangentPlane(world.origin)
-        self._p_map: list[np.ndarray] = []
-        self._sizes: list[float] = []
-        self._lock = threading.Lock()
+        self._list = WaypointList(self._queries)
+        self._lock = threading.RLock()  # setting a value of the panel calls back
+        self._arrows: viser.TransformControlsHandle | None = None
         with page.gui.add_folder("Places"):
             self._text = page.gui.add_markdown(_HELP)
-            self._undo = page.gui.add_button("Remove last", disabled=True)
-            self._clear = page.gui.add_button("Remove all", disabled=True)
-            self._save = page.gui.add_button("Save as way-points (YAML)", disabled=True)
-        self._undo.on_click(lambda _: self._remove(1))
-        self._clear.on_click(lambda _: self._remove(MOST_PLACES))
-        self._save.on_click(self._send)
+            self._choice = page.gui.add_dropdown("Place", (_NONE,), hint="which can be dragged")
+            self._height = page.gui.add_number(
+                "Height [m]", FIRST_HEIGHT_M, min=0.0, max=1000.0, step=0.5,
+                hint="of the way-point above what was clicked: of the place that is chosen",
+            )  # fmt: skip
+            self._add_buttons(
+                {
+                    "Earlier": lambda: self._list.shift(-1),
+                    "Later": lambda: self._list.shift(1),
+                }
+            )
+            self._add_buttons({"Remove place": self._list.remove, "Remove all": self._list.clear})
+            self._saves = (
+                page.gui.add_button("Save as mission (YAML)", disabled=True),
+                page.gui.add_button("Save as route (YAML)", disabled=True),
+            )
+            self._notice = page.add_text("")
+        mission, route = self._saves
+        mission.on_click(lambda event: self._save(event, "mission.yaml", self._mission))
+        route.on_click(lambda event: self._save(event, "route.yaml", self._route))
+        self._choice.on_update(lambda _: self._choose())
+        self._height.on_update(lambda _: self._raise())
         page.scene.on_click()(self._click)
+        self._show()
 
     @property
-    def points(self) -> list[np.ndarray]:
-        """The places (3,) in map [m], in the order of the clicks."""
+    def ground_points(self) -> list[FloatArray]:
+        """What was clicked, (3,) each in map [m], in the order of the way-points."""
         with self._lock:
-            return list(self._p_map)
+            return [point.p_map_ground for point in self._list.points]
+
+    @property
+    def waypoints(self) -> list[FloatArray]:
+        """The way-points above, (3,) each in map [m]."""
+        with self._lock:
+            return list(self._list.positions())
+
+    def set_ground_points(self, points: FloatArray) -> None:
+        """Have these way-points (n, 3) on the ground [m] in place of those before."""
+        with self._lock:
+            self._list.clear()
+            for p_map in points:
+                self._list.add(p_map, 0.0, _LEAST_MARK_M)
+            self._show()
 
     def _click(self, event: viser.SceneClickEvent) -> None:
         origin, direction = np.array(event.ray_origin), np.array(event.ray_direction)
@@ -51,57 +91,134 @@ class Places:
             return
         with self._lock:
             distance_m = self._queries.cast_one(origin, direction)
-            if not np.isfinite(distance_m) or len(self._p_map) >= MOST_PLACES:
+            if not np.isfinite(distance_m):
                 return
-            unit = direction / np.linalg.norm(direction)
-            self._p_map.append(origin + distance_m * unit)
-            self._sizes.append(_MARK_M * distance_m)
+            p_map = origin + distance_m * direction / np.linalg.norm(direction)
+            self._list.add(
+                p_map, float(self._height.value), max(_MARK_M * distance_m, _LEAST_MARK_M)
+            )
             self._show()
 
-    def _remove(self, n: int) -> None:
+    def _choose(self) -> None:
         with self._lock:
-            del self._p_map[-n:], self._sizes[-n:]
-            self._show()
+            if self._choice.value != _NONE and int(self._choice.value) - 1 != self._list.chosen:
+                self._list.choose(int(self._choice.value) - 1)
+                self._show()
+
+    def _raise(self) -> None:
+        with self._lock:
+            k, height_m = self._list.chosen, float(self._height.value)
+            if k is not None and height_m != round(self._list.points[k].height_m, 2):
+                self._list.set_height(height_m)
+                self._show()
+
+    def _drag(self, event: viser.TransformControlsEvent) -> None:
+        with self._lock:
+            if self._list.chosen is None:
+                return
+            self._list.move(self._list.chosen, np.array(event.target.position, dtype=np.float64))
+            if event.phase == "end":
+                self._show()
+            else:
+                self._draw_marks()
+
+    # -- what is shown ------------------------------------------------------------------------
 
     def _show(self) -> None:
+        self._draw_marks()
+        if self._arrows is not None:
+            self._arrows.remove()
+            self._arrows = None
+        points, k = self._list.points, self._list.chosen
+        names = tuple(str(number) for number in range(1, len(points) + 1)) or (_NONE,)
+        if names != tuple(self._choice.options):
+            self._choice.options = names
+        self._choice.value = _NONE if k is None else str(k + 1)
+        for button in self._saves:
+            button.disabled = not points
+        self._text.content = self._description()
+        self._notice.set("")
+        if k is None:
+            return
+        self._height.value = round(points[k].height_m, 2)
+        self._arrows = self._page.scene.add_transform_controls(
+            "/place_arrows",
+            scale=_ARROWS * points[k].size_m,
+            disable_rotations=True,
+            depth_test=False,
+            position=points[k].p_map,
+            translation_limits=((-_FAR_M, _FAR_M),) * 3,
+        )
+        self._arrows.on_update(self._drag)
+
+    def _draw_marks(self) -> None:
         scene = self._page.scene
         scene.remove_by_name("/places")
-        for k, (p_map, size_m) in enumerate(zip(self._p_map, self._sizes, strict=True), start=1):
-            name = f"/places/{k}"
-            scene.add_icosphere(name, radius=size_m, color=_COLOUR, position=p_map)
-            scene.add_label(f"{name}/number", str(k))
-        if len(self._p_map) > 1:
-            raised = np.array(self._p_map) + np.outer(self._sizes, (0.0, 0.0, 1.0))
-            ends = np.stack([raised[:-1], raised[1:]], axis=1)
-            scene.add_line_segments(
-                "/places/path", ends, _COLOUR, thickness=3.0, thickness_units="screen"
+        points = self._list.points
+        for k, point in enumerate(points):
+            name = f"/places/{k + 1}"
+            colour = _CHOSEN if k == self._list.chosen else _COLOUR
+            scene.add_icosphere(name, radius=point.size_m, color=colour, position=point.p_map)
+            scene.add_label(f"{name}/number", str(k + 1))
+        up = np.array([point.p_map for point in points]).reshape(-1, 3)
+        below = np.array([point.p_map_ground for point in points]).reshape(-1, 3)
+        self._draw_lines("poles", np.stack([below, up], axis=1), 1.0)
+        self._draw_lines("path", np.stack([up[:-1], up[1:]], axis=1), 3.0)
+
+    def _draw_lines(self, name: str, ends: FloatArray, thickness: float) -> None:
+        if len(ends):
+            self._page.scene.add_line_segments(
+                f"/places/{name}", ends, _COLOUR, thickness=thickness, thickness_units="screen"
             )
-        for button in (self._undo, self._clear, self._save):
-            button.disabled = not self._p_map
-        self._text.content = self._description()
 
     def _description(self) -> str:
-        if not self._p_map:
+        k = self._list.chosen
+        if k is None:
             return _HELP
-        last = self._p_map[-1]
-        latitude, longitude, altitude = self._plane.to_geodetic(last)
+        ground = np.array([point.p_map_ground for point in self._list.points])
+        latitude, longitude, altitude = self._plane.to_geodetic(ground[k])
+        x, y, z = ground[k]
         lines = [
-            f"**Place {len(self._p_map)}** ({last[0]:.2f}, {last[1]:.2f}, {last[2]:.2f}) m in map",
+            f"**Place {k + 1}** ({x:.2f}, {y:.2f}, {z:.2f}) m in map",
             f"{latitude:.7f}°, {longitude:.7f}°, {altitude:.2f} m",
         ]
-        if len(self._p_map) > 1:
-            steps = np.diff(self._p_map, axis=0)
+        if len(ground) > 1:
+            steps = np.diff(ground, axis=0)
             lengths = np.linalg.norm(steps, axis=1)
-            lines.append(
-                f"from place {len(self._p_map) - 1}: {lengths[-1]:.2f} m "
-                f"({np.linalg.norm(steps[-1, :2]):.2f} m level, {steps[-1, 2]:+.2f} m up); "
-                f"path {lengths.sum():.2f} m"
-            )
+            path = f"path {lengths.sum():.2f} m"
+            if k:
+                step = steps[k - 1]
+                path = (
+                    f"from place {k}: {lengths[k - 1]:.2f} m "
+                    f"({np.linalg.norm(step[:2]):.2f} m level, {step[2]:+.2f} m up); {path}"
+                )
+            lines.append(path)
         return "\n\n".join(lines)
 
-    def _send(self, event: viser.GuiEvent) -> None:
-        if event.client is not None:
+    # -- buttons ------------------------------------------------------------------------------
+
+    def _add_buttons(self, row: dict[str, Callable[[], None]]) -> None:
+        buttons = self._page.gui.add_button_group("", tuple(row))
+
+        @buttons.on_click
+        def _(_: object) -> None:
             with self._lock:
-                points = [{"position_m": [round(float(v), 3) for v in p]} for p in self._p_map]
-            text = yaml.safe_dump({"waypoints": points}, sort_keys=False, default_flow_style=None)
-            event.client.send_file_download("waypoints.yaml", text.encode(), save_immediately=True)
+                row[buttons.value]()
+                self._show()
+
+    def _mission(self) -> str:
+        return mission_text(self._list.positions(), self._queries)
+
+    def _route(self) -> str:
+        return route_text(self._list.positions(), self._world.name)
+
+    def _save(self, event: viser.GuiEvent, name: str, text: Callable[[], str]) -> None:
+        try:
+            with self._lock:
+                content = text().encode()
+        except ParameterError as error:
+            self._notice.set(f"not saved: {error}")
+            return
+        self._notice.set("")
+        if event.client is not None:
+            event.client.send_file_download(name, content, save_immediately=True)

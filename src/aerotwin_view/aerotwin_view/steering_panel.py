@@ -22,6 +22,20 @@ class RunOrder(Enum):
     RESET = "reset"
 
 
+class SpeedOrder(Enum):
+    """How fast simulated time is to pass, times real time; 0 = as fast as possible."""
+
+    HALF = 0.5
+    REAL = 1.0
+    DOUBLE = 2.0
+    FREE = 0.0
+
+    @property
+    def text(self) -> str:
+        """The speed in words."""
+        return speed_text(self.value)
+
+
 class PlaceOrder(Enum):
     """What is asked with the places that were clicked."""
 
@@ -36,7 +50,7 @@ class JoinOrder(Enum):
     REMOVE = "remove"
 
 
-Order: TypeAlias = RunOrder | PlaceOrder | JoinOrder | Request
+Order: TypeAlias = RunOrder | SpeedOrder | PlaceOrder | JoinOrder | Request
 
 HOLD_HZ = 10.0
 _RELEASE_S = 0.3
@@ -70,6 +84,11 @@ _MOTIONS = (
 )
 
 
+def speed_text(speed: float) -> str:
+    """Return a speed, times real time, in words."""
+    return f"{speed:g}x" if speed > 0.0 else "as fast as possible"
+
+
 class SteeringPanel:
     """Buttons and keys of pages; what they ask for is taken from it, by one thread at a time."""
 
@@ -79,13 +98,11 @@ class SteeringPanel:
         self._pressed, self._until_s = AT_REST, 0.0
         with page.gui.add_folder("Simulation"):
             self._add_buttons({order.value.capitalize(): (order,) for order in RunOrder})
+            self._add_buttons({order.text.capitalize(): (order,) for order in SpeedOrder})
         with page.gui.add_folder("Steer"):
             self._vehicle = page.gui.add_dropdown("Vehicle", ("",), initial_value="")
             for row in _COMMANDS:
                 self._add_buttons(row)
-            self._height = page.gui.add_slider(
-                "Height [m]", 1.0, 50.0, step=0.5, initial_value=5.0, hint="above clicked places"
-            )
             self._add_buttons(_PLACES)
             self.notice = page.add_text("")
         with page.gui.add_folder("Fleet", expand_by_default=False):
@@ -99,11 +116,6 @@ class SteeringPanel:
     def vehicle(self) -> str:
         """The namespace of the vehicle that is steered."""
         return str(self._vehicle.value)
-
-    @property
-    def height_m(self) -> float:
-        """How far above a clicked place to fly [m]."""
-        return float(self._height.value)
 
     def set_vehicles(self, names: Sequence[str]) -> None:
         """Offer these vehicles."""

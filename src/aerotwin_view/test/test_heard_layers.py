@@ -327,7 +327,8 @@ def test_the_simulator_is_asked_for_its_wind_and_number(others):
 
     from aerotwin_view.ros.simulator_settings import SimulatorSettings
 
-    settings = SimulatorSettings(others.listener, "/others")
+    settings = SimulatorSettings(others.listener)
+    settings.set_simulator("/others")
     assert settings.wind is None and settings.instance == 0 and settings.airframe is None
     node = others._node
     for name, value in (("wind.east_m_s", 4.0), ("wind.north_m_s", -3.0), ("wind.up_m_s", 0.0),
@@ -356,6 +357,7 @@ def test_a_simulator_without_such_parameters_has_no_wind(others):
 
     from aerotwin_view.ros.simulator_settings import SimulatorSettings
 
-    settings = SimulatorSettings(others.listener, "/nobody")
+    settings = SimulatorSettings(others.listener)
+    settings.set_simulator("/nobody")
     settings._on_answer(GetParameters.Response(values=[ParameterValue(type=77)] * 3))
     assert settings.wind is None and settings.instance == 0

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from aerotwin_simulator.events.plan import load_events
 from support.graph_observer import launched
 
 PORT = 18490
@@ -21,6 +22,7 @@ WORDS = [
     "camera:=false", "slam:=none", "record:=none", "lidar:=spinning_16",
 ]  # fmt: skip
 _PATIENCE_S = 90.0
+LATE_S = 0.5  # simulated time of what is under way when the test begins to listen
 
 pytestmark = [pytest.mark.slow, pytest.mark.ros]
 
@@ -33,12 +35,15 @@ class Heard:
         from nav_msgs.msg import Odometry
         from rclpy.executors import SingleThreadedExecutor
         from rosgraph_msgs.msg import Clock
+        from sensor_msgs.msg import NavSatFix
 
         self.node = rclpy.create_node("beside_the_view")
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
         self.p = (0.0, 0.0, 0.0)
         self.stamp_ns = 0
+        self.has_fix = False
+        self.node.create_subscription(NavSatFix, "/gnss/fix", self._on_fix, 10)
         self.node.create_subscription(Odometry, "/truth/odom", self._on_odometry, 10)
         self.node.create_subscription(Clock, "/clock", self._on_clock, 10)
 
@@ -48,6 +53,9 @@ class Heard:
 
     def _on_clock(self, message) -> None:
         self.stamp_ns = message.clock.sec * 1_000_000_000 + message.clock.nanosec
+
+    def _on_fix(self, message) -> None:
+        self.has_fix = message.status.status >= 0
 
     def listen(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -92,6 +100,41 @@ def test_the_page_pauses_steps_and_goes_on(flight):
     heard.until(lambda: heard.stamp_ns > before)
 
 
+def test_the_speed_is_chosen_while_it_runs(flight):
+    page, heard = flight
+    page.get_by_role("button", name="0.5x").click()
+    page.get_by_text("speed set: 0.5x").wait_for()
+    heard.listen(1.0)  # to what is under way
+    before, start = heard.stamp_ns, time.monotonic()
+    heard.listen(4.0)
+    assert (heard.stamp_ns - before) * 1e-9 < 0.5 * (time.monotonic() - start) + LATE_S
+    for text in ("As fast as possible", "1x"):
+        page.get_by_role("button", name=text).click()
+        page.get_by_text(f"speed set: {text.lower()}").wait_for()
+
+
+def test_a_fault_is_injected_shown_ended_and_saved_as_events(flight, tmp_path):
+    page, heard = flight
+    heard.until(lambda: heard.has_fix)
+    page.get_by_text("Faults", exact=True).click()
+    page.get_by_role("button", name="Inject the fault").click()
+    page.get_by_text(re.compile(r"gnss_loss_1 since [\d.]+ s")).wait_for()
+    heard.until(lambda: not heard.has_fix)
+    page.get_by_role("button", name="End the active one").click()
+    page.get_by_text("no fault is active").wait_for()
+    heard.until(lambda: heard.has_fix)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as events (YAML)").click()
+    download.value.save_as(tmp_path / "events.yaml")
+    (event,) = load_events(tmp_path / "events.yaml")
+    assert event.do == "gnss_loss" and 0.0 < event.duration_s < _PATIENCE_S
+    page.get_by_role("combobox", name="Fault", exact=True).click()
+    page.get_by_role("option", name="gust", exact=True).click()
+    page.get_by_role("button", name="Inject the fault").click()
+    page.get_by_text("not injected: a gust of zero does nothing").wait_for()
+    page.get_by_text("Faults", exact=True).click()
+
+
 def test_a_vehicle_takes_off_and_flies_to_a_clicked_place(flight):
     page, heard = flight
     start = heard.p
@@ -111,6 +154,13 @@ def test_a_vehicle_takes_off_and_flies_to_a_clicked_place(flight):
     page.get_by_text(re.compile(r"flying to a place 0\.\d m away")).wait_for()
     page.get_by_role("button", name="Stop there").click()
     page.get_by_text("stopped: the vehicle holds").wait_for()
+    page.get_by_role("button", name="Hold").click()
+    page.get_by_text(re.compile("hold: sent to the autopilot")).wait_for()
+    page.get_by_text(re.compile("vehicle: HOLD, armed")).wait_for()
+    heard.listen(3.0)  # it brakes
+    held = heard.p
+    heard.listen(2.0)
+    assert heard.p == pytest.approx(held, abs=0.5)
 
 
 def test_a_key_drives_and_letting_go_stops(flight):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+import cv2
 import numpy as np
 import pytest
 import yaml
@@ -19,6 +20,12 @@ WORLD = "meadow"
 _PATIENCE_MS = 120_000.0
 FIRST_PICTURE_MS = 5_000.0
 """Before it a click has no direction: the page reports its camera with its first picture."""
+ARROWS_MS = 2_500.0
+"""Until the arrows of a place are drawn."""
+PANEL_PX = 560
+"""Columns left of the panel."""
+UPWARDS_BGR, COLOUR_ERROR = (228, 140, 52), 60
+"""Of the arrow that points up."""
 _NUMBER = r"(-?[\d.]+)"
 
 pytestmark = pytest.mark.slow
@@ -78,13 +85,50 @@ def test_a_click_on_the_ground_reads_where_it_is_and_how_far_from_the_last(page)
     assert float(distance[1]) == pytest.approx(np.linalg.norm(second - first), abs=0.02)
 
 
-def test_places_are_saved_as_way_points_and_removed(page):
+def test_places_are_ordered_raised_saved_as_a_mission_and_removed(page):
+    before = page.locator("body").inner_text()
+    page.get_by_role("button", name="Earlier").click()
+    page.get_by_text(re.compile(r"^Place 1 ")).wait_for()
+    assert "Place 2 (" in before
+    height = page.get_by_role("textbox", name="Height [m]")
+    height.fill("12")
+    height.press("Tab")
+    page.wait_for_timeout(1000.0)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as way-points (YAML)").click()
+        page.get_by_role("button", name="Save as mission (YAML)").click()
     saved = yaml.safe_load(download.value.path().read_text())
-    assert len(saved["waypoints"]) == 2 and len(saved["waypoints"][0]["position_m"]) == 3
+    first, second = (np.array(each["position_m"]) for each in saved["waypoints"])
+    queries = WorldQueries(load_world(WORLD))
+    assert first[2] - queries.height(*first[:2]) == pytest.approx(12.0, abs=0.02)
+    assert second[2] - queries.height(*second[:2]) == pytest.approx(5.0, abs=0.02)
+    height.fill("0.1")
+    height.press("Tab")
+    page.get_by_role("button", name="Save as mission (YAML)").click()
+    page.get_by_text(re.compile(r"not saved: place 1 is 0\.1 m above the ground")).wait_for()
     page.get_by_role("button", name="Remove all").click()
     page.get_by_text("Click the ground to read where it is").wait_for()
+
+
+def test_a_place_is_dragged_up_by_its_arrow(page):
+    page.get_by_role("textbox", name="Height [m]").fill("5")
+    page.get_by_role("textbox", name="Height [m]").press("Tab")
+    _ground_at(page, 300, 450, 1)
+    page.wait_for_timeout(ARROWS_MS)
+    picture = cv2.imdecode(np.frombuffer(page.screenshot(), np.uint8), cv2.IMREAD_COLOR)
+    difference = np.abs(picture[:, :PANEL_PX].astype(int) - UPWARDS_BGR).sum(axis=2)
+    rows, columns = np.nonzero(difference < COLOUR_ERROR)
+    tip = rows < rows.min() + 16
+    x, y = float(np.median(columns[tip])), float(rows.min() + 8)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(500.0)
+    page.mouse.down()
+    for k in range(12):
+        page.mouse.move(x, y - 5.0 * k)
+        page.wait_for_timeout(80.0)
+    page.mouse.up()
+    page.wait_for_timeout(1500.0)
+    assert float(page.get_by_role("textbox", name="Height [m]").input_value()) > 5.2
+    assert "Place 2 (" not in page.locator("body").inner_text()
 
 
 def test_the_detail_of_the_world_can_be_chosen(page):

@@ -11,6 +11,7 @@ from typing import Any
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
+from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, LaserScan, PointCloud2
 from std_msgs.msg import String
@@ -60,6 +61,7 @@ class GroundSimulatorNode(ConfiguredNode):
             self._flat_scanner = FlatScanner(lidar, p.T_base_lidar, p.scan)
         self._n_refused = 0
         self._wire()
+        self.add_post_set_parameters_callback(self._on_parameters)
         publish_diagnostics(self, self._report)
         self.get_logger().info(f"ground robot with {self._options}")
         create_wall_timer(self, TICK_S, self._tick)
@@ -99,6 +101,11 @@ class GroundSimulatorNode(ConfiguredNode):
         if self._path is not None:
             self._path.close()
         super().destroy_node()
+
+    def _on_parameters(self, parameters: list[Parameter]) -> None:
+        for parameter in parameters:
+            if parameter.name == "speed":
+                self._robot.set_speed(float(parameter.value))
 
     def _on_command(self, message: Twist) -> None:
         v, omega = message.linear.x, message.angular.z

@@ -23,7 +23,9 @@ class GroundSimulatorParameters(GroundRobotParameters):
     start_yaw_deg: float = parameter(
         0.0, text="heading there, from east, counter-clockwise", unit="deg"
     )
-    speed: float = parameter(1.0, text="simulated over wall time", minimum=0.01, maximum=100.0)
+    speed: float = parameter(
+        1.0, text="simulated over wall time", minimum=0.01, maximum=100.0, live=True
+    )
     command_timeout_s: float = parameter(
         0.5, text="time without cmd_vel to a stop", unit="s", minimum=0.05, maximum=60.0
     )

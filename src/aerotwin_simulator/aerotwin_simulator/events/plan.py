@@ -3,7 +3,6 @@
 """The events of a scenario: read from the mapping `events` of its file, checked before a flight."""
 
 import difflib
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,8 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import printable, shown
 from aerotwin_core.origin import Origin, as_origin
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml_with_lines
-from aerotwin_faults import KINDS, Fault, load_fault
+from aerotwin_faults import KINDS, Fault, FaultEntry
+from aerotwin_faults.entry import LONGEST_NAME, check_name
 from aerotwin_faults.fault import GROUND_STATION
 from aerotwin_simulator.ground_station import ORDERS, OperatorOrder
 from aerotwin_simulator.obstacles import Obstacle
@@ -24,12 +24,11 @@ MARK = "mark"
 """The action that does nothing: its event only names an instant."""
 OBSTACLE = "obstacle"
 """The action that brings an obstacle into the world; it has the name of its event."""
-LONGEST_NAME = 60
 MOST_EVENTS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class EventParameters:
+class EventParameters(FaultEntry):
     """One entry of `events`; its key is the name of the event."""
 
     at_s: float | None = parameter(
@@ -39,14 +38,6 @@ class EventParameters:
         "", text="condition at whose first moment it happens: height_m > 5, 3 s after gnss_lost"
     )
     do: str = parameter(text="a fault, weather, an order, obstacle, or mark")
-    parameters: dict[str, Any] | None = parameter(None, text="those of what it does")
-    ramp_s: float = parameter(
-        0.0, text="how long it takes to grow, and to end", unit="s", minimum=0.0, maximum=1e4
-    )
-    duration_s: float | None = parameter(
-        None, text="how long it lasts until it ends; none = to the end of the flight", unit="s",
-        minimum=0.0,
-    )  # fmt: skip
     vehicle: str = parameter(
         "",
         text="its name in a fleet, whose signals those without a name in when are; empty = the "
@@ -130,11 +121,7 @@ def parse_events(
 
 def _check_name(name: Any, signals: Collection[str], origin: Origin) -> None:
     place = origin.place(str(name))
-    if not isinstance(name, str) or not name.isidentifier() or len(name) > LONGEST_NAME:
-        raise ParameterError(
-            f"{place}: '{printable(str(name), LONGEST_NAME)}' is no name; letters, digits "
-            f"and _ make one, of {LONGEST_NAME} at most"
-        )
+    check_name(name, where=place)
     if name in signals:
         raise ParameterError(f"{place}: {name} is a signal; give the event another name")
 
@@ -187,7 +174,7 @@ def _event(
         action=action,
         vehicle=entry.vehicle,
         ramp_s=entry.ramp_s,
-        duration_s=math.inf if entry.duration_s is None else entry.duration_s,
+        duration_s=entry.lasting_s,
     )
 
 
@@ -203,7 +190,7 @@ def _action(
         )
     own = place.below("parameters")
     if entry.do in KINDS:
-        return load_fault(entry.do, entry.parameters, where=own)
+        return entry.fault(place)
     if entry.do in ORDERS:
         order: OperatorOrder = load_parameters(ORDERS[entry.do], entry.parameters, where=own)
         return order

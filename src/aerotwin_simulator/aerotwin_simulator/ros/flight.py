@@ -248,10 +248,10 @@ def _result(
     not_ended: list[str],
 ) -> FlightResult:
     absent = f"no node answered on {', '.join(node.absent)}; flown at real time"
-    warnings = [absent] if node.absent else []
+    warnings = [absent, *node.warnings] if node.absent else [*node.warnings]
     is_interrupted = simulation.outcome is None
     late = [node.answer_topic(name).name for name, gate in node.gates.items() if gate.is_open]
-    if late and not is_interrupted and not warnings:
+    if late and not is_interrupted and not node.absent:
         warnings.append(
             f"a frame was not answered on {', '.join(late)} within "
             f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"

@@ -109,6 +109,7 @@ class SimulatorNode(ConfiguredNode):
         self.sink = RosSink(self)
         self.gates: dict[str, FrameGate] = {}  # by vehicle
         self.absent: list[str] = []  # topics on which no node answered in time
+        self.warnings: list[str] = []  # of services of other packages, for the report
         self._make_gates()
         self.bag: BagSink | None = None
         self.foreign: ForeignTopics | None = None

@@ -7,28 +7,27 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rclpy.node import Node
-from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_teleop.key_maps import Request
 from aerotwin_teleop.outgoing import OutgoingMotion
 from aerotwin_teleop.ros.vehicle_link import VehicleLink
 from aerotwin_teleop.status import VehicleStatus
+from aerotwin_view.places import Places
 from aerotwin_view.ros.place_flight import PlaceFlight
+from aerotwin_view.ros.run_commands import RunCommands
 from aerotwin_view.steering_panel import (
     JoinOrder,
     Order,
     PlaceOrder,
     RunOrder,
+    SpeedOrder,
     SteeringPanel,
 )
 
 if TYPE_CHECKING:  # its message types may not be installed
     from aerotwin_view.ros.fleet_commands import FleetCommands
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 class Commands:
@@ -38,8 +37,7 @@ class Commands:
         self,
         node: Node,
         panel: SteeringPanel,
-        simulator: str,
-        places: Callable[[], list[FloatArray]],
+        places: Places | None,
         on_reset: Callable[[], None],
     ) -> None:
         self._node, self._panel, self._places = node, panel, places
@@ -47,13 +45,24 @@ class Commands:
         self._outgoing = OutgoingMotion()
         self._link: VehicleLink | None = None
         self._flight: PlaceFlight | None = None
-        self._simulator = simulator
+        self._simulator = ""
+        self._run: RunCommands | None = None
         self._fleet: FleetCommands | None = None
-        self._pause = node.create_client(SetBool, f"{simulator}/pause")
-        self._triggers = {
-            order: node.create_client(Trigger, f"{simulator}/{order.value}")
-            for order in (RunOrder.STEP, RunOrder.RESET)
-        }
+
+    def set_simulator(self, name: str) -> None:
+        """Give orders about the run to the node of this name; to none if it is empty."""
+        if name != self._simulator:
+            self._simulator, self._fleet = name, None
+            if self._run is not None:
+                self._run.close()
+            self._run = RunCommands(self._node, name, self._notify) if name else None
+        if self._run is not None:
+            self._run.look()
+
+    @property
+    def speed(self) -> float | None:
+        """The speed that is asked of the simulator, 0 = as fast as possible; None if unknown."""
+        return None if self._run is None else self._run.speed
 
     def step(self, p_map: FloatArray | None) -> VehicleStatus | None:
         """Send what was asked for; `p_map` is where the chosen vehicle is.
@@ -88,7 +97,7 @@ class Commands:
         self._link = None if vehicle is None else VehicleLink(self._node, vehicle, self._notify)
 
     def _on_order(self, order: Order) -> None:
-        if isinstance(order, RunOrder):
+        if isinstance(order, RunOrder | SpeedOrder):
             self._order_run(order)
         elif isinstance(order, JoinOrder):
             self._order_fleet(order)
@@ -112,7 +121,7 @@ class Commands:
             from aerotwin_view.ros.fleet_commands import FleetCommands
 
             self._fleet = FleetCommands(self._node, self._simulator, self._notify)
-        places = self._places()
+        places = [] if self._places is None else self._places.ground_points
         if order is JoinOrder.REMOVE:
             self._fleet.remove(self._panel.vehicle)
         elif places:
@@ -121,7 +130,7 @@ class Commands:
             self._notify("no place is clicked yet: click the ground where it shall stand")
 
     def _fly_to_places(self, vehicle: str) -> None:
-        places = [place + self._panel.height_m * _UP for place in self._places()]
+        places = [] if self._places is None else self._places.waypoints
         self._end_flight()
         if places:
             self._flight = PlaceFlight(self._node, vehicle, places)
@@ -133,26 +142,16 @@ class Commands:
             self._flight.close()
             self._flight = None
 
-    def _order_run(self, order: RunOrder) -> None:
-        is_pausing = order in (RunOrder.PAUSE, RunOrder.RUN)
-        client = self._pause if is_pausing else self._triggers[order]
-        if not client.service_is_ready():
-            self._notify(f"{order.value}: there is no service {client.srv_name}")
-            return
-        if is_pausing:
-            request = SetBool.Request(data=order is RunOrder.PAUSE)
+    def _order_run(self, order: RunOrder | SpeedOrder) -> None:
+        if self._run is None:
+            self._notify("no simulator is heard")
+        elif isinstance(order, SpeedOrder):
+            self._run.pace(order)
         else:
-            request = Trigger.Request()
-        if order is RunOrder.RESET:
-            self._end_flight()
-            self._on_reset()
-
-        def answered(future: object) -> None:
-            reply = future.result()  # type: ignore[attr-defined]  # rclpy's Future has no stubs
-            outcome = "" if reply.success else "refused: "
-            self._notify(f"{order.value}: {outcome}{reply.message}")
-
-        client.call_async(request).add_done_callback(answered)
+            if order is RunOrder.RESET:
+                self._end_flight()
+                self._on_reset()
+            self._run.order(order)
 
     def _notify(self, notice: str) -> None:
         self._panel.notice.set(notice)

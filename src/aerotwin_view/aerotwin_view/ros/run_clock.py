@@ -7,6 +7,7 @@ from rosgraph_msgs.msg import Clock
 
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_view.ros.polled_topic import PolledTopic
+from aerotwin_view.steering_panel import speed_text
 
 STILL_S = 0.5
 """Simulated time that did not change for so long in wall time stands still."""
@@ -33,12 +34,16 @@ class RunClock:
             self._moved_s = now_s
         return now_s - before_s if now_s - self._moved_s < STILL_S else 0.0
 
-    def text(self, now_s: float, n_robots: int) -> str:
-        """Return the simulated time, and how it passed over the last calls."""
+    def text(self, now_s: float, n_robots: int, speed: float | None) -> str:
+        """Return the simulated time, how it passed over the last calls, and the speed that is set.
+
+        `speed` is 0 for as fast as possible, None if it is not known.
+        """
         self._looks = [*self._looks[1 - _MOST_LOOKS :], (now_s, self.stamp_ns)]
         (first_s, first_ns), (last_s, last_ns) = self._looks[0], self._looks[-1]
         factor = (last_ns - first_ns) / _SECOND / max(last_s - first_s, 1e-3)
         if not self.stamp_ns:
             return f"{n_robots} robots; nobody publishes a simulated time"
         state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
-        return f"{self.stamp_ns / _SECOND:.1f} s, {state}, {n_robots} robots"
+        asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
+        return f"{self.stamp_ns / _SECOND:.1f} s, {state}, {n_robots} robots{asked}"

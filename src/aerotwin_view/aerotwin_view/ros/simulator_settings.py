@@ -7,6 +7,7 @@ from typing import Any
 
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
+from rclpy.client import Client
 from rclpy.node import Node
 
 from aerotwin_view.wind_arrow import SetWind
@@ -28,18 +29,29 @@ class SimulatorSettings:
     A node that lacks one of the parameters answers none of them.
     """
 
-    def __init__(self, node: Node, simulator: str) -> None:
-        self._client = node.create_client(GetParameters, f"{simulator}/get_parameters")
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._client: Client | None = None
         self._values: dict[str, Any] = {}
         self._is_asked = False
 
+    def set_simulator(self, name: str) -> None:
+        """Ask the node of this name from now on; none if it is empty."""
+        if self._client is not None:
+            self._node.destroy_client(self._client)
+        self._client = (
+            self._node.create_client(GetParameters, f"{name}/get_parameters") if name else None
+        )
+        self._values, self._is_asked = {}, False
+
     def look(self) -> None:
         """Ask a simulator that has come; forget one that has left."""
-        if not self._client.service_is_ready():
+        client = self._client
+        if client is None or not client.service_is_ready():
             self._values, self._is_asked = {}, False
         elif not self._is_asked:
             self._is_asked = True
-            future = self._client.call_async(GetParameters.Request(names=list(_NAMES)))
+            future = client.call_async(GetParameters.Request(names=list(_NAMES)))
             future.add_done_callback(lambda done: self._on_answer(done.result()))
 
     @property

@@ -17,6 +17,7 @@ from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.defaults import NO_WORLD
 from aerotwin_view.doctor_panel import DoctorPanel
+from aerotwin_view.fault_panel import FaultPanel
 from aerotwin_view.kind_colours import FLOWN
 from aerotwin_view.page import open_page
 from aerotwin_view.parameters import ViewParameters
@@ -25,6 +26,7 @@ from aerotwin_view.robot_topics import ESTIMATES
 from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
+from aerotwin_view.ros.fault_link import FaultLink
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.heard_robots import HeardRobots
 from aerotwin_view.ros.live_layers import LiveLayers
@@ -36,7 +38,9 @@ from aerotwin_view.ros.shown_camera import ShownCamera
 from aerotwin_view.ros.shown_points import ShownPoints
 from aerotwin_view.ros.simulator_settings import SimulatorSettings
 from aerotwin_view.ros.slam_under_test import SLAM, SlamUnderTest
+from aerotwin_view.ros.steered_simulator import owner_of_time
 from aerotwin_view.steering_panel import SteeringPanel
+from aerotwin_view.teach_panel import TeachPanel
 from aerotwin_view.trails import Trails
 from aerotwin_view.vehicle_text import vehicle_text
 from aerotwin_view.world_scene import show_world
@@ -62,6 +66,8 @@ class ViewNode(ConfiguredNode):
         self._flight = self._page.add_text("no robot is heard yet")
         self._robots = RobotsScene(self._page)
         self._panel = SteeringPanel(self._page)
+        self._faults = FaultPanel(self._page)
+        self._fault_link: FaultLink | None = None
         self._listener = rclpy.create_node("view_listener", use_global_arguments=False)
         self._heard = HeardRobots(self._listener)
         self._clock_of_run = RunClock(self._listener, time.monotonic())
@@ -72,19 +78,16 @@ class ViewNode(ConfiguredNode):
         self._layers = LiveLayers(self._page, self._listener)
         self._trails = Trails(self._page)
         self._slam = SlamUnderTest(self._listener)
-        self._settings = settings = SimulatorSettings(self, p.simulator)
+        self._settings = settings = SimulatorSettings(self)
         DoctorPanel(self._page, lambda: asked_doctor(settings, self._panel))
         self._places: Places | None = None
         show_world(self._page, world)
         if world is not None:
             self._places = Places(self._page, world)
-        self._commands = Commands(
-            self,
-            self._panel,
-            p.simulator,
-            lambda: [] if self._places is None else self._places.points,
-            self._on_reset,
-        )
+        edit = None if self._places is None else self._places.set_ground_points
+        self._teach = TeachPanel(self._page, edit)
+        self._commands = Commands(self, self._panel, self._places, self._on_reset)
+        self._simulator = ""
         self._shown: list[tuple[str, int]] = []
         self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
         create_wall_timer(self, 1.0 / p.rate_hz, self._on_tick)
@@ -102,6 +105,7 @@ class ViewNode(ConfiguredNode):
             for part in (self._heard, self._camera, self._points, self._layers, self._slam):
                 part.rest()
             self._commands.rest()
+            self._steer("")
             self._due = dict.fromkeys(self._due, 0.0)
             return
         is_looking = self._is_due(LOOK_S, now_s)
@@ -112,7 +116,12 @@ class ViewNode(ConfiguredNode):
         robots = self._show_robots()
         if is_looking:
             self._look(graph, robots)
-        status = self._commands.step(self._where(self._panel.vehicle, robots))
+        steered = self._panel.vehicle
+        if (pose := robots.get(steered)) is not None:
+            self._teach.add(steered, pose.stamp_ns, pose.p, pose.q_xyzw)
+        if self._fault_link is not None:
+            self._fault_link.step(steered)
+        status = self._commands.step(self._where(steered, robots))
         self._slam.read()
         if self._is_due(SENSORS_S, now_s):
             self._camera.show()
@@ -124,11 +133,13 @@ class ViewNode(ConfiguredNode):
             for each in estimates:
                 self._trails.add(each.kind, each.robot, each.p_map)
             self._trails.show()
+            self._teach.draw()
             self._flight.set(self._text(now_s, status, estimates))
 
     def _look(self, graph: TopicGraph, robots: Mapping[str, HeardPose]) -> None:
         """Look for what came or left."""
         self._poses.read()
+        self._steer(self._p.simulator or owner_of_time(self._listener))
         self._settings.look()
         self._camera.look(graph)
         self._points.look(graph)
@@ -138,6 +149,16 @@ class ViewNode(ConfiguredNode):
         self._slam.look(vehicle, has_slam=has_slam)
         if robots:
             self._robots.label_nearest(np.array([pose.p for pose in robots.values()]))
+
+    def _steer(self, name: str) -> None:
+        """Give orders to a simulator, to none if its name is empty."""
+        if name != self._simulator:
+            self._simulator = name
+            if self._fault_link is not None:
+                self._fault_link.close()
+            self._fault_link = FaultLink(self, self._faults, name) if name else None
+            self._settings.set_simulator(name)
+        self._commands.set_simulator(name)
 
     def _show_beside(
         self, robots: Mapping[str, HeardPose], estimates: Sequence[PlacedEstimate], dt: float
@@ -187,7 +208,7 @@ class ViewNode(ConfiguredNode):
         self, now_s: float, status: VehicleStatus | None, estimates: Sequence[PlacedEstimate]
     ) -> str:
         """Return in words what is known of the run and of the chosen vehicle."""
-        lines = [self._clock_of_run.text(now_s, len(self._shown))]
+        lines = [self._clock_of_run.text(now_s, len(self._shown), self._commands.speed)]
         if status is not None:
             own = (each for each in estimates if each.robot == status.name)
             covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])
