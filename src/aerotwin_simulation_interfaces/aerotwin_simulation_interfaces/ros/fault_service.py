@@ -45,7 +45,7 @@ class FaultService:
 
     def __init__(self, node: SimulatorHost) -> None:
         self._node = node
-        self._said: Said | None = None
+        self._said: Said = []  # nothing is published before the first fault
         self._is_looking = False
         self._publisher: Publisher = node.create_publisher(DiagnosticArray, "~/faults", LATCHED)
         node.create_service(
