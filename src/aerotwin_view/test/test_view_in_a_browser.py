@@ -67,7 +67,14 @@ def _ground_at(page: Page, x_px: int, y_px: int, k: int) -> tuple[np.ndarray, st
     return np.array(found.groups(), float), text
 
 
-def test_a_click_on_the_ground_reads_where_it_is_and_how_far_from_the_last(page):
+@pytest.fixture
+def no_places(page) -> None:
+    """Remove the places of earlier tests."""
+    page.get_by_role("button", name="Remove all").click()
+    page.get_by_text("Click the ground to read where it is").wait_for()
+
+
+def test_a_click_on_the_ground_reads_where_it_is_and_how_far_from_the_last(page, no_places):
     world = load_world(WORLD)
     queries, plane = WorldQueries(world), LocalTangentPlane(world.origin)
     first, _ = _ground_at(page, 300, 450, 1)
@@ -85,8 +92,9 @@ def test_a_click_on_the_ground_reads_where_it_is_and_how_far_from_the_last(page)
     assert float(distance[1]) == pytest.approx(np.linalg.norm(second - first), abs=0.02)
 
 
-def test_places_are_ordered_raised_saved_as_a_mission_and_removed(page):
-    before = page.locator("body").inner_text()
+def test_places_are_ordered_raised_saved_as_a_mission_and_removed(page, no_places):
+    _ground_at(page, 300, 450, 1)
+    _, before = _ground_at(page, 420, 400, 2)
     page.get_by_role("button", name="Earlier").click()
     page.get_by_text(re.compile(r"^Place 1 ")).wait_for()
     assert "Place 2 (" in before
@@ -109,7 +117,7 @@ def test_places_are_ordered_raised_saved_as_a_mission_and_removed(page):
     page.get_by_text("Click the ground to read where it is").wait_for()
 
 
-def test_a_place_is_dragged_up_by_its_arrow(page):
+def test_a_place_is_dragged_up_by_its_arrow(page, no_places):
     page.get_by_role("textbox", name="Height [m]").fill("5")
     page.get_by_role("textbox", name="Height [m]").press("Tab")
     _ground_at(page, 300, 450, 1)
