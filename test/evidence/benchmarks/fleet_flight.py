@@ -20,6 +20,7 @@ ONE_THERE = 30.0
 """Real-time factor of one embedded vehicle on the machine of the thresholds."""
 EMBEDDED_GOALS, EMBEDDED_DURATION_S = {10: 4.0, 100: 1.0}, {1: 60.0, 10: 30.0, 100: 10.0}
 PX4_GOALS, PX4_DURATION_S = {20: 1.5}, 10.0
+N_POINT_MASSES, POINT_MASSES_GOAL, POINT_MASSES_DURATION_S = 1000, 1.0, 10.0
 """Real-time factors by number of vehicles on that machine, and simulated times here [s]."""
 MOST_GROWTH = 1.3
 """Of the cost per vehicle, from one to a hundred."""
@@ -36,7 +37,10 @@ _FLOWN = {
 
 
 def fleet_flight() -> list[Benchmark]:
-    """Launch one, ten and a hundred embedded vehicles, and twenty PX4s where PX4_DIR is set."""
+    """Launch one, ten and a hundred embedded vehicles, a thousand point masses, and twenty PX4s.
+
+    The last only where PX4_DIR is set.
+    """
     factors, around_s = {}, {}
     for n, duration_s in EMBEDDED_DURATION_S.items():
         factors[n], around_s[n] = _launched({"instances": n, "duration_s": duration_s})
@@ -61,8 +65,16 @@ def fleet_flight() -> list[Benchmark]:
             peer_value=MOST_AROUND_S,
             goal=1.0,
         ),
+        _point_masses(one),
         *(_px4(n, goal, one) for n, goal in PX4_GOALS.items()),
     ]
+
+
+def _point_masses(one: float) -> Benchmark:
+    n, duration_s = N_POINT_MASSES, POINT_MASSES_DURATION_S
+    flown = {"dynamics": "point_mass", "instances": n, "duration_s": duration_s}
+    factor, _ = _launched(flown)
+    return _scaled("point masses", n, factor, POINT_MASSES_GOAL, one)
 
 
 def _px4(n: int, goal: float, one: float) -> Benchmark:
