@@ -55,7 +55,9 @@ def run_host(
                 if lane is not None and descriptor == lane.fileno():
                     _serve_lane(lane, by_instance)
                 elif not served[descriptor].answer():
-                    served.pop(descriptor).close()
+                    left = served.pop(descriptor)
+                    del by_instance[left.instance]
+                    left.close()
 
 
 @dataclass
@@ -83,7 +85,8 @@ def _serve_lane(lane: socket.socket, by_instance: Mapping[int, _Served]) -> None
     """Answer a packet with one; the links tell when the simulator is gone."""
     packet = []
     for instance, data in parts(receive(lane, MOST_BYTES)):
-        vehicle = by_instance[instance]
+        if (vehicle := by_instance.get(instance)) is None:
+            continue  # it left
         packet.append(pack_part(instance, b"".join(vehicle.session.answers(data, vehicle.udp))))
     if packet:
         is_sent(lane, b"".join(packet))

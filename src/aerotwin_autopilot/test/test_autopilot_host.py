@@ -77,6 +77,29 @@ def test_each_answers_as_it_would_alone(by_lane, lane, tmp_path, simulated_vehic
             assert exchanged([link], [simulated_vehicle(seed=INSTANCES[1])]) == [together[1]]
 
 
+def test_frames_of_one_that_left_are_dropped(lane, tmp_path, simulated_vehicle):
+    """They may wait in the lane when its own connection ends."""
+    paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
+    for path in paths.values():
+        path.write_text(parameters_text(load_autopilot_parameters().airframe))
+    with ExitStack() as stack:
+        left, stays = (
+            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
+            for i in paths
+        )
+        host = embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end)
+        with host:
+            lane.far_end.close()
+            for link in (left, stays):
+                link.accept(STARTS_S, lambda _: host.check())
+            vehicle = simulated_vehicle(seed=1)
+            left.close()
+            for _ in range(3):
+                vehicle.step((0.0,) * 4, is_armed=False)
+                lane.send(INSTANCES[0], b"".join(vehicle.frames()))
+                assert stays.exchange(vehicle.time_us, vehicle.frames()) is not None
+
+
 def test_the_end_of_the_process_ends_every_link_of_its_lane(lane, tmp_path, simulated_vehicle):
     paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
     for path in paths.values():

@@ -51,11 +51,14 @@ def unix_address(port: int) -> str:
 class SocketConnection:
     """A connected socket, whose calls return within a slice of time.
 
-    `received`: bytes already read from it, the first that `receive_bytes` returns.
+    `received`: bytes already read from it, the first that `receive_bytes` returns; of later ones at
+    most `most_bytes` at once.
     """
 
-    def __init__(self, connected: socket.socket, received: bytes = b"") -> None:
-        self._socket = connected
+    def __init__(
+        self, connected: socket.socket, received: bytes = b"", most_bytes: int = RECEIVE_BYTES
+    ) -> None:
+        self._socket, self._most_bytes = connected, most_bytes
         self._received = received
         connected.setblocking(True)
         if connected.family == socket.AF_INET:
@@ -81,7 +84,7 @@ class SocketConnection:
             data, self._received = self._received, b""
             return data
         try:
-            data = self._socket.recv(RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)
+            data = self._socket.recv(self._most_bytes, 0 if wait else socket.MSG_DONTWAIT)
         except BlockingIOError:
             return b""
         except OSError as error:

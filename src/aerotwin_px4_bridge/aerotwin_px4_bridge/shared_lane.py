@@ -44,7 +44,7 @@ class SharedLane:
 
     def __init__(self) -> None:
         near_end, self.far_end = lane_pair()
-        self._connection = SocketConnection(near_end)
+        self._connection = SocketConnection(near_end, most_bytes=MOST_BYTES)
         self._waiting: list[bytes] = []
         self._arrived: dict[int, bytes] = {}
 

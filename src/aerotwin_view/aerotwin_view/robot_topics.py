@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which topics are of which robot, by their names."""
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeVar
@@ -12,6 +13,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_view.robot_model import robot_model
 
 T = TypeVar("T")
+
+MOST_SHAPES = 100
+"""Of robots that differ."""
 
 TRUTH = "truth/odom"
 ESTIMATES = ("autopilot/odom", "slam/odom")
@@ -86,11 +90,17 @@ def described_model(
 def described(
     name: str, urdf: str, known: MutableMapping[str, T | None], read: Callable[[str], T | None]
 ) -> T | None:
-    """Return what `read` finds in the URDF of a robot, once for alike ones; None if it refuses."""
+    """Return what `read` finds in the URDF of a robot, once for alike ones; None if it refuses.
+
+    `known` holds it by a digest of the URDF, of the last `MOST_SHAPES`.
+    """
     shape = re.sub(rf"""(["']){re.escape(name)}/""", r"\1", urdf) if name else urdf
-    if shape not in known:
+    digest = hashlib.sha256(shape.encode("utf-8", "surrogatepass")).hexdigest()
+    if digest not in known:
+        if len(known) >= MOST_SHAPES:
+            del known[next(iter(known))]
         try:
-            known[shape] = read(shape)
+            known[digest] = read(shape)
         except UserError:
-            known[shape] = None
-    return known[shape]
+            known[digest] = None
+    return known[digest]

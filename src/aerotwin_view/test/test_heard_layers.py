@@ -191,7 +191,9 @@ def test_an_image_that_is_none_is_said_and_no_more(others, page, number):
     assert "/camera" not in page.scene._handle_from_node_name
 
 
-def test_a_picture_is_shown_beside_a_camera_info_that_is_none(others, page):
+@pytest.mark.parametrize("shape", [(48, 64), (70_000, 10), (10, 70_000)])
+def test_a_picture_is_shown_beside_a_camera_info_that_is_none(others, page, shape):
+    """Longer than a JPEG may be, too."""
     from sensor_msgs.msg import CameraInfo
 
     from aerotwin_view.ros.sensor_poses import SensorPoses
@@ -202,7 +204,7 @@ def test_a_picture_is_shown_beside_a_camera_info_that_is_none(others, page):
 
     def is_shown() -> bool:
         infos.publish(CameraInfo(width=64, height=48))
-        others.publish("/odd/image_raw", image_message(1, "cam", np.zeros((48, 64), np.uint8)))
+        others.publish("/odd/image_raw", image_message(1, "cam", np.zeros(shape, np.uint8)))
         camera.look(others.graph())
         if "/odd/image_raw" in camera._chosen._choice.options:
             camera._chosen._choice.value = "/odd/image_raw"

@@ -107,7 +107,10 @@ class BagReader:
         return self.problems
 
     def raw(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
-        """Yield (topic, stamp_ns, cdr) in order of recording stamps; all topics if None."""
+        """Yield (topic, stamp_ns, cdr) in order of recording stamps; all topics if None.
+
+        Those of one stamp come in no particular order.
+        """
         for group in _overlapping(self._files):
             streams = [file.messages(topics) for file in group]
             yield from heapq.merge(*streams, key=lambda m: m[1]) if len(streams) > 1 else streams[0]

@@ -22,6 +22,7 @@ from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_control import RunState
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_worlds import World
+from aerotwin_worlds.moved_start import StartSettings
 
 LOOK_PERIOD_S = 0.05
 """Wall time between two checks of the pace."""
@@ -183,7 +184,10 @@ def _change(
         try:
             if change.world is not None:
                 world = change.world
-                node.fly_by(replace(node.parameters, world=change.world_name))
+                # It starts at the world's own start.
+                node.fly_by(
+                    replace(node.parameters, world=change.world_name, start=StartSettings())
+                )
                 write_configuration(folder, node.parameters, world)
             simulation = _make(node, world, folder, bags)
             _start(node, simulation)

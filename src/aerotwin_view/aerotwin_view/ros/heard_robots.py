@@ -49,8 +49,12 @@ class HeardRobots:
         drawn = [*self.motions.values(), *sorted(estimates)[:MOST_ESTIMATES]]
         self._keep(self._topics, drawn, Odometry, is_latched=False)
         self.poses = {topic: self.poses.get(topic, HeardPose()) for topic in self._topics}
-        described = published_topics(self._node, graph, _STRING_TYPE, f"/{DESCRIPTION}")
-        self._keep(self._descriptions, described, String, is_latched=True)
+        descriptions = published_topics(self._node, graph, _STRING_TYPE, f"/{DESCRIPTION}")
+        self._keep(self._descriptions, descriptions, String, is_latched=True)
+        present = set(map(robot_of, descriptions))
+        for found in (self.models, self.rotors):
+            for name in found.keys() - present:
+                del found[name]
 
     def read(self) -> None:
         """Take over what came."""

@@ -8,6 +8,7 @@ from typing import Any
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.node import Node
+from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.foreign_text import printable
@@ -29,6 +30,7 @@ class RunCommands:
         }
         self._set = node.create_client(SetParameters, f"{simulator}/set_parameters")
         self._get = node.create_client(GetParameters, f"{simulator}/get_parameters")
+        self._asked: Future | None = None
         self.speed: float | None = None
         """Which is asked of it, times real time, 0 for as fast as possible; None if not known."""
 
@@ -49,10 +51,11 @@ class RunCommands:
         self.look()
 
     def look(self) -> None:
-        """Ask which speed is set."""
-        if self._get.service_is_ready():
-            future = self._get.call_async(GetParameters.Request(names=[_SPEED]))
-            future.add_done_callback(self._on_speed)
+        """Ask which speed is set, unless an answer is awaited."""
+        is_awaited = self._asked is not None and not self._asked.done()
+        if self._get.service_is_ready() and not is_awaited:
+            self._asked = self._get.call_async(GetParameters.Request(names=[_SPEED]))
+            self._asked.add_done_callback(self._on_speed)
 
     def close(self) -> None:
         """End the connection."""
@@ -84,5 +87,7 @@ def _of_trigger(reply: Any) -> tuple[bool, str]:
 
 
 def _of_parameter(reply: Any) -> tuple[bool, str]:
+    if len(reply.results) != 1:
+        return False, f"it answered {len(reply.results)} results"
     (result,) = reply.results
     return result.successful, "set" if result.successful else result.reason

@@ -21,7 +21,7 @@ from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph
 from aerotwin_view.ros.sensor_poses import SensorPoses
 
-_WIDTH_PX = 480
+_WIDTH_PX, _HEIGHT_PX = 480, 960
 _MOST_PIXELS = 30_000_000
 _MOST_LETTERS = 300
 
@@ -114,7 +114,8 @@ def _reduced(message: Image) -> np.ndarray:
         )
     picture = picture_from_image(message)
     height, width = picture.shape[:2]
-    if width > _WIDTH_PX:
-        size = _WIDTH_PX, max(1, round(height * _WIDTH_PX / width))
+    scale = min(_WIDTH_PX / width, _HEIGHT_PX / height)
+    if scale < 1.0:
+        size = max(1, round(width * scale)), max(1, round(height * scale))
         picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
     return cv2.cvtColor(picture, cv2.COLOR_GRAY2RGB) if picture.ndim == 2 else picture

@@ -24,7 +24,7 @@ _FIELDS = {
 
 
 class SimulatorSettings:
-    """Asks a simulator once when it is there; they do not change while it runs.
+    """Asks a simulator once when it is there: what it was set to at its start.
 
     A node that lacks one of the parameters answers none of them.
     """
@@ -52,7 +52,7 @@ class SimulatorSettings:
         elif not self._is_asked:
             self._is_asked = True
             future = client.call_async(GetParameters.Request(names=list(_NAMES)))
-            future.add_done_callback(lambda done: self._on_answer(done.result()))
+            future.add_done_callback(lambda done: self._on_answer(client, done.result()))
 
     @property
     def wind(self) -> SetWind | None:
@@ -78,7 +78,9 @@ class SimulatorSettings:
         found = self._values.get(_AIRFRAME)
         return found if isinstance(found, str) and found else None
 
-    def _on_answer(self, answer: GetParameters.Response) -> None:
+    def _on_answer(self, client: Client, answer: GetParameters.Response) -> None:
+        if client is not self._client:  # another simulator is asked by now
+            return
         self._values = {
             name: getattr(value, _FIELDS[value.type])
             for name, value in zip(_NAMES, answer.values, strict=False)
