@@ -30,7 +30,9 @@ def test_the_arguments_that_name_files_are_known():
     [
         ("world", "medow"), ("world", "meadw@3"), ("airframe", "irsi"), ("fleet", "fleet.yaml"),
         ("lidar", "my/lidar.yaml"), ("mission", "/nowhere/mission.yaml"), ("mission", "a\0b"),
-        ("mission", "~nobody/x.yaml"), ("px4_dir", "PX5"), ("cameras", "x" * 500 + ".yaml"),
+        ("mission", "~nobody/x.yaml"), ("px4_dir", "PX5"), ("px4_dir", "~no-such-user/PX4"),
+        ("world", "~no-such-user/x.yaml"), ("world", "a\0b"), ("events", "~no-such-user/x.yaml"),
+        ("cameras", "x" * 500 + ".yaml"),
     ],
 )  # fmt: skip
 def test_what_does_not_exist_is_refused_at_its_field(name, value):
@@ -49,3 +51,11 @@ def test_what_does_not_exist_is_refused_at_its_field(name, value):
 )  # fmt: skip
 def test_what_exists_or_is_named_otherwise_is_accepted(name, value):
     check_named_files(FLIGHT, {name: value})
+
+
+def test_a_tilde_is_a_home_only_where_the_reader_takes_it_for_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "events.yaml").touch()
+    check_named_files(FLIGHT, {"px4_dir": "~"})
+    with pytest.raises(FieldError, match=r"found no file '~/events\.yaml'"):
+        check_named_files(FLIGHT, {"events": "~/events.yaml"})

@@ -16,6 +16,8 @@ _INPUT = re.compile(r"\b(file|tree)\b", re.IGNORECASE)
 _OUTPUT = re.compile(r"must not exist|to write")
 _PRESET = re.compile(r"\bpreset\b")
 _MOST_LETTERS = 200
+_EXPANDED = {"px4_dir", "ardupilot"}
+"""Arguments whose reader knows `~`; to all others it is a letter, except to worlds."""
 
 
 class FieldError(UserError):
@@ -49,7 +51,7 @@ def check_named_files(arguments: Iterable[Argument], values: Mapping[str, str]) 
             continue
         if argument.name == WORLD:
             _check_world(value)
-        elif names_a_file(argument) and not _is_found(value, argument.description):
+        elif names_a_file(argument) and not _is_found(argument, value):
             raise FieldError(
                 argument.name,
                 f"{argument.name}: expected {argument.description}; found no file "
@@ -57,20 +59,30 @@ def check_named_files(arguments: Iterable[Argument], values: Mapping[str, str]) 
             )
 
 
+def world_file(spec: str) -> Path:
+    """Return the file of a world that may have a seed behind an @; UserError if there is none."""
+    try:
+        return find_world(spec.partition("@")[0])
+    except (RuntimeError, ValueError) as error:  # ~nobody, a null byte
+        shown = printable(spec, _MOST_LETTERS)
+        raise UserError(f"world '{shown}': no such file ({error}); name another") from None
+
+
 def _check_world(value: str) -> None:
     try:
-        find_world(value.partition("@")[0])
+        world_file(value)
     except UserError as error:
         raise FieldError(WORLD, str(error)) from None
 
 
-def _is_found(value: str, description: str) -> bool:
+def _is_found(argument: Argument, value: str) -> bool:
     """Return whether a value is a path that exists, or a name that the description may mean."""
-    if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", description):
+    if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", argument.description):
         return True
-    if _PRESET.search(description) and re.fullmatch(r"\w+", value):
+    if _PRESET.search(argument.description) and re.fullmatch(r"\w+", value):
         return True  # of which the description lists the usual ones
     try:
-        return Path(value).expanduser().exists()
-    except (OSError, ValueError):
+        path = Path(value)
+        return (path.expanduser() if argument.name in _EXPANDED else path).exists()
+    except (OSError, ValueError, RuntimeError):  # the last of ~nobody, who has no home
         return False
