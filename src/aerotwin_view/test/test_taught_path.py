@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_teach_repeat.teaching import read_driven
-from aerotwin_view.taught_path import LONGEST_STEP_M, STEP_M, TaughtPath
+from aerotwin_view.taught_path import BACK_NS, JUMP_M, MOST_M_S, STEP_M, TaughtPath
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -26,10 +26,44 @@ def test_a_pose_is_recorded_when_the_robot_has_moved():
 
 
 def test_a_path_ends_where_the_robot_is_put_elsewhere():
-    path = driven()
-    assert not path.add(10**12, np.array([20.0 + 1.1 * LONGEST_STEP_M, 2.0, 0.5]), LEVEL)
-    assert not path.add(10**12, np.full(3, np.nan), LEVEL)
+    path, last_ns = driven(), 20_000_000_000
+    away_m = MOST_M_S * 0.1 + JUMP_M
+    assert not path.add(last_ns + 100_000_000, np.array([20.1 + away_m, 2.0, 0.5]), LEVEL)
+    assert not path.add(last_ns + 100_000_000, np.full(3, np.nan), LEVEL)
+    assert not TaughtPath().add(0, np.full(3, np.nan), LEVEL)
     assert path.positions[-1, 0] <= 20.0
+
+
+def test_a_robot_that_stood_and_is_put_elsewhere_was_not_driven_there():
+    path, second_ns = driven(), 1_000_000_000
+    for second in range(21, 60):
+        assert path.add(second * second_ns, np.array([20.0, 2.0, 0.5]), LEVEL)
+    assert not path.add(60 * second_ns, np.array([90.0, 2.0, 0.5]), LEVEL)
+
+
+def test_a_drive_that_is_seen_seldom_goes_on():
+    path, second_ns = TaughtPath(), 1_000_000_000
+    for k in range(20):  # 15 m/s, as a simulation at full speed is seen twenty times a second
+        assert path.add(k * second_ns, np.array([15.0 * k, 0.0, 0.0]), LEVEL)
+    assert len(path) == 20 and path.length_m == pytest.approx(19 * 15.0)
+
+
+def test_a_path_ends_when_a_new_run_begins():
+    path = driven()
+    assert path.add(20_000_000_000 - BACK_NS // 2, np.array([20.0, 2.0, 0.5]), LEVEL)  # came late
+    assert not path.add(1_000_000_000, np.array([20.0, 2.0, 0.5]), LEVEL)
+    assert np.diff([float(line.split()[0]) for line in path.tum_text().splitlines()]).min() > 0.0
+
+
+def test_what_is_drawn_is_thinned_and_what_is_copied_stays():
+    path = driven()
+    line = path.thinned_positions(30)
+    assert len(line) == 30 and line[[0, -1]] == pytest.approx(path.positions[[0, -1]])
+    assert path.thinned_positions(10_000) == pytest.approx(path.positions)
+    assert TaughtPath().thinned_positions(30).shape == (0, 3)
+    copied, n = path.copied(), len(path)
+    assert path.add(10**11, np.array([21.0, 2.0, 0.5]), LEVEL)
+    assert len(copied) == len(copied.positions) == n == len(path) - 1
 
 
 def test_its_file_is_read_by_what_teaches_it(tmp_path):
