@@ -22,12 +22,21 @@ _NONE = "none"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FaultOrder:
-    """A fault to begin, or one to end by its name; `values` are as `entry_text` takes them."""
+class BeginFault:
+    """A fault to begin; `values` are as `entry_text` takes them."""
 
-    kind: str = ""
-    values: dict[str, Any] = dataclasses.field(default_factory=dict)
-    ends: str = ""
+    kind: str
+    values: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EndFault:
+    """A fault to end."""
+
+    name: str
+
+
+FaultOrder = BeginFault | EndFault
 
 
 class FaultPanel:
@@ -50,7 +59,7 @@ class FaultPanel:
             self.notice = page.add_text("")
         self._kind.on_update(lambda _: self._make_form())
         inject.on_click(lambda _: self._begin())
-        end.on_click(lambda _: self._order(FaultOrder(ends=str(self._active.value))))
+        end.on_click(lambda _: self._end())
         self._save.on_click(self._send)
         self._make_form()
 
@@ -72,10 +81,17 @@ class FaultPanel:
             self._save.disabled = not faults
 
     def _order(self, order: FaultOrder) -> None:
-        if order.ends == _NONE:
-            self.notice.set("no fault is active")
-        elif self._orders.qsize() < _MOST_WAITING:
+        if self._orders.qsize() < _MOST_WAITING:
             self._orders.put(order)
+
+    def _end(self) -> None:
+        with self._lock:
+            name = str(self._active.value)
+            is_active = any(fault.is_active and fault.name == name for fault in self._faults)
+        if is_active:
+            self._order(EndFault(name=name))
+        else:
+            self.notice.set("no fault is active")
 
     def _begin(self) -> None:
         with self._lock:
@@ -86,7 +102,7 @@ class FaultPanel:
         if is_shift and not any(np.any(values[name]) for name, _ in fields):
             self.notice.set(f"not injected: a {kind} of zero does nothing; set a parameter")
             return
-        self._order(FaultOrder(kind=kind, values=values))
+        self._order(BeginFault(kind=kind, values=values))
 
     def _make_form(self) -> None:
         """Make an input for each parameter of the kind, and for its course in time."""

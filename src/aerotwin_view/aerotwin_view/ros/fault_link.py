@@ -13,8 +13,8 @@ from aerotwin_core.foreign_text import printable
 from aerotwin_core.ros.qos import LATCHED
 from aerotwin_faults import KINDS
 from aerotwin_faults.fault import AIR
-from aerotwin_view.fault_panel import FaultOrder, FaultPanel
-from aerotwin_view.injected_faults import HeardFault, entry_text, free_name
+from aerotwin_view.fault_panel import BeginFault, EndFault, FaultPanel
+from aerotwin_view.injected_faults import SaidFault, entry_text, free_name, heard_faults
 
 _MOST_SHOWN = 300
 _ENDED = b"\x00"
@@ -29,15 +29,16 @@ class FaultLink:
         self._subscription = node.create_subscription(
             DiagnosticArray, f"{simulator}/faults", self._on_faults, LATCHED
         )
-        self._taken: set[str] = set()
+        self._asked: set[str] = set()  # names of faults
+        self._heard: set[str] = set()
 
     def step(self, vehicle: str) -> None:
         """Send what was asked for; a new fault is one of a vehicle, weather is for all."""
         while (order := self._panel.take_order()) is not None:
             if not self._client.service_is_ready():
                 self._panel.notice.set(f"there is no service {self._client.srv_name}")
-            elif order.ends:
-                self._call(Parameter(name=order.ends))
+            elif isinstance(order, EndFault):
+                self._call(Parameter(name=order.name))
             else:
                 self._call(self._begin(order, vehicle))
 
@@ -47,9 +48,9 @@ class FaultLink:
         self._node.destroy_subscription(self._subscription)
         self._panel.set_faults(())
 
-    def _begin(self, order: FaultOrder, vehicle: str) -> Parameter:
-        name = free_name(order.kind, self._taken)
-        self._taken.add(name)
+    def _begin(self, order: BeginFault, vehicle: str) -> Parameter:
+        name = free_name(order.kind, self._asked | self._heard)
+        self._asked.add(name)
         on = "" if KINDS[order.kind].place == AIR else vehicle
         text = entry_text(order.kind, {**order.values, "vehicle": on})
         value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=text)
@@ -57,23 +58,30 @@ class FaultLink:
 
     def _call(self, parameter: Parameter) -> None:
         def answered(future: Any) -> None:
-            (result,) = future.result().results
-            outcome = "" if result.successful else "refused: "
-            self._panel.notice.set(f"{outcome}{printable(result.reason, _MOST_SHOWN)}")
+            self._panel.notice.set(_outcome(future.result()))
 
         request = SetParameters.Request(parameters=[parameter])
         self._client.call_async(request).add_done_callback(answered)
 
     def _on_faults(self, message: DiagnosticArray) -> None:
-        faults = [_heard(status) for status in message.status if status.message in KINDS]
-        self._taken |= {fault.name for fault in faults}
+        faults = heard_faults(_said(status) for status in message.status)
+        self._heard = {fault.name for fault in faults}
         self._panel.set_faults(faults)
 
 
-def _heard(status: DiagnosticStatus) -> HeardFault:
-    return HeardFault(
-        name=printable(status.name, _MOST_SHOWN),
+def _outcome(reply: SetParameters.Response | None) -> str:
+    """Return what an answer says; anyone may serve the name, and an answer may not come."""
+    if reply is None or len(reply.results) != 1:
+        return "the service gave no answer to what was asked"
+    result = reply.results[0]
+    outcome = "" if result.successful else "refused: "
+    return f"{outcome}{printable(result.reason, _MOST_SHOWN)}"
+
+
+def _said(status: DiagnosticStatus) -> SaidFault:
+    return SaidFault(
+        name=status.name,
         kind=status.message,
         is_active=status.level != _ENDED,
-        values={pair.key: pair.value for pair in status.values},
+        values=[(pair.key, pair.value) for pair in status.values],
     )
