@@ -64,7 +64,7 @@ def read_repeated_route(folder: Path) -> RepeatedRoute:
     """
     configuration = _configuration(folder / CONFIGURATION)
     graph = _graph(folder, configuration.get("graph"))
-    route = graph.poses_map(list(graph.runs[0]))[:, :3, 3]
+    route = _driven_once(graph, folder)
     is_bent = any(configuration.get(key) is not None for key in ("marks", "degradation"))
     start_m = configuration.get("start_at_m")
     s_near_m = float(start_m) if isinstance(start_m, int | float) else 0.0
@@ -73,9 +73,12 @@ def read_repeated_route(folder: Path) -> RepeatedRoute:
     for each in sorted(folder.glob(_REPEATS), key=_number):
         p_map = _path(each, is_bent=is_bent)
         if p_map is not None:
-            errors = lateral_errors(
-                route, p_map, window_m=WINDOW_M, s_near_m=s_near_m, is_closed=is_closed
-            )
+            try:
+                errors = lateral_errors(
+                    route, p_map, window_m=WINDOW_M, s_near_m=s_near_m, is_closed=is_closed
+                )
+            except ValueError as error:
+                raise UserError(f"{each}: {error}") from None
             name = each.name.replace("_", " ")
             repeats.append(ShownRepeat(name=name, p_map=p_map, error_m=errors.error_m))
     if not repeats:
@@ -114,15 +117,29 @@ def _graph(folder: Path, named: Any) -> RouteGraph:
     )
 
 
+def _driven_once(graph: RouteGraph, folder: Path) -> FloatArray:
+    """Return the places (k, 3) of the first teach of a graph; UserError if they are no path."""
+    route = graph.poses_map(list(next(iter(graph.runs), ())))[:, :3, 3]
+    if not np.isfinite(route).all() or len(np.unique(route[:, :2], axis=0)) < 2:
+        raise UserError(
+            f"{folder}: expected a route graph whose first teach has two places at least, found "
+            "fewer; teach it again"
+        )
+    return route
+
+
 def _path(folder: Path, *, is_bent: bool) -> FloatArray | None:
     """Return the driven path (n, 3) at the estimates of the robot; None if it never drove."""
     if not (folder / _BELIEF).is_file():
         return None
     truth, belief = read_tum(folder / _TRUTH), read_tum(folder / _BELIEF)
-    stamps = belief.stamps_ns[belief.stamps_ns <= truth.stamps_ns[-1]]
-    if len(stamps) < 2:
+    first_ns, last_ns = truth.stamps_ns[[0, -1]]
+    is_known = (first_ns <= belief.stamps_ns) & (belief.stamps_ns <= last_ns)
+    if is_known.sum() < 2:
         return None
-    return belief.p_ref_body[: len(stamps)] if is_bent else truth.interpolate(stamps).p_ref_body
+    if is_bent:
+        return belief.p_ref_body[is_known]
+    return truth.interpolate(belief.stamps_ns[is_known]).p_ref_body
 
 
 def _number(folder: Path) -> tuple[int, str]:

@@ -9,7 +9,7 @@ import yaml
 
 from aerotwin_core.frames import make_transform
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_core.tum import write_tum
+from aerotwin_core.tum import read_tum, write_tum
 from aerotwin_teach_repeat.route_graph import Edge, MemorySubmaps, RouteGraph, Submap, Vertex
 
 LEFT_M, RIGHT_M = 0.2, -0.5
@@ -28,6 +28,25 @@ def _graph(folder: Path) -> None:
     edges = [Edge(from_id=k, to_id=k + 1, T_from_to=step, kind="temporal") for k in range(10)]
     submap = Submap(vertex_id=0, points=points, normals=normals)
     RouteGraph(vertices, edges, MemorySubmaps([submap])).save(folder)
+
+
+def at_one_place(folder: Path, *, n_more: int) -> None:
+    """Write a graph of one vertex and so many more, all at one place, over what was there."""
+    T = np.eye(4)
+    vertices = [
+        Vertex(id=k, stamp_ns=k, T_map_vertex=T, submap_id=0, T_submap_vertex=T)
+        for k in range(1 + n_more)
+    ]
+    edges = [Edge(from_id=k, to_id=k + 1, T_from_to=T, kind="temporal") for k in range(n_more)]
+    points = np.array([[5.0, 0.0, 1.0]])
+    submap = Submap(vertex_id=0, points=points, normals=np.array([[-1.0, 0.0, 0.0]]))
+    RouteGraph(vertices, edges, MemorySubmaps([submap])).save(folder)
+
+
+def shift_stamps(file: Path, by_ns: int) -> None:
+    """Have the poses of a file later."""
+    poses = read_tum(file)
+    write_tum(file, Trajectory(poses.stamps_ns + by_ns, poses.p_ref_body, poses.q_ref_body))
 
 
 def _path(file: Path, y: float) -> None:

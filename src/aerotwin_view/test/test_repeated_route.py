@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from sample_repeats import LEFT_M, RIGHT_M, write_run
+from sample_repeats import LEFT_M, RIGHT_M, at_one_place, shift_stamps, write_run
 
 from aerotwin_core.errors import UserError
 from aerotwin_view.repeated_route import is_repeated_route, read_repeated_route
@@ -48,6 +48,27 @@ def test_a_run_that_never_drove_is_refused(tmp_path):
     for belief in run.glob("repeat_*/belief.tum"):
         belief.unlink()
     with pytest.raises(UserError, match="expected a repeat that drove, found none"):
+        read_repeated_route(run)
+
+
+@pytest.mark.parametrize("degradation", [None, "warp_30cm"])
+def test_estimates_before_and_after_the_truth_are_left_out(tmp_path, degradation):
+    run = write_run(tmp_path, degradation=degradation)
+    shift_stamps(run / "repeat_1" / "truth.tum", 500_000_000)
+    shift_stamps(run / "repeat_2" / "belief.tum", 500_000_000)
+    shift_stamps(run / "repeat_10" / "belief.tum", 10**11)
+    found = read_repeated_route(run)
+    assert [len(repeat.p_map) for repeat in found.repeats] == [12, 12]
+    first_x_m = 3.5 if degradation else 1.0  # 0.5 s are 2.5 m
+    assert found.repeats[0].p_map[0, 0] == pytest.approx(first_x_m, abs=WRITTEN_M)
+
+
+@pytest.mark.parametrize("has_edges", [True, False])
+def test_a_graph_that_is_no_path_is_refused(tmp_path, has_edges):
+    run = write_run(tmp_path)
+    n = 1 if has_edges else 0  # vertices that stand at one place, or one vertex alone
+    at_one_place(tmp_path / "graph", n_more=n)
+    with pytest.raises(UserError, match=r"run: expected a route graph whose first teach has two"):
         read_repeated_route(run)
 
 
