@@ -6,8 +6,10 @@ No standard interface of simulators has them. The service takes what an events f
 that every installation of ROS brings: a parameter without value ends a fault, as it deletes one.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from dataclasses import dataclass
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import Parameter, ParameterType, SetParametersResult
@@ -22,11 +24,12 @@ from aerotwin_core.ros.qos import LATCHED
 from aerotwin_core.seeds import seed_sequence
 from aerotwin_core.time import to_seconds
 from aerotwin_faults import KINDS, ActiveFault, FaultEntry, activated, read_fault_entry
-from aerotwin_faults.entry import check_name, end_faults
+from aerotwin_faults.entry import check_name, end_faults, is_going_on
 from aerotwin_faults.fault import AIR, GROUND_STATION
 from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator import topics
 from aerotwin_simulator.robot import SimulatedRobot
+from aerotwin_simulator.signals import signals_of
 from aerotwin_simulator.simulation import Simulation
 
 MOST_FAULTS = 100
@@ -36,8 +39,48 @@ ENDED, ACTIVE = 0, 1
 """Levels of the statuses of `~/faults`."""
 _PLACES = sorted({kind.place for kind in KINDS.values()})
 _KIND_NAMES = {kind: name for name, kind in KINDS.items()}
-Said = list[tuple[str, int, str, dict[str, str]]]
-"""What `~/faults` says: (name, level, kind, values) of each fault."""
+Status = tuple[str, int, str, dict[str, str]]
+"""What a message says of a fault: name, level, kind, values."""
+
+
+@dataclass(kw_only=True)
+class _Said:
+    """What `~/faults` says of a fault; but for the level it stays until a client ends it.
+
+    It holds the fault, so that no other one has its identity.
+    """
+
+    active: ActiveFault
+    kind: str
+    values: dict[str, str]
+    level: int = ACTIVE
+
+    @property
+    def status(self) -> Status:
+        return self.active.name, self.level, self.kind, self.values
+
+    def has_ended(self, stamp_ns: int) -> bool:
+        """Return whether it has ended since the last call."""
+        if self.level == ENDED or self.active.moment(stamp_ns) is not None:
+            return False
+        self.level = ENDED
+        return True
+
+
+@dataclass(kw_only=True)
+class _Injected:
+    """What clients did in this run, as one line of its report however much that is."""
+
+    n_begun: int = 0
+    n_ended: int = 0
+    last: str = ""
+
+    @property
+    def text(self) -> str:
+        return (
+            f"clients began {self.n_begun} faults and ended {self.n_ended}, last {self.last}: this "
+            "run is not repeatable to the byte, but by events"
+        )
 
 
 class FaultService:
@@ -45,7 +88,8 @@ class FaultService:
 
     def __init__(self, node: SimulatorHost) -> None:
         self._node = node
-        self._said: Said = []  # nothing is published before the first fault
+        self._said: dict[int, _Said] = {}  # nothing is published before the first fault
+        self._injected = _Injected()
         self._is_looking = False
         self._publisher: Publisher = node.create_publisher(DiagnosticArray, "~/faults", LATCHED)
         node.create_service(
@@ -89,21 +133,38 @@ class FaultService:
         if simulation is None:
             raise ParameterError(f"{name}: there is no world; load one first")
         if value.type == ParameterType.PARAMETER_NOT_SET:
-            return _end(simulation, name)
+            return self._end(simulation, name)
         if value.type != ParameterType.PARAMETER_STRING:
             raise ParameterError(f"{name}: expected YAML as string, as '{{do: gnss_loss}}'")
         entry = read_fault_entry(value.string_value, where=name)
         values = _begin(simulation, name, entry)
-        self._publish_event(simulation.stamp_ns, name, entry.do, values)
+        self._publish_events(simulation.stamp_ns, [(name, 0, entry.do, values)])
         text = f"{name}: {entry.do} from {to_seconds(simulation.stamp_ns):.3f} s on"
-        self._node.warnings.append(
-            f"a client injected {text}: this run is not repeatable to the byte, but by events"
-        )
+        self._warn(text, n_begun=1)
         return text
 
-    def _publish_event(self, stamp_ns: int, name: str, do: str, values: dict[str, str]) -> None:
-        """Publish and record it as an event of a file is."""
-        message = serialize(diagnostics_message(stamp_ns, [(name, 0, do, values)]))
+    def _end(self, simulation: Simulation, name: str) -> str:
+        """End a fault; the events then hold it again, with the duration that it had."""
+        stamp_ns = simulation.stamp_ns
+        found = _ended(simulation, name)
+        ends = [_what_is_said(robot, fault) for robot, fault in found]
+        self._publish_events(stamp_ns, [(name, 0, each.kind, each.values) for each in ends])
+        text = f"{name}: ends at {to_seconds(stamp_ns):.3f} s"
+        self._warn(text, n_ended=1)
+        return text
+
+    def _warn(self, text: str, *, n_begun: int = 0, n_ended: int = 0) -> None:
+        warnings, injected = self._node.warnings, self._injected
+        if injected.text in warnings:
+            warnings.remove(injected.text)
+        injected.n_begun += n_begun
+        injected.n_ended += n_ended
+        injected.last = text
+        warnings.append(injected.text)
+
+    def _publish_events(self, stamp_ns: int, statuses: list[Status]) -> None:
+        """Publish and record them as events of a file are."""
+        message = serialize(diagnostics_message(stamp_ns, statuses))
         for sink in (self._node.sink, self._node.bag):
             if sink is not None:
                 sink.add(topics.EVENTS)
@@ -112,12 +173,16 @@ class FaultService:
     def _look(self) -> None:
         """Publish which faults there are, if that has changed."""
         self._is_looking = False
-        simulation = self._node.simulation
-        said = [] if simulation is None else _faults_of(simulation)
-        if said != self._said:
-            stamp_ns = 0 if simulation is None else simulation.stamp_ns
-            self._publisher.publish(serialize(diagnostics_message(stamp_ns, said)))
-            self._said = said
+        simulation, before = self._node.simulation, self._said
+        stamp_ns = 0 if simulation is None else simulation.stamp_ns
+        self._said = {
+            id(active): before.get(id(active)) or _what_is_said(robot, active)
+            for robot, active in ([] if simulation is None else _faults_of(simulation))
+        }
+        n_ended = sum(said.has_ended(stamp_ns) for said in self._said.values())
+        if n_ended or self._said.keys() != before.keys():
+            statuses = [said.status for said in self._said.values()]
+            self._publisher.publish(serialize(diagnostics_message(stamp_ns, statuses)))
 
 
 def _begin(simulation: Simulation, name: str, entry: FaultEntry) -> dict[str, str]:
@@ -128,13 +193,7 @@ def _begin(simulation: Simulation, name: str, entry: FaultEntry) -> dict[str, st
     robots = _concerned(simulation, name, entry.vehicle, is_weather=fault.place == AIR)
     for robot in robots:
         robot.faults.check(name, fault)
-        names = [each.name for place in _PLACES for each in robot.faults.of(place)]
-        if name in names:
-            raise ParameterError(
-                f"{name}: {robot.title} has or had a fault of this name; give this one another"
-            )
-        if len(names) >= MOST_FAULTS:
-            raise ParameterError(f"{name}: {robot.title} had {MOST_FAULTS} faults; reset first")
+    _check_is_new(simulation, name, robots)
     for robot in robots:
         own = robot.parameters
         rng = seed_sequence(own.seed, own.fleet.instance, f"event {name}")
@@ -143,15 +202,37 @@ def _begin(simulation: Simulation, name: str, entry: FaultEntry) -> dict[str, st
     return {key: str(value) for key, value in (to_mapping(fault) | timing).items()}
 
 
-def _end(simulation: Simulation, name: str) -> str:
-    found = [
-        end_faults(robot.faults.of(place), name, simulation.stamp_ns)
-        for robot in simulation.vehicles
-        for place in _PLACES
-    ]
-    if not any(found):
+def _check_is_new(simulation: Simulation, name: str, robots: list[SimulatedRobot]) -> None:
+    """Refuse a name that an events file of this run could not have beside the others."""
+    n_faults = dict.fromkeys(map(id, robots), 0)
+    for robot, active in _faults_of(simulation):
+        if active.name == name:
+            raise ParameterError(
+                f"{name}: {robot.title} has or had a fault of this name; give this one another"
+            )
+        if id(robot) in n_faults:
+            n_faults[id(robot)] += 1
+    for robot in robots:
+        if n_faults[id(robot)] >= MOST_FAULTS:
+            raise ParameterError(f"{name}: {robot.title} had {MOST_FAULTS} faults; reset first")
+    if simulation.events is not None and name in simulation.events.instants_s:
+        raise ParameterError(f"{name}: an event has this name; give the fault another")
+    if name in signals_of([robot.name for robot in simulation.vehicles]):
+        raise ParameterError(f"{name}: a signal has this name; give the fault another")
+
+
+def _ended(simulation: Simulation, name: str) -> list[tuple[SimulatedRobot, ActiveFault]]:
+    """End the faults of a name; return them as they are then. Raises ParameterError for none."""
+    found, stamp_ns = [], simulation.stamp_ns
+    for robot in simulation.vehicles:
+        for place in _PLACES:
+            faults = robot.faults.of(place)
+            going_on = [k for k, each in enumerate(faults) if is_going_on(each, name, stamp_ns)]
+            end_faults(faults, name, stamp_ns)
+            found += [(robot, faults[k]) for k in going_on]
+    if not found:
         raise ParameterError(f"{name}: no fault of this name is active")
-    return f"{name}: ends at {to_seconds(simulation.stamp_ns):.3f} s"
+    return found
 
 
 def _concerned(
@@ -167,28 +248,23 @@ def _concerned(
     return found
 
 
-def _faults_of(simulation: Simulation) -> Said:
-    """Return all faults that have begun since the last reset, those of events included."""
-    return [
-        _said(robot, fault, simulation.stamp_ns)
-        for robot in simulation.vehicles
-        for place in _PLACES
-        for fault in robot.faults.of(place)
-    ]
+def _faults_of(simulation: Simulation) -> Iterator[tuple[SimulatedRobot, ActiveFault]]:
+    """Yield all faults that have begun since the last reset, those of events included."""
+    for robot in simulation.vehicles:
+        for place in _PLACES:
+            for active in robot.faults.of(place):
+                yield robot, active
 
 
-def _said(
-    robot: SimulatedRobot, active: ActiveFault, stamp_ns: int
-) -> tuple[str, int, str, dict[str, str]]:
+def _what_is_said(robot: SimulatedRobot, active: ActiveFault) -> _Said:
     fault, timing = active.fault, active.timing
-    level = ENDED if active.moment(stamp_ns) is None else ACTIVE
     values = {name: str(value) for name, value in to_mapping(fault).items()} | {
         "at_s": repr(to_seconds(timing.begin_ns)),
         "ramp_s": str(timing.ramp_s),
         "duration_s": str(timing.duration_s),
         "vehicle": robot.name,
     }
-    return active.name, level, _KIND_NAMES[type(fault)], values
+    return _Said(active=active, kind=_KIND_NAMES[type(fault)], values=values)
 
 
 def offer_faults(node: SimulatorHost) -> FaultService:
