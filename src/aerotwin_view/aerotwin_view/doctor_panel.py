@@ -10,6 +10,8 @@ from aerotwin_doctor import Check
 from aerotwin_doctor.check import OK
 from aerotwin_view.page import Page
 
+LONGEST_S = 15.0
+"""A check takes no longer: six seconds of listening, and loading what it needs."""
 _MOST_LINES, _MOST_LETTERS = 30, 400
 
 
@@ -28,6 +30,13 @@ class DoctorPanel:
             )
             self._text = page.add_text("not asked yet")
         button.on_click(lambda _: self._begin())
+
+    def close(self) -> None:
+        """Wait for the check that runs, at most `LONGEST_S`; none begins any more.
+
+        A check talks to ROS, which must not end before it.
+        """
+        self._is_busy.acquire(timeout=LONGEST_S)
 
     def _begin(self) -> None:
         if self._is_busy.acquire(blocking=False):

@@ -77,12 +77,12 @@ class Places:
         with self._lock:
             return list(self._list.positions())
 
-    def set_ground_points(self, points: FloatArray) -> None:
-        """Have these way-points (n, 3) on the ground [m] in place of those before."""
+    def set_waypoints(self, positions: FloatArray) -> None:
+        """Have way-points at these (n, 3) [m] in place of those before."""
         with self._lock:
             self._list.clear()
-            for p_map in points:
-                self._list.add(p_map, 0.0, _LEAST_MARK_M)
+            for p_map in positions:
+                self._list.place(p_map, _LEAST_MARK_M)
             self._show()
 
     def _click(self, event: viser.SceneClickEvent) -> None:

@@ -53,6 +53,16 @@ class WaypointList:
             self.points.insert(k, point)
             self.chosen = k
 
+    def place(self, p_map: FloatArray, size_m: float) -> None:
+        """Add one at (3,) [m] as `add` does, above the ground below it.
+
+        What is in the ground is raised onto it; where no ground is known it is its own.
+        """
+        height_m = float(self.queries.height_above_ground(p_map[None])[0])
+        if not np.isfinite(height_m):
+            height_m = 0.0
+        self.add(p_map - height_m * _UP, max(height_m, 0.0), size_m)
+
     def choose(self, k: int) -> None:
         """Choose one by its index."""
         if 0 <= k < len(self.points):

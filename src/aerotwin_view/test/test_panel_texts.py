@@ -3,6 +3,7 @@
 """What the panel says of a vehicle, and of the doctor's findings."""
 
 import math
+import threading
 import time
 
 import numpy as np
@@ -111,3 +112,26 @@ def test_a_doctor_that_fails_says_so(page):
     DoctorPanel(page, lambda: 1 / 0)
     _press(page, "Check")
     _Said(page).until("the doctor failed: ZeroDivisionError")
+
+
+def test_a_check_has_ended_when_the_doctor_is_closed_and_none_begins_after(page):
+    begun, ended = threading.Event(), []
+
+    def check():
+        begun.set()
+        time.sleep(0.5)
+        ended.append(True)
+        return []
+
+    doctor = DoctorPanel(page, check)
+    _press(page, "Check")
+    assert begun.wait(_PATIENCE_S)
+    doctor.close()
+    assert ended == [True]
+    begun.clear()
+    _press(page, "Check")
+    assert not begun.wait(0.2)
+
+
+def test_a_doctor_that_checks_nothing_is_closed_at_once(page):
+    DoctorPanel(page, list).close()

@@ -75,6 +75,18 @@ def test_a_way_point_that_is_dragged_off_the_world_keeps_a_height(three):
     assert eastings(three)[2] == 1e5
 
 
+def test_a_way_point_that_is_placed_stands_above_the_ground_there(queries):
+    ground, points = float(queries.height(4.0, 3.0)), WaypointList(queries)
+    for height_m in (0.8, -0.3):
+        points.place(np.array([4.0, 3.0, ground + height_m]), 0.1)
+    points.place(np.array([1e5, 0.0, 7.0]), 0.1)
+    above, inside, beside = points.points
+    assert above.p_map_ground == pytest.approx([4.0, 3.0, ground], abs=ROUNDING)
+    assert above.height_m == pytest.approx(0.8, abs=ROUNDING)
+    assert inside.p_map == pytest.approx([4.0, 3.0, ground], abs=ROUNDING)
+    assert beside.p_map == pytest.approx([1e5, 0.0, 7.0]) and beside.height_m == 0.0
+
+
 def test_there_is_a_most_of_them(queries):
     points = WaypointList(queries)
     for k in range(MOST_POINTS + 5):

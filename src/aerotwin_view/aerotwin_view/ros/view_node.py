@@ -79,12 +79,12 @@ class ViewNode(ConfiguredNode):
         self._trails = Trails(self._page)
         self._slam = SlamUnderTest(self._listener)
         self._settings = settings = SimulatorSettings(self)
-        DoctorPanel(self._page, lambda: asked_doctor(settings, self._panel))
+        self._doctor = DoctorPanel(self._page, lambda: asked_doctor(settings, self._panel))
         self._places: Places | None = None
         show_world(self._page, world)
         if world is not None:
             self._places = Places(self._page, world)
-        edit = None if self._places is None else self._places.set_ground_points
+        edit = None if self._places is None else self._places.set_waypoints
         self._teach = TeachPanel(self._page, edit)
         self._commands = Commands(self, self._panel, self._places, self._on_reset)
         self._simulator = ""
@@ -94,7 +94,8 @@ class ViewNode(ConfiguredNode):
         say(f"view: {self.address}")
 
     def destroy_node(self) -> None:
-        """End the page, then the nodes."""
+        """End what the doctor checks, then the page, then the nodes."""
+        self._doctor.close()
         self._page.stop()
         self._listener.destroy_node()
         super().destroy_node()
