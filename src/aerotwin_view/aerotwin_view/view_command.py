@@ -94,6 +94,9 @@ def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
     if args.live and args.shown is not None:
         raise UserError("expected a world, a bag, a map or --live, one of them")
+    if args.live:
+        _refuse(args, "html", "video", beside="a bag")
+        _refuse(args, "reference", beside="a map")
     if args.align is not None and args.reference is None:
         raise UserError("--align: expected a map with --reference beside it, found none")
     if args.live:
