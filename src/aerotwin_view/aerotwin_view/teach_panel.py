@@ -10,16 +10,19 @@ import viser
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
+from aerotwin_view.path_lines import segments_of
 from aerotwin_view.taught_path import TaughtPath
 
 _COLOUR = (0, 150, 60)
 _RAISED_M = np.array([0.0, 0.0, 0.1])
 """The line is drawn above the ground."""
+_MOST_DRAWN = 3000
+"""Points of the line, which every page is sent anew as it grows."""
 _HELP = "Record, then drive: what is driven becomes a route for aerotwin teach."
 
 
 class TeachPanel:
-    """The panel of a taught path; `edit` takes its points (n, 3) on the ground [m]."""
+    """The panel of a taught path; `edit` takes way-points (n, 3) along it [m]."""
 
     def __init__(self, page: Page, edit: Callable[[FloatArray], None] | None) -> None:
         self._page, self._edit = page, edit
@@ -53,12 +56,12 @@ class TeachPanel:
         with self._lock:
             if len(self._path) == self._n_drawn:
                 return
-            points = self._path.positions + _RAISED_M
-            self._n_drawn = len(points)
-            if len(points) < 2:
+            self._n_drawn = len(self._path)
+            if self._n_drawn < 2:
                 self._page.scene.remove_by_name("/taught")
                 return
-            ends = np.stack([points[:-1], points[1:]], axis=1)
+            points = self._path.thinned_positions(_MOST_DRAWN) + _RAISED_M
+            ends = segments_of(points, _MOST_DRAWN)
             self._page.scene.add_line_segments(
                 "/taught", ends, _COLOUR, thickness=5.0, thickness_units="screen"
             )
@@ -70,7 +73,7 @@ class TeachPanel:
     def _record(self, *, is_on: bool) -> None:
         with self._lock:
             if is_on:
-                self._path = TaughtPath()
+                self._path, self._n_drawn = TaughtPath(), -1
                 self._save.disabled = self._to_waypoints.disabled = True
                 self._text.set("recording: drive")
             elif self._is_recording:
@@ -79,12 +82,13 @@ class TeachPanel:
 
     def _hand_over(self) -> None:
         with self._lock:
-            points = self._path.waypoints() if len(self._path) > 1 else None
-        if self._edit is not None and points is not None:
-            self._edit(points)
+            path = self._path.copied()
+        if self._edit is not None and len(path) > 1:
+            self._edit(path.waypoints())
 
     def _send(self, event: viser.GuiEvent) -> None:
         if event.client is not None:
             with self._lock:
-                text = self._path.tum_text()
-            event.client.send_file_download("drive.tum", text.encode(), save_immediately=True)
+                path = self._path.copied()
+            content = path.tum_text().encode()
+            event.client.send_file_download("drive.tum", content, save_immediately=True)

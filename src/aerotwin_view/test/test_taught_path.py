@@ -7,6 +7,7 @@ import pytest
 
 from aerotwin_teach_repeat.teaching import read_driven
 from aerotwin_view.taught_path import BACK_NS, JUMP_M, MOST_M_S, STEP_M, TaughtPath
+from aerotwin_view.teach_panel import TeachPanel
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -79,3 +80,20 @@ def test_way_points_are_even_and_hold_both_ends():
     assert points[0] == pytest.approx(path.positions[0]) and len(points) == 6
     assert points[-1] == pytest.approx(path.positions[-1])
     assert np.diff(points[:, 0]) == pytest.approx(np.full(5, path.length_m / 5))
+
+
+def test_the_panel_draws_a_thinned_line_and_hands_over_way_points(page):
+    handed = []
+    panel = TeachPanel(page, handed.append)
+    panel._record(is_on=True)
+    for k in range(4000):
+        panel.add("uav0", k * 10_000_000, np.array([0.1 * k, 0.0, 0.3]), LEVEL)
+    panel.draw()
+    line = page.scene._handle_from_node_name["/taught"].points
+    assert len(line) < 3000 and line[-1, 1] == pytest.approx([399.9, 0.0, 0.4], abs=1e-3)
+    panel._hand_over()
+    (points,) = handed
+    assert points[-1] == pytest.approx([399.9, 0.0, 0.3])
+    panel._record(is_on=True)
+    panel.draw()
+    assert "/taught" not in page.scene._handle_from_node_name
