@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from aerotwin_core.errors import UserError
+from aerotwin_view.start import world_maps
 from aerotwin_view.start.named_files import FieldError
 from aerotwin_view.start.world_maps import DRAWING, FAILED, READY, WorldMaps
 from aerotwin_worlds.loading import find_world
@@ -23,6 +24,12 @@ def maps() -> Iterator[WorldMaps]:
     maps = WorldMaps()
     yield maps
     maps.close()
+
+
+@pytest.fixture
+def broken(tmp_path) -> str:
+    (tmp_path / "broken.yaml").write_text("name: broken\nnonsense: 1\n")
+    return str(tmp_path / "broken.yaml")
 
 
 def _ended(maps: WorldMaps, spec: str) -> dict:
@@ -54,24 +61,57 @@ def test_a_start_beside_the_world_is_refused_at_its_field(maps):
     assert refused.value.field == "start_east_m"
 
 
-def test_a_world_that_takes_too_long_has_no_map():
-    maps = WorldMaps(limit_s=0.2)
+def test_a_world_that_takes_too_long_has_no_map_until_it_is_asked_for_anew():
+    maps = WorldMaps(limit_s=0.2, left_s=0.5)
     state = _ended(maps, "meadow")
-    maps.close()
     assert state == {"phase": FAILED, "reason": "no map: it was not drawn within 0.2 s"}
+    assert maps.state("meadow") == state  # another page that waits for it is told
+    time.sleep(0.6)
+    assert maps.state("meadow")["phase"] == DRAWING
+    maps.close()
 
 
-def test_a_broken_world_has_a_reason_in_place_of_a_map(maps, tmp_path):
-    (tmp_path / "broken.yaml").write_text("name: broken\nnonsense: 1\n")
-    state = _ended(maps, str(tmp_path / "broken.yaml"))
+def test_two_pages_with_different_worlds_both_get_their_maps(maps, broken):
+    worlds, states = ("meadow", broken), [{"phase": DRAWING}] * 2
+    end = time.monotonic() + PATIENCE_S
+    while DRAWING in [state["phase"] for state in states]:
+        assert time.monotonic() < end, states
+        states = [maps.state(world) for world in worlds]
+        time.sleep(0.1)
+    assert states[0]["picture"] == "maps/1.jpg" and states[1]["phase"] == FAILED
+
+
+def test_the_last_maps_are_kept(broken, tmp_path, monkeypatch):
+    monkeypatch.setattr(world_maps, "MOST_MAPS", 1)
+    other = tmp_path / "other.yaml"
+    other.write_text("nonsense: 2\n")
+    maps = WorldMaps()
+    for world in (broken, str(other)):
+        assert _ended(maps, world)["phase"] == FAILED
+    assert maps.state(str(other))["phase"] == FAILED
+    assert maps.state(broken)["phase"] == DRAWING
+    maps.close()
+
+
+def test_nothing_is_drawn_after_the_end():
+    maps = WorldMaps()
+    maps.state("meadow")
+    maps.close()
+    assert maps.state("meadow") == {"phase": FAILED, "reason": "no map: the start page has ended"}
+
+
+def test_a_broken_world_has_a_reason_in_place_of_a_map(maps, broken):
+    state = _ended(maps, broken)
     assert state["phase"] == FAILED and "nonsense" in state["reason"]
 
 
-def test_a_world_that_is_left_is_not_drawn_on(maps):
+def test_a_world_that_is_left_is_not_drawn_on():
+    maps = WorldMaps(left_s=0.5)
     maps.state("cliff")
     assert _ended(maps, "meadow")["picture"] == "maps/2.jpg"
     assert _ended(maps, "cliff")["picture"] == "maps/3.jpg"
     assert maps.picture("1") is None
+    maps.close()
 
 
 @pytest.mark.parametrize("number", ["0", "9", "../1", "x", ""])
@@ -79,6 +119,7 @@ def test_no_other_picture_is_served(maps, number):
     assert maps.picture(number) is None
 
 
-def test_a_world_that_does_not_exist_is_refused(maps):
-    with pytest.raises(UserError, match="world 'atlantis'"):
-        maps.state("atlantis")
+@pytest.mark.parametrize("name", ["atlantis", "~no-such-user/x.yaml"])
+def test_a_world_that_does_not_exist_is_refused(maps, name):
+    with pytest.raises(UserError, match=f"world '{name}'"):
+        maps.state(name)
