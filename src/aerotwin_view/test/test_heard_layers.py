@@ -363,3 +363,18 @@ def test_a_simulator_without_such_parameters_has_no_wind(others):
     settings.set_simulator("/nobody")
     settings._on_answer(GetParameters.Response(values=[ParameterValue(type=77)] * 3))
     assert settings.wind is None and settings.instance == 0
+
+
+def test_a_vehicle_that_does_not_come_is_said_so(others, monkeypatch):
+    """It may fly a mission, which does not listen to set-points."""
+    from aerotwin_view.ros import place_flight
+
+    monkeypatch.setattr(place_flight, "PATIENCE_S", 0.0)
+    places = [np.array([10.0, 0.0, 5.0]), np.array([20.0, 0.0, 5.0])]
+    flight = place_flight.PlaceFlight(others.listener, "", places)
+    assert flight.step(np.zeros(3)) == "flying to a place 11.2 m away, 1 more"
+    assert "it comes no nearer" in flight.step(np.zeros(3))
+    assert flight.step(np.array([5.0, 0.0, 5.0])) == "flying to a place 5.0 m away, 1 more"
+    assert flight.step(places[0]) == "flying to a place 10.0 m away, 0 more"
+    assert flight.step(places[1]).endswith("it is there")
+    flight.close()

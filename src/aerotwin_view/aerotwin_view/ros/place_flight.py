@@ -3,6 +3,7 @@
 """Flies a vehicle to places one after another, by set-points."""
 
 import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +14,10 @@ from aerotwin_core.frames import FloatArray, quaternion_from_yaw
 from aerotwin_core.messages import pose_stamped_message, serialize
 from aerotwin_core.ros.qos import reliable
 
-REACHED_M = 0.5
+REACHED_M, NEARER_M = 0.5, 0.1
+PATIENCE_S = 5.0
+"""Wall time without coming nearer after which it is said."""
+_HELD = "it comes no nearer: paused, or on a mission (a run with mission none flies where you say)"
 _DEPTH = 10
 
 
@@ -28,6 +32,8 @@ class PlaceFlight:
             PoseStamped, f"{prefix}command/pose", reliable(_DEPTH)
         )
         self._yaw = 0.0
+        self._nearest_m, self._nearer_s = math.inf, time.monotonic()
+        self._n_left = len(self._places)
 
     def step(self, p_map: FloatArray) -> str:
         """Publish the present target from where the vehicle is; return in words where it goes."""
@@ -43,7 +49,17 @@ class PlaceFlight:
         message = pose_stamped_message(stamp_ns, "map", self._places[0], q_map_body)
         self._publisher.publish(serialize(message))
         n_more = len(self._places) - 1
-        return f"flying to a place {distance_m:.1f} m away, {n_more} more"
+        if distance_m < REACHED_M and not n_more:
+            return f"flying to a place {distance_m:.1f} m away: it is there"
+        text = f"flying to a place {distance_m:.1f} m away, {n_more} more"
+        return f"{text}; {_HELD}" if self._is_held(distance_m) else text
+
+    def _is_held(self, distance_m: float) -> bool:
+        """Return whether the vehicle has not come nearer to its place for a while."""
+        now_s = time.monotonic()
+        if distance_m < self._nearest_m - NEARER_M or self._n_left != len(self._places):
+            self._nearest_m, self._nearer_s, self._n_left = distance_m, now_s, len(self._places)
+        return now_s - self._nearer_s > PATIENCE_S
 
     def close(self) -> None:
         """Send no more."""

@@ -43,7 +43,7 @@ class RunClock:
         (first_s, first_ns), (last_s, last_ns) = self._looks[0], self._looks[-1]
         factor = (last_ns - first_ns) / _SECOND / max(last_s - first_s, 1e-3)
         if not self.stamp_ns:
-            return f"{n_robots} robots; nobody publishes a simulated time"
+            return f"{n_robots} robots; no simulated time is heard: it starts, or has ended"
         state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
         asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
         return f"{self.stamp_ns / _SECOND:.1f} s, {state}, {n_robots} robots{asked}"

@@ -21,6 +21,8 @@ STARTING, RUNNING, STOPPING, ENDED = "starting", "running", "stopping", "ended"
 _MOST_LINES, _MOST_LETTERS, _READ_BYTES = 300, 400, 8192
 _VIEW = re.compile(r"view: (http://\S+)$")
 _REPORT = re.compile(r"report: (\S.*)/report\.html$")
+_REASON = re.compile(r"(?:fatal: |^aerotwin launch: |flight: (?=the mission failed))(\S.*)$")
+"""What a simulator, or the launch itself, says at last of a run that failed."""
 
 
 class LaunchedRun:
@@ -34,6 +36,7 @@ class LaunchedRun:
         self._lines: deque[str] = deque(maxlen=_MOST_LINES)
         self._view: str | None = None
         self._report: Path | None = None
+        self._reason = ""
         self._is_stopping = False
         self._exit_code: int | None = None
         self._ended = threading.Event()
@@ -85,6 +88,7 @@ class LaunchedRun:
             "phase": phase,
             "line": self.line,
             "exit_code": self._exit_code,
+            "reason": self._reason,
             "view": None if phase == ENDED else self._view,
             "output": list(self._lines),
         }
@@ -106,5 +110,7 @@ class LaunchedRun:
             self._view = view[1]
         if (report := _REPORT.search(line)) is not None:
             self._report = Path(report[1])
+        if (reason := _REASON.search(line)) is not None:
+            self._reason = printable(reason[1], _MOST_LETTERS)
         if line:
             self._lines.append(printable(line, _MOST_LETTERS))

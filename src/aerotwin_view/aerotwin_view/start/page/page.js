@@ -228,7 +228,7 @@ function sentence(state) {
     case "ended":
       if (state.exit_code === 0) return "Ended well.";
       if (state.exit_code === 130) return "Stopped.";
-      return `Ended with exit code ${state.exit_code}; the output says why.`;
+      return `Ended with exit code ${state.exit_code}: ${state.reason || "the output says why."}`;
   }
   return "";
 }
