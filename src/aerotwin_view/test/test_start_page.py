@@ -22,17 +22,25 @@ from aerotwin_view.start.launched_run import MARK
 PORT = 18390
 _PATIENCE_MS = 120_000.0
 SHORT = {"slam": "none", "world": "meadow"}
+_OWN = "AEROTWIN_TEST_FOLDER"
+"""In the environment of what a test started: others may start runs beside it."""
 MOST_TABS = 120
 """More than the page has controls with all arguments open."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.ros]
 
 
+def _start(folder: Path) -> subprocess.Popen:
+    """Start `aerotwin view` in a folder."""
+    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", "--port", str(PORT)]
+    own = os.environ | {_OWN: str(folder)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=own)
+
+
 @contextmanager
 def _started(folder: Path) -> Iterator[tuple[subprocess.Popen, str]]:
     """Run `aerotwin view` in a folder; yield the process and the address that it prints."""
-    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", "--port", str(PORT)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
+    with _start(folder) as process:
         assert process.stdout is not None
         try:
             yield process, process.stdout.readline().split()[0]
@@ -40,15 +48,17 @@ def _started(folder: Path) -> Iterator[tuple[subprocess.Popen, str]]:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=_PATIENCE_MS / 1000.0)
     assert process.returncode == 130
-    assert _left_behind() == []
+    assert _left_behind(folder) == []
 
 
-def _left_behind() -> list[str]:
-    """Return the processes that the page started, found by the mark in their environment."""
+def _left_behind(folder: Path) -> list[str]:
+    """Return the processes that the page of a folder started, found by their environment."""
     found = []
     for process in psutil.process_iter():
         try:
-            if MARK in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
+            environment = process.environ()
+            is_own = MARK in environment and environment.get(_OWN) == str(folder)
+            if is_own and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(" ".join(process.cmdline()))
         except psutil.Error:
             continue
@@ -240,15 +250,14 @@ def test_ctrl_c_ends_the_page_and_its_run(browser, tmp_path):
         page.locator("#field-speed").fill("1.0")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#output")).to_contain_text("x real time")
-        assert len(_left_behind()) > 2
+        assert len(_left_behind(tmp_path)) > 2
         page.close()
     (run,) = (tmp_path / "runs").iterdir()
     assert (run / "report.html").is_file()
 
 
 def test_a_killed_page_leaves_no_run_behind(browser, tmp_path):
-    command = [sys.executable, "-P", "-m", "aerotwin_core.cli", "view", "--port", str(PORT)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    process = _start(tmp_path)
     assert process.stdout is not None
     page = browser.new_page()
     page.goto(process.stdout.readline().split()[0])
@@ -259,7 +268,7 @@ def test_a_killed_page_leaves_no_run_behind(browser, tmp_path):
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     end = time.monotonic() + _PATIENCE_MS / 1000.0
-    while _left_behind():
-        assert time.monotonic() < end, _left_behind()
+    while _left_behind(tmp_path):
+        assert time.monotonic() < end, _left_behind(tmp_path)
         time.sleep(0.2)
     page.close()
