@@ -361,7 +361,9 @@ def test_a_simulator_without_such_parameters_has_no_wind(others):
 
     settings = SimulatorSettings(others.listener)
     settings.set_simulator("/nobody")
-    settings._on_answer(GetParameters.Response(values=[ParameterValue(type=77)] * 3))
+    settings._on_answer(
+        settings._client, GetParameters.Response(values=[ParameterValue(type=77)] * 3)
+    )
     assert settings.wind is None and settings.instance == 0
 
 
