@@ -75,6 +75,11 @@ class _Injected:
     n_ended: int = 0
     last: str = ""
 
+    def count(self, last: str, *, n_begun: int, n_ended: int) -> None:
+        """Add what a client did last."""
+        self.n_begun, self.n_ended = self.n_begun + n_begun, self.n_ended + n_ended
+        self.last = last
+
     @property
     def text(self) -> str:
         return (
@@ -157,9 +162,7 @@ class FaultService:
         warnings, injected = self._node.warnings, self._injected
         if injected.text in warnings:
             warnings.remove(injected.text)
-        injected.n_begun += n_begun
-        injected.n_ended += n_ended
-        injected.last = text
+        injected.count(text, n_begun=n_begun, n_ended=n_ended)
         warnings.append(injected.text)
 
     def _publish_events(self, stamp_ns: int, statuses: list[Status]) -> None:
