@@ -26,12 +26,12 @@ class RobotLabels:
 
     def set_names(self, names: Sequence[str], rows: Sequence[int]) -> None:
         """Label these rows of the robots; one without a name has none."""
-        wanted = {
+        chosen = {
             row: printable(names[row], _MOST_LETTERS) for row in rows[:MOST_LABELS] if names[row]
         }
-        for row in [row for row, label in self._labels.items() if wanted.get(row) != label.text]:
+        for row in [row for row, label in self._labels.items() if chosen.get(row) != label.text]:
             self._labels.pop(row).remove()
-        for row, name in wanted.items():
+        for row, name in chosen.items():
             if row not in self._labels:
                 self._labels[row] = self._page.scene.add_label(
                     f"/labels/{row}", name, anchor="bottom-center"

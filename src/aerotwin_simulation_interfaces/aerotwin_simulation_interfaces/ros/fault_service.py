@@ -21,13 +21,13 @@ from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.qos import LATCHED
-from aerotwin_core.seeds import seed_sequence
 from aerotwin_core.time import to_seconds
-from aerotwin_faults import KINDS, ActiveFault, FaultEntry, activated, read_fault_entry
+from aerotwin_faults import KINDS, ActiveFault, FaultEntry, read_fault_entry
 from aerotwin_faults.entry import check_name, end_faults, is_going_on
 from aerotwin_faults.fault import AIR, GROUND_STATION
 from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator import topics
+from aerotwin_simulator.events.begun_fault import begin_fault
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.signals import signals_of
 from aerotwin_simulator.simulation import Simulation
@@ -197,10 +197,7 @@ def _begin(simulation: Simulation, name: str, entry: FaultEntry) -> dict[str, st
     for robot in robots:
         robot.faults.check(name, fault)
     _check_is_new(simulation, name, robots)
-    for robot in robots:
-        own = robot.parameters
-        rng = seed_sequence(own.seed, own.fleet.instance, f"event {name}")
-        robot.faults.add(activated(name, fault, entry.timing(simulation.stamp_ns), rng))
+    begin_fault(robots, name, fault, entry.timing(simulation.stamp_ns))
     timing = {"ramp_s": entry.ramp_s, "duration_s": entry.lasting_s, "vehicle": entry.vehicle}
     return {key: str(value) for key, value in (to_mapping(fault) | timing).items()}
 

@@ -9,14 +9,14 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.parameters import to_mapping
-from aerotwin_core.seeds import seed_sequence
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
-from aerotwin_faults import Fault, FaultTiming, activated
+from aerotwin_faults import Fault, FaultTiming
 from aerotwin_faults.fault import AIR, GROUND_STATION
 from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
+from aerotwin_simulator.events.begun_fault import begin_fault
 from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
 from aerotwin_simulator.events.plan import Event
 from aerotwin_simulator.ground_station import GroundStation
@@ -190,10 +190,7 @@ class EventEngine:
             timing = FaultTiming(
                 begin_ns=stamp_ns, ramp_s=event.ramp_s, duration_s=event.duration_s
             )
-            for vehicle in self._concerned(event):
-                own = vehicle.parameters
-                rng = seed_sequence(own.seed, own.fleet.instance, f"event {event.name}")
-                vehicle.faults.add(activated(event.name, action, timing, rng))
+            begin_fault(self._concerned(event), event.name, action, timing)
         elif action is not None:
             station = self._stations[self._index(event.vehicle)]
             station.give_order(event.name, action, stamp_ns)
