@@ -25,17 +25,17 @@ def test_the_verdict_is_the_same_on_a_slower_machine(slowness):
 
 def test_thresholds_of_fleets_scale_with_what_one_vehicle_makes(monkeypatch):
     """On a machine of half the speed, half the factors count; the cost per vehicle may grow."""
-    factors = {1: 15.0, 10: 2.1, 100: 0.4}
+    factors = {1: 15.0, 10: 2.1, 100: 0.4, 1000: 0.6}
     monkeypatch.delenv("PX4_DIR", raising=False)
     monkeypatch.setattr(fleet_flight, "_launched", lambda a: (factors[a["instances"]], 50.0))
     rows = {row.name: row for row in fleet_flight.fleet_flight()}
-    ten, hundred, growth, start, px4 = rows.values()
+    ten, hundred, growth, start, point_masses, px4 = rows.values()
     assert ten.ratio == pytest.approx(2.1 / 2.0)
     assert hundred.ratio == pytest.approx(0.4 / 0.5)
     assert growth.value == pytest.approx(15.0 / 40.0)
-    assert [row.is_met for row in (ten, hundred, growth, start, px4)] == [
-        True, False, True, True, None
-    ]  # fmt: skip
+    assert point_masses.ratio == pytest.approx(0.6 / 0.5)
+    met = [row.is_met for row in (ten, hundred, growth, start, point_masses, px4)]
+    assert met == [True, False, True, True, True, None]
 
 
 def test_what_was_not_measured_is_never_met():
