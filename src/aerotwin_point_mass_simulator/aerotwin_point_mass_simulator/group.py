@@ -13,6 +13,7 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_point_mass_simulator.pilots import Flying, PointMassPilots
 from aerotwin_point_mass_simulator.robot import PointMassRobot
 from aerotwin_sensor_models.imu import GRAVITY
+from aerotwin_simulator.collision import check_together
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.robot import MakeRobot
 from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Surroundings
@@ -178,9 +179,12 @@ class PointMasses:
         flies = self.pilots.mode != Flying.STANDING
         due = np.flatnonzero((self._n_steps_free <= 0) & flies)
         if len(due):
-            distances = self._queries.distance(self._after[due, layout.POSITION]).tolist()
-            for row, distance_m in zip(due.tolist(), distances, strict=True):
-                self._n_steps_free[row] = self.robots[row].check_collision(distance_m)
+            robots = [self.robots[row] for row in due.tolist()]
+            found = check_together(self._queries, [(r.watch, r.truth) for r in robots])
+            for robot, met in zip(robots, found, strict=True):
+                if met is not None:
+                    robot.hit(met)
+            self._n_steps_free[due] = [robot.watch.n_steps_free for robot in robots]
 
     def _show_armed(self) -> None:
         is_armed = self.pilots.is_armed

@@ -65,7 +65,8 @@ class PointMassRows(Stepped, Protocol):
 class PointMassRobot(SimpleRobot):
     """A point mass; attributes are those of `SimulatedRobot`, `row` is its row in the group.
 
-    It looks like its airframe, and collides like it. `pilot` is its controller.
+    It looks like its airframe, and collides like it. `pilot` is its controller, `watch` looks for
+    walls.
     """
 
     row: int
@@ -81,7 +82,7 @@ class PointMassRobot(SimpleRobot):
         self.p_map_start, self.standing_m = level, float(level[2] - self._ground_start[2])
         self._set_ground_at(level)
         self._frame = frame_lines(self.airframe)
-        self._watch = self._new_watch()
+        self.watch = self._new_watch()
         self._left: np.ndarray | None = None
         self._truth_topic = self._place(topics.TRUTH_ODOM)
         self._odom_topic = self._place(topics.AUTOPILOT_ODOM)
@@ -176,7 +177,7 @@ class PointMassRobot(SimpleRobot):
     def reset(self, stamp_ns: int) -> None:
         """Reset it to its start, with a fresh controller."""
         self.forget_run(stamp_ns)
-        self._watch = self._new_watch()
+        self.watch = self._new_watch()
         self._group.look_again()
         self._group.pilots.stand(self.row, self.p_map_start)
         self._set_ground_at(self.p_map_start)
@@ -201,7 +202,7 @@ class PointMassRobot(SimpleRobot):
             self._set_ground_at(p_before)
             self._group.put(self.row, p_before, before[layout.VELOCITY], yaw_before)
             return f"it would touch {met.what}"
-        self._watch = watch
+        self.watch = watch
         self._group.look_again()
         is_up = p_map[2] - ground[2] > self.standing_m + STANDING_MARGIN_M
         self._group.pilots.stay(self.row, p_map, is_up=is_up)
@@ -243,17 +244,6 @@ class PointMassRobot(SimpleRobot):
     def look_again(self) -> None:
         """Check for collisions at the next step, because an obstacle came into the world."""
         self._group.look_again()
-
-    def check_collision(self, distance_m: float) -> int:
-        """Check whether it touches anything but the ground below it.
-
-        The nearest surface is so far from its centre [m]. Returns the steps after which it must be
-        checked again.
-        """
-        met = self._watch.check_at(self.truth, distance_m)
-        if met is not None:
-            self.hit(met)
-        return self._watch.n_steps_free
 
     def publish_motion(
         self, stamp_ns: int, motion: list[float], estimated_p_map: list[float]

@@ -52,6 +52,16 @@ class SurfaceHits:
     mesh: np.ndarray
     triangle: np.ndarray
 
+    def part(self, begin: int, end: int) -> "SurfaceHits":
+        """Return those from one index to before another, as views."""
+        k = slice(begin, end)
+        return SurfaceHits(
+            distance_m=self.distance_m[k],
+            normal_map=self.normal_map[k],
+            mesh=self.mesh[k],
+            triangle=self.triangle[k],
+        )
+
 
 class RayScene:
     """Meshes prepared for rays; single precision in map, about 1e-7 of the coordinates.

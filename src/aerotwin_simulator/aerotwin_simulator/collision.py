@@ -5,7 +5,7 @@
 The contact model of the dynamics knows one plane below the vehicle. Everything else is a crash: the
 outline of the vehicle is a frame of straight lines, and none of them may pass through a surface.
 To cost next to nothing in free flight, the distance to the nearest surface gives the number of
-steps in which no line can reach it.
+steps in which no line can reach it. Of a fleet, those that are due are checked by one query.
 """
 
 import math
@@ -17,6 +17,7 @@ import numpy as np
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_rendering import OBJECT_ID, PlacedObject, WorldQueries
+from aerotwin_rendering.ray_scene import SurfaceHits
 
 N_DIRECTIONS = 16
 """Corners of the outline: a rotor of 0.13 m is cut by 3 mm between two."""
@@ -35,7 +36,7 @@ ROUGH_M, ALIKE = 0.25, math.cos(math.radians(60.0))
 
 
 Lines = tuple[np.ndarray, np.ndarray]
-"""Starts and ends (n, 3) of the lines of an outline, body axes [m]."""
+"""Starts and ends (n, 3) of lines [m]: those of an outline in body axes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +76,12 @@ class CollisionWatch:
 
     def check_state(self, state: np.ndarray) -> Collision | None:
         """Return the collision of the vehicle in a state, None for none; call it at every step."""
+        return check_together(self._queries, [(self, state)])[0] if self.is_due() else None
+
+    def is_due(self) -> bool:
+        """Return whether it must be checked at this step; call it at every step."""
         self.n_steps_free -= 1
-        if self.n_steps_free > 0:
-            return None
-        return self.check_at(state, float(self._queries.distance(state[None, layout.POSITION])[0]))
+        return self.n_steps_free <= 0
 
     def refuse_start(self, state: np.ndarray, title: str, world: str) -> None:
         """Raise ParameterError if it starts in or at a wall: the first step would be a crash."""
@@ -89,15 +92,23 @@ class CollisionWatch:
                 f"{world}; choose another start_east_m and start_north_m, or move the world's start"
             )
 
-    def check_at(self, state: np.ndarray, distance_m: float) -> Collision | None:
-        """Return the collision at a distance from the nearest surface; sets `n_steps_free`."""
-        p_map = state[layout.POSITION]
-        clearance = distance_m - self._reach
-        if clearance <= 0.0 and (collision := self._touched(state)) is not None:
-            return collision
-        self._last_p_map = p_map.copy()
-        self.n_steps_free = self._steps_free(clearance, state)
-        return None
+    def lines_at(self, state: np.ndarray, distance_m: float) -> Lines | None:
+        """Return the lines of its frame, and of its motion since the last check.
+
+        None if it is so far from the nearest surface that none can meet one.
+        """
+        if distance_m > self._reach:
+            return None
+        p_map, R_map_body = state[layout.POSITION], state[layout.ROTATION].reshape(3, 3)
+        starts, ends = (points @ R_map_body.T + p_map for points in (self._starts, self._ends))
+        if self._last_p_map is not None:
+            starts, ends = np.vstack([starts, self._last_p_map]), np.vstack([ends, p_map])
+        return starts, ends
+
+    def look_on(self, state: np.ndarray, distance_m: float) -> None:
+        """Set `n_steps_free` by the distance from the nearest surface, after `lines_at`."""
+        self._last_p_map = state[layout.POSITION].copy()
+        self.n_steps_free = self._steps_free(distance_m - self._reach, state)
 
     def _steps_free(self, clearance: float, state: np.ndarray) -> int:
         """Return the number of steps until a surface may be hit: v t + a t^2 / 2 = clearance."""
@@ -117,13 +128,10 @@ class CollisionWatch:
             away = float(placed.distance(p_map[None])[0])
         return _time_for(max(away - self._reach, NEAR_M), speed)
 
-    def _touched(self, state: np.ndarray) -> Collision | None:
-        """Return the first surface that a line of the frame, or the last motion, passes through."""
-        p_map, R_map_body = state[layout.POSITION], state[layout.ROTATION].reshape(3, 3)
-        starts, ends = (points @ R_map_body.T + p_map for points in (self._starts, self._ends))
-        if self._last_p_map is not None:
-            starts, ends = np.vstack([starts, self._last_p_map]), np.vstack([ends, p_map])
-        hits = self._queries.segments_hit(starts, ends)
+    def first_wall(
+        self, state: np.ndarray, starts: np.ndarray, ends: np.ndarray, hits: SurfaceHits
+    ) -> Collision | None:
+        """Return the first hit of its lines (n, 3) that is not the ground; None for none."""
         met = np.flatnonzero(hits.mesh >= 0)
         if not len(met):
             return None
@@ -148,6 +156,28 @@ class CollisionWatch:
         off = np.abs((places - self._ground_point) @ self._ground_normal)
         alike = np.abs(normals @ self._ground_normal) > ALIKE
         return (off < IN_PLANE_M) | ((off < ROUGH_M) & alike)
+
+
+def check_together(
+    queries: WorldQueries, checks: Sequence[tuple[CollisionWatch, np.ndarray]]
+) -> list[Collision | None]:
+    """Return the collisions of vehicles that are due, in their states (k,); None for none."""
+    distances = queries.distance(np.array([state[layout.POSITION] for _, state in checks]))
+    found: list[Collision | None] = []
+    near = []
+    for (watch, state), distance_m in zip(checks, distances.tolist(), strict=True):
+        if (lines := watch.lines_at(state, distance_m)) is not None:
+            near.append((len(found), lines))
+        watch.look_on(state, distance_m)
+        found.append(None)
+    if near:
+        starts, ends = (np.vstack(each) for each in zip(*(lines for _, lines in near), strict=True))
+        hits, end = queries.segments_hit(starts, ends), 0
+        for k, (starts, ends) in near:
+            watch, state = checks[k]
+            begin, end = end, end + len(starts)
+            found[k] = watch.first_wall(state, starts, ends, hits.part(begin, end))
+    return found
 
 
 def _time_for(way: float, speed: float) -> float:

@@ -23,6 +23,7 @@ from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_px4_bridge.common_start import CommonStart
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
+from aerotwin_simulator.collision import check_together
 from aerotwin_simulator.controllers.autopilot_process import make_host
 from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
@@ -32,7 +33,7 @@ from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.present_vehicles import PresentVehicles
-from aerotwin_simulator.robot import LANDED, SimulatedRobot
+from aerotwin_simulator.robot import LANDED, SimulatedRobot, Stepped
 from aerotwin_simulator.robot_kinds import RobotKinds
 from aerotwin_simulator.surroundings import AwaitedReadings, Surroundings, check_awaited
 from aerotwin_simulator.topics import MessageSink, SinkGroup
@@ -339,6 +340,7 @@ class Simulation:
         if is_traffic:
             self._traffic.blow()
         moved = [stepped for stepped in self._present.stepped if stepped.move(begin_ns, end_ns)]
+        self._check_walls(moved)
         if is_traffic:
             self._queries.stamp_ns = end_ns
             self._traffic.meet(begin_ns, end_ns)
@@ -352,6 +354,15 @@ class Simulation:
         self._check_end()
         if self.outcome is not None and self.events is not None:
             self.events.finish(end_ns)
+
+    def _check_walls(self, moved: Sequence[Stepped]) -> None:
+        """Let multirotors that moved hit anything but the ground; others look for themselves."""
+        due = [v for v in moved if isinstance(v, SimulatedVehicle) and v.is_check_due()]
+        if due:
+            found = check_together(self._queries, [(v.watch, v.truth) for v in due])
+            for vehicle, met in zip(due, found, strict=True):
+                if met is not None:
+                    vehicle.hit(met)
 
     def _move_obstacles(self, begin_ns: int, end_ns: int) -> None:
         self._queries.stamp_ns = end_ns

@@ -94,4 +94,5 @@ def _downwash(vehicles: Sequence[SimulatedVehicle]) -> Downwash | None:
 
 def _states(states: Sequence[np.ndarray]) -> np.ndarray:
     """Return a copy of what state arrays of any robots have in common, (n, k)."""
-    return np.array([state[: layout.N_HEAD] for state in states])
+    n = layout.N_HEAD
+    return np.concatenate([state[:n] for state in states]).reshape(len(states), n)

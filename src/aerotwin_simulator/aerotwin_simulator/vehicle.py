@@ -59,7 +59,7 @@ class SimulatedVehicle:
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
     `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
     `faults` are those that act on it; a reset ends them. `step` is its motion over the last step,
-    `air` its wind.
+    `air` its wind, `watch` looks for walls.
     It joins at `stamp_ns`. Raises UserError if its start lies outside the world or a parameter
     names what does not exist.
     """
@@ -216,12 +216,12 @@ class SimulatedVehicle:
         self._sinks.add(self._extra.topics)
         self._surface = GroundTracker(around.queries, self._mover.inputs)
         self.air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
-        self._watch = CollisionWatch(
+        self.watch = CollisionWatch(
             around.queries, self._frame, self._mover.inputs, parameters.step_s
         )
         self._collision: Collision | None = None
         self._surface.update_ground(self._mover.state)
-        self._watch.refuse_start(self._mover.state, self.title, around.world.name)
+        self.watch.refuse_start(self._mover.state, self.title, around.world.name)
         self.step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
         wind_map = self._mover.inputs[layout.WIND : layout.WIND + 3]
@@ -305,13 +305,13 @@ class SimulatedVehicle:
         if (met := watch.check_state(state)) is not None:
             state[:] = before
             return f"it would touch {met.what}"
-        self._watch = watch
+        self.watch = watch
         self._mover.previous[:] = state
         return ""
 
     def look_again(self) -> None:
         """Check for collisions at the next step, because an obstacle came into the world."""
-        self._watch.look_again()
+        self.watch.look_again()
 
     def warm_up(self) -> None:
         """Render and cast rays once, so that no step of the flight pays for compilation."""
@@ -385,6 +385,10 @@ class SimulatedVehicle:
         self._collision = self._collision or collision
         self._mover.state[layout.IS_CRASHED] = 1.0
 
+    def is_check_due(self) -> bool:
+        """Return whether walls must be looked for at this step; call it at every step."""
+        return self._collision is None and self.watch.is_due()
+
     def measure(self) -> None:
         """Publish the sensor readings of the step."""
         step, end_ns = self.step, self.step.end_ns
@@ -415,8 +419,6 @@ class SimulatedVehicle:
             mover.step()
         else:
             self._fine.step(begin_ns)
-        if self._collision is None and (met := self._watch.check_state(mover.state)) is not None:
-            self.hit(met)
 
     def _exchange(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
         """Give the autopilot a state within the step, and take its command."""

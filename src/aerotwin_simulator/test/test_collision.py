@@ -15,7 +15,7 @@ from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_multirotor_dynamics.packing import state_length
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import CameraSettings, ControllerSettings, Simulation, SimulatorParameters
-from aerotwin_simulator.collision import CollisionWatch, frame_lines
+from aerotwin_simulator.collision import CollisionWatch, check_together, frame_lines
 from aerotwin_simulator.surroundings import GroundTracker
 
 STEP_S = 0.004
@@ -245,6 +245,38 @@ def test_the_cliff_is_met_by_who_flies_into_it_and_passed_at_a_metre(cliff):
     while cliff.distance(np.column_stack([x, np.full(200, y), np.full(200, 8.0)])).min() < 1.0:
         y -= 0.1
     assert fly_straight(cliff, [-8.0, y, 8.0], [8.0, y, 8.0], 5.0)[0] is None
+
+
+def test_vehicles_that_are_checked_together_meet_what_each_meets_alone(cliff):
+    """Some far from the wall, some in it; their next checks are due at the same steps, too."""
+    rng, inputs = np.random.default_rng(11), np.zeros(layout.COMMAND + 4)
+    y = np.linspace(-12.0, 1.0, 40)
+    states = [
+        state_at((x, y, z), (0.0, 3.0, 0.0), tilt)
+        for x, y, z, tilt in zip(
+            rng.uniform(-8.0, 8.0, 40),
+            y,
+            rng.uniform(2.0, 14.0, 40),
+            rng.uniform(-30.0, 30.0, (40, 3)),
+            strict=True,
+        )
+    ]
+
+    def watches():
+        lines = frame_lines(IRIS)
+        return [CollisionWatch(cliff, lines, inputs, STEP_S) for _ in states]
+
+    alone, together = watches(), watches()
+    for drift in (0.0, 0.05):
+        for state in states:
+            state[layout.POSITION] += drift
+        each = [w.check_state(state) for w, state in zip(alone, states, strict=True)]
+        all_at_once = check_together(cliff, list(zip(together, states, strict=True)))
+        assert list(map(str, all_at_once)) == list(map(str, each))
+        assert 5 < sum(met is not None for met in each) < 35
+        assert [w.n_steps_free for w in together] == [w.n_steps_free for w in alone]
+        for watch in alone:
+            watch.look_again()
 
 
 def fly(world, controllers, folder, **parameters):

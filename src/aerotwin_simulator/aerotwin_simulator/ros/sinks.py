@@ -20,7 +20,7 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, 
 from aerotwin_core.ros.sources import pose_sources
 from aerotwin_simulator.topics import MessageSink, Publish, Topic
 
-_COUNT_PERIOD_S, _COUNT_SHARE = 0.2, 0.02
+_COUNT_PERIOD_S, _COUNT_SHARE = 0.2, 0.01
 """Wall time between two counts of subscribers, and the most of it that a count may take: a hundred
 vehicles have 1,400 publishers."""
 _NO_EVENTS = PublisherEventCallbacks(use_default_callbacks=False)
