@@ -250,7 +250,7 @@ def test_the_cliff_is_met_by_who_flies_into_it_and_passed_at_a_metre(cliff):
 def test_vehicles_that_are_checked_together_meet_what_each_meets_alone(cliff):
     """Some far from the wall, some in it; their next checks are due at the same steps, too."""
     rng, inputs = np.random.default_rng(11), np.full(layout.COMMAND + 4, np.nan)  # no ground
-    y = np.linspace(-12.0, 1.0, 40)
+    y = np.linspace(-2.0, 4.0, 40)
     states = [
         state_at((x, y, z), (0.0, 3.0, 0.0), tilt)
         for x, y, z, tilt in zip(
