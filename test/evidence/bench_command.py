@@ -18,6 +18,7 @@ BENCHMARKS = {
     "vehicle": "dynamics:vehicle_steps",
     "flight": "flight:embedded_flight",
     "fleet": "fleet_flight:fleet_flight",
+    "view": "live_view:live_view",
     "px4": "flight:px4_flight",
     "ardupilot": "flight:ardupilot_flight",
     "images": "images:stereo_pairs",

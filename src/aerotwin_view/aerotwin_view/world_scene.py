@@ -25,6 +25,8 @@ class WorldScene:
 
     def __init__(self, page: Page, world: World) -> None:
         self._page, self._world = page, world
+        low, high = world.bounds_m
+        self._longest_side_m = float((high - low).max())
         self._shown: list[str] = []
         self._lock = threading.Lock()
         first = FULL if world.n_triangles <= _LIGHT_TRIANGLES else MEDIUM
@@ -54,8 +56,7 @@ class WorldScene:
     def _in(self, detail: str, mesh: TexturedMesh) -> TexturedMesh:
         if detail == FULL:
             return mesh
-        low, high = self._world.bounds_m
-        return coarse_mesh(mesh, float((high - low).max()) / _CELLS[detail])
+        return coarse_mesh(mesh, self._longest_side_m / _CELLS[detail])
 
 
 def show_world(page: Page, world: World | None) -> None:

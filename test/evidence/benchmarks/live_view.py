@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The page that shows a flight: how often it is updated, and how much slower the flight is.
+
+A viewer receives what a browser would, and draws nothing; msgspec and zstandard come with viser.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+import viser
+import yaml
+import zstandard
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+
+from aerotwin_core.errors import UserError
+from evidence.benchmarks.flight import launch_flight
+from evidence.benchmarks.result import Benchmark
+from evidence.verification.launched_flight import read_metrics
+
+PORT = 18790
+N_VEHICLES, UPDATES_HZ = 100, 20.0
+WORLD = Path(__file__).resolve().parents[3] / "worlds" / "stadium.yaml"
+SPACING_M = 0.27
+"""With it the world has two million triangles."""
+CLIMB = {"takeoff_altitude_m": 2.0, "climb_rate_m_s": 1.0}
+"""Straight up: what stands still needs no update."""
+CLIMB_M = 100.0
+LEAST_SHARE = 0.95
+"""Of its speed, that a flight keeps with one viewer."""
+WATCHED_S, ALONE_S = 60.0, 40.0
+"""Simulated times [s]."""
+_EVERYWHERE = {"camera": "false", "slam": "none", "record": "inertial"}
+_SHOWN = {"view": "true", "view_port": PORT}
+_CAMERA = {
+    "type": "ViewerCameraMessage",
+    "wxyz": (1.0, 0.0, 0.0, 0.0),
+    "position": (-80.0, -40.0, 30.0),
+    "fov": 1.0,
+    "near": 0.1,
+    "far": 1000.0,
+    "image_height": 900,
+    "image_width": 1100,
+    "look_at": (-60.0, -14.0, 0.0),
+    "up_direction": (0.0, 0.0, 1.0),
+}
+"""What a browser says once it shows the page: only then is it one that watches."""
+_RECEIVE_S = 1.0
+_SIZES = 8
+"""Bytes of the lengths that a packet of the page begins with."""
+
+
+def live_view() -> list[Benchmark]:
+    """Watch a hundred point masses in two million triangles, and a flight as fast as it gets."""
+    return [_updates(), *_slowing()]
+
+
+def _updates() -> Benchmark:
+    fleet = {"dynamics": "point_mass", "instances": N_VEHICLES, "speed": 1.0}
+    with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
+        world, mission = _write_world_and_climb(Path(folder))
+        flown = {**_EVERYWHERE, **_SHOWN, **fleet, "world": world, "mission": mission}
+        flown["duration_s"] = WATCHED_S
+        with _viewer() as viewer:
+            launch_flight(flown, Path(folder))
+    name = f"view, {N_VEHICLES} vehicles, 2 M triangles"
+    return Benchmark(
+        name=name,
+        unit="updates/s",
+        value=viewer.rate_hz,
+        goal=1.0,
+        peer="the limit",
+        peer_value=UPDATES_HZ,
+        ratio=viewer.rate_hz / UPDATES_HZ,
+    )
+
+
+def _write_world_and_climb(folder: Path) -> tuple[Path, Path]:
+    """Write files of a world in fine triangles and of a climb at its start; return their paths."""
+    described = yaml.safe_load(WORLD.read_text(encoding="utf-8"))
+    described["parameters"] |= {"spacing_m": SPACING_M}
+    described["name"] = "large_stadium"
+    top = {"position_m": [described["start"]["x_m"], described["start"]["y_m"], CLIMB_M]}
+    world, mission = folder / "large_stadium.yaml", folder / "climb.yaml"
+    world.write_text(yaml.safe_dump(described), encoding="utf-8")
+    mission.write_text(yaml.safe_dump({**CLIMB, "waypoints": [top]}), encoding="utf-8")
+    return world, mission
+
+
+def _slowing() -> Iterator[Benchmark]:
+    """Yield the speed of one embedded vehicle with the page, unseen and seen, beside without."""
+    without = _speed({})
+    unseen = _speed(_SHOWN)
+    with _viewer():
+        seen = _speed(_SHOWN)
+    for what, factor in (("nobody watches", unseen), ("one watches", seen)):
+        yield Benchmark(
+            name=f"view, flight while {what}",
+            unit="x real time",
+            value=factor,
+            goal=LEAST_SHARE,
+            peer="the same without a page",
+            peer_value=without,
+            ratio=factor / without,
+        )
+
+
+def _speed(arguments: dict[str, Any]) -> float:
+    flown = {**_EVERYWHERE, **arguments, "duration_s": ALONE_S}
+    with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
+        run = launch_flight({**flown, "world": "grassland"}, Path(folder))
+        return float(read_metrics(run)["sections"]["flight"]["real_time_factor"])
+
+
+class _Viewer:
+    """Receives the page's packets until it is stopped or the page is gone."""
+
+    def __init__(self) -> None:
+        self._is_stopped = threading.Event()
+        self._moved_at: list[float] = []
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._is_stopped.set()
+        self._thread.join()
+
+    @property
+    def rate_hz(self) -> float:
+        """Packets a second that moved robots, over all the time in which any did.
+
+        Raises
+        ------
+        UserError
+            If there were none.
+        """
+        if len(self._moved_at) < 2:
+            raise UserError(f"the page on port {PORT} moved no robot; see above")
+        return (len(self._moved_at) - 1) / (self._moved_at[-1] - self._moved_at[0])
+
+    def _watch(self) -> None:
+        address = f"ws://127.0.0.1:{PORT}"
+        known = {"origin": f"http://127.0.0.1:{PORT}", "max_size": None}
+        versions = [f"viser-v{viser.__version__}"]
+        while not self._is_stopped.is_set():
+            with (
+                suppress(OSError, WebSocketException),  # it is not there yet, or no more
+                connect(address, subprotocols=versions, **known) as page,
+            ):
+                self._receive(page)
+            self._is_stopped.wait(0.2)
+
+    def _receive(self, page: Any) -> None:
+        page.send(msgspec.msgpack.encode(_CAMERA))
+        while not self._is_stopped.is_set():
+            with suppress(TimeoutError):
+                if _moves_robots(page.recv(timeout=_RECEIVE_S)):
+                    self._moved_at.append(time.monotonic())
+
+
+@contextmanager
+def _viewer() -> Iterator[_Viewer]:
+    viewer = _Viewer()
+    try:
+        yield viewer
+    finally:
+        viewer.stop()
+
+
+def _moves_robots(packet: bytes) -> bool:
+    """Return whether a packet of the page has new positions of robots."""
+    length = int.from_bytes(packet[_SIZES : 2 * _SIZES], "little")
+    begin = 2 * _SIZES
+    inner = zstandard.ZstdDecompressor().decompress(packet[begin : begin + length])
+    messages = msgspec.msgpack.decode(inner)["messages"]
+    return any(
+        str(each.get("name", "")).startswith("/robots/")
+        and "batched_positions" in each.get("updates", {})
+        for each in messages
+    )
