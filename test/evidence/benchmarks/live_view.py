@@ -148,7 +148,7 @@ class _Viewer:
 
     def _watch(self) -> None:
         address = f"ws://127.0.0.1:{PORT}"
-        known = {"origin": f"http://127.0.0.1:{PORT}", "max_size": None}
+        known: dict[str, Any] = {"origin": f"http://127.0.0.1:{PORT}", "max_size": None}
         versions = [f"viser-v{viser.__version__}"]
         while not self._is_stopped.is_set():
             with (
