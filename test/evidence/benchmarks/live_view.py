@@ -19,6 +19,7 @@ import yaml
 import zstandard
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from aerotwin_core.errors import UserError
 from evidence.benchmarks.flight import launch_flight
@@ -149,7 +150,7 @@ class _Viewer:
     def _watch(self) -> None:
         address = f"ws://127.0.0.1:{PORT}"
         known: dict[str, Any] = {"origin": f"http://127.0.0.1:{PORT}", "max_size": None}
-        versions = [f"viser-v{viser.__version__}"]
+        versions = [Subprotocol(f"viser-v{viser.__version__}")]
         while not self._is_stopped.is_set():
             with (
                 suppress(OSError, WebSocketException),  # it is not there yet, or no more
