@@ -339,6 +339,7 @@ at("groups").addEventListener("change", formChanged);
 at("choose").addEventListener("submit", async (event) => {
   event.preventDefault();
   at("start").disabled = true;
+  at("start").textContent = "Checking …";
   try {
     hideRefusal();
     at("error").textContent = "";
@@ -349,6 +350,7 @@ at("choose").addEventListener("submit", async (event) => {
     at("start").disabled = false;
     showRefusal(error);
   }
+  at("start").textContent = "Start";
   follow();
 });
 at("stop").addEventListener("click", async () => {
