@@ -28,6 +28,7 @@ def test_a_held_port_is_refused_with_the_next_instance_that_is_free(held, instan
         mission=MissionSettings(file="none"),
         fleet=FleetSettings(instance=FIRST, instances=instances),
     )
-    expected = rf"^fleet\.instance: HIL link: TCP port {hil_port(FIRST)} .*instance; {free} is free$"
+    port = hil_port(FIRST)
+    expected = rf"^fleet\.instance: HIL link: TCP port {port} .*instance; {free} is free$"
     with pytest.raises(UserError, match=expected):
         check_before_flight(parameters)
