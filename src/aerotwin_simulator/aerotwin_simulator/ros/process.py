@@ -13,6 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.launch_record import write_launch_record
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.run_folder import make_run_folder
@@ -93,6 +94,7 @@ def run_simulator(
             simulator.fly_by(parameters)
             check_before_flight(parameters)
         write_configuration(folder, parameters, world)
+        write_launch_record(folder)
         if scenario is not None:
             scenario.begin(simulator)
         result = fly(simulator, world, folder)

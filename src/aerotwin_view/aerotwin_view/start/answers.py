@@ -138,7 +138,10 @@ class StartAnswers:
 
     def runs(self) -> dict[str, Any]:
         """Return the newest runs."""
-        return {"runs": past_runs(self._runs), "folder": str(self._runs), "most": MOST_RUNS}
+        runs = past_runs(self._runs)
+        for run in runs:
+            run["launch"] = self._form.known_launch(run["launch"])
+        return {"runs": runs, "folder": str(self._runs), "most": MOST_RUNS}
 
     def report(self, name: str) -> Path | None:
         """Return the report of a run, None if there is none."""
