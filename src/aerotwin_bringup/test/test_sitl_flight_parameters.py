@@ -74,3 +74,12 @@ def test_the_shipped_slam_is_not_waited_for_where_it_never_answers():
 
     with pytest.raises(ParameterError, match="wait_for: expected slam/odom or nothing"):
         SitlFlightParameters(wait_for="step/ack")
+
+
+@pytest.mark.parametrize("values", [{}, {**DARK, "slam": "none"}, {**DARK, "fleet.file": "a.yaml"}])
+def test_the_shipped_slam_is_refused_without_the_stereo_pair_that_it_needs(values):
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters, check_slam
+
+    check_slam(replaced(SitlFlightParameters(), values))
+    with pytest.raises(ParameterError, match=r"camera\.is_rendered: expected true with slam"):
+        check_slam(replaced(SitlFlightParameters(), DARK))

@@ -49,8 +49,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the launch file and return its exit code."""
+    from aerotwin_core.launch_record import record_environment
     from aerotwin_launch import expand_launch_file, run_plan
-    from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_tokens
+    from aerotwin_launch.arguments import (
+        ENDING,
+        describe_arguments,
+        find_launch_file,
+        split_tokens,
+    )
     from aerotwin_launch.dry_run import command_records, command_text
     from aerotwin_launch.log_folder import make_log_folder
 
@@ -60,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_args:
         sys.stdout.write(describe_arguments(path))
         return 0
+    environment |= record_environment(path.name.removesuffix(ENDING), arguments)
     plan = expand_launch_file(path, arguments, environment)
     if args.print_commands:
         if args.json != "-":

@@ -9,6 +9,11 @@ from pathlib import Path
 
 from aerotwin_launch import packages
 from aerotwin_launch.arguments import ENDING, SHIPPED
+from aerotwin_launch.declared_values import (
+    default_values,
+    followed_arguments,
+    parameter_arguments,
+)
 from aerotwin_launch.errors import LaunchError
 from aerotwin_launch.expand import declared_arguments
 from aerotwin_launch.plan import Argument
@@ -23,6 +28,9 @@ class ShippedLaunchFile:
     path: Path
     summary: str  # the first paragraph of the comment at its head
     arguments: tuple[Argument, ...]
+    default_values: Mapping[str, str]  # evaluated; without those that have none here
+    followed: Mapping[str, tuple[str, ...]]  # by argument: others that its default is made from
+    parameter_arguments: Mapping[str, str]  # by the parameter of a node that an argument sets
 
 
 def shipped_launch_files(
@@ -38,10 +46,19 @@ def shipped_launch_files(
         raise LaunchError(None, str(error)) from None
     found = []
     for path in sorted(folder.glob(f"*{ENDING}")):
-        arguments = tuple(declared_arguments(load_actions(path)))
+        actions = load_actions(path)
+        arguments = tuple(declared_arguments(actions))
         if {*declaring} <= {argument.name for argument in arguments}:
             name, summary = path.name.removesuffix(ENDING), _summary(path)
-            file = ShippedLaunchFile(name=name, path=path, summary=summary, arguments=arguments)
+            file = ShippedLaunchFile(
+                name=name,
+                path=path,
+                summary=summary,
+                arguments=arguments,
+                default_values=default_values(actions, path, environment),
+                followed=followed_arguments(actions),
+                parameter_arguments=parameter_arguments(actions),
+            )
             found.append(file)
     return found
 

@@ -24,6 +24,7 @@ from aerotwin_launch.child import POLL_S, Child
 from aerotwin_launch.errors import LaunchError
 from aerotwin_launch.plan import Plan, ProcessSpec
 from aerotwin_launch.screen import Screen
+from aerotwin_launch.written_command import written_command
 
 EXIT_CANNOT_START = 126
 MARK = "AEROTWIN_LAUNCH"
@@ -120,7 +121,7 @@ class _Supervisor:
 
     async def _run_once(self, spec: ProcessSpec, log: BinaryIO | None) -> int:
         try:
-            command = self._command(spec)
+            command = written_command(spec, self.folder)
             child = Child(spec, command, self.screen, log, self.guard.mark)
         except (OSError, subprocess.SubprocessError) as error:
             self._say("ERROR", spec.label, f"cannot be started: {error}")
@@ -149,15 +150,6 @@ class _Supervisor:
 
     def _is_as_asked(self, code: int) -> bool:
         return self.stopping.is_set() and code in ENDED_AS_ASKED
-
-    def _command(self, spec: ProcessSpec) -> list[str]:
-        """Write the parameter files of a process and return its command line."""
-        command = list(spec.command)
-        for file in spec.parameter_files:
-            path = self.folder / f"launch_params_{spec.label.replace('/', '_')}_{file.index}.yaml"
-            path.write_text(file.text, encoding="utf-8")
-            command[file.index] = str(path)
-        return command
 
     def _judge(self, spec: ProcessSpec, code: int, again: bool) -> None:
         """Record the first failure of a required process, and of any other one."""

@@ -35,7 +35,7 @@ REAL = os.environ.get("AEROTWIN_REAL_ROS2_LAUNCH")
 RECORDS = os.environ.get("AEROTWIN_RECORD_LAUNCH_GOLDEN") == "1"
 # What interpreters, shells and the wheels of ROS add by themselves.
 NOISE = re.compile(
-    r"AEROTWIN_LAUNCH|PWD|OLDPWD|SHLVL|_|LC_CTYPE|LD_LIBRARY_PATH|PYTHONPATH|AMENT_PREFIX_PATH|_ROS_WHEELS.*"
+    r"AEROTWIN_LAUNCH|AEROTWIN_LAUNCHED|PWD|OLDPWD|SHLVL|_|LC_CTYPE|LD_LIBRARY_PATH|PYTHONPATH|AMENT_PREFIX_PATH|_ROS_WHEELS.*"
 )
 STARTED = re.compile(r"^\[INFO\] \[(\S+)\]: process started with pid \[(\d+)\]", re.MULTILINE)
 USER_MESSAGE = re.compile(r"^\[INFO\] \[launch\.user\]: (.*)$", re.MULTILINE)

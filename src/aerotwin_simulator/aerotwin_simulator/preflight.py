@@ -31,12 +31,13 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
         load_events(parameters.events)
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
     with TemporaryDirectory(prefix="aerotwin-") as folder:
-        for k, plan in enumerate(plan_vehicles(parameters)):
+        plans = plan_vehicles(parameters)
+        for k, plan in enumerate(plans):
             own = plan.parameters
             is_multirotor = own.dynamics == MULTIROTOR  # others have no autopilot
             if k > 0 and plan.is_alike and own.controller.kind in ("embedded", "px4"):
                 if is_multirotor:
-                    check_hil_port(own)  # all else is as with the first
+                    check_hil_port(own, len(plans))  # all else is as with the first
                 continue
             make_extra_sensors(own)
             check_vehicle_cameras(own.camera)
@@ -60,7 +61,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
                     heading_deg=0.0,
                     mission=mission,
                     folder=Path(folder),
-                )
+                ),
+                len(plans),
             )
 
 

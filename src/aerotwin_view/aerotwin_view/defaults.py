@@ -6,3 +6,5 @@ LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8090
 NO_WORLD = "none"
 RUNS = "runs"
+TIME_PASSES = "view: the simulation runs"
+"""What a live view prints when it hears simulated time for the first time."""

@@ -56,6 +56,6 @@ def _recorded(flight: ShownFlight, world: World | None, detail: str) -> bytes:
         for k in range(1, n):
             recording.insert_sleep(length_ns * 1e-9 / n)
             robots.show_at(flight.start_ns + length_ns * k // (n - 1))
-        return with_scripts(recording.as_html().encode())
+        return with_scripts(recording.as_html().encode(), f"aerotwin {flight.name}")
     finally:
         page.stop()

@@ -76,7 +76,7 @@ def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> 
     serve = websockets.asyncio.server.serve
 
     def guarded(*arguments: Any, process_request: _Answer, **more: Any) -> Any:
-        return serve(*arguments, process_request=_behind(door, process_request), **more)
+        return serve(*arguments, process_request=_behind(door, process_request, title), **more)
 
     # viser has no option for it; it calls the function once, before its constructor returns.
     with patch.object(websockets.asyncio.server, "serve", guarded), redirect_stdout(StringIO()):
@@ -86,8 +86,8 @@ def open_page(title: str, *, host: str = LOOPBACK, port: int = DEFAULT_PORT) -> 
     return page, door.address(page.get_port())
 
 
-def _behind(door: Door, answer: _Answer) -> _Answer:
-    scripted = ScriptedPage()
+def _behind(door: Door, answer: _Answer, title: str) -> _Answer:
+    scripted = ScriptedPage(title)
 
     def answered(connection: Any, request: Request) -> Response | None:
         is_connection = request.headers.get("Upgrade", "").lower() == "websocket"

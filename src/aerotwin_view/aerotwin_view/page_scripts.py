@@ -3,12 +3,13 @@
 """Scripts of our own in viser's page, which is one HTML file and has no place for them."""
 
 import gzip
+import html
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
 _NAMES = "accessible_names.js"
-_END_OF_HEAD = b"</head>"
+_END_OF_HEAD, _TITLE = b"</head>", b"<title>Viser</title>"
 GZIP, IDENTITY = "gzip", "identity"
 _LEVEL = 4
 """Of gzip: the page is mostly compressed text, which gets no smaller."""
@@ -21,16 +22,18 @@ def _element() -> bytes:
     return b"<script>" + script + b"</script>"
 
 
-def with_scripts(page: bytes) -> bytes:
-    """Return a page with our scripts at the end of its head, or of all if it has none."""
+def with_scripts(page: bytes, title: str) -> bytes:
+    """Return a page with our title, and our scripts at the end of its head, or of all without."""
     before, head, after = page.partition(_END_OF_HEAD)
-    return before + _element() + head + after
+    own = b"<title>" + html.escape(title).encode("utf-8", "replace") + b"</title>"
+    return before.replace(_TITLE, own, 1) + _element() + head + after
 
 
 class ScriptedPage:
-    """The served page with the scripts, made once for each way in which it is compressed."""
+    """The served page with title and scripts, made once for each way in which it is compressed."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str) -> None:
+        self._title = title
         self._made: dict[str, tuple[bytes, bytes]] = {}
 
     def body(self, headers: Mapping[str, str], body: bytes) -> bytes:
@@ -42,9 +45,9 @@ class ScriptedPage:
         if before is body:  # the server sends the same object again and again
             return after
         if encoding == GZIP:
-            made = gzip.compress(with_scripts(gzip.decompress(body)), _LEVEL)
+            made = gzip.compress(with_scripts(gzip.decompress(body), self._title), _LEVEL)
         elif encoding == IDENTITY:
-            made = with_scripts(body)
+            made = with_scripts(body, self._title)
         else:
             return body
         self._made[encoding] = body, made

@@ -33,7 +33,7 @@ def test_a_driven_path_becomes_a_route(browser, tmp_path):
                 break
             page.wait_for_timeout(500.0)
         page.goto(f"http://127.0.0.1:{PORT}/")
-        page.get_by_text(re.compile(r"x real time, 1 robots")).wait_for()
+        page.get_by_text(re.compile(r"x real time, 1 robot\b")).wait_for()
         page.get_by_role("combobox", name="Camera").click()
         page.get_by_role("option", name="/driver/image_raw").click()
         page.locator("img[src^='blob:']").wait_for()

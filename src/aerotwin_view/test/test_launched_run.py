@@ -1,10 +1,25 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A run that the page starts says at its end why it failed."""
+"""A run that the page starts says whether it runs, and at its end why it failed."""
+
+import sys
+import time
 
 import pytest
 
-from aerotwin_view.start.launched_run import ENDED, LaunchedRun
+from aerotwin_view.defaults import TIME_PASSES
+from aerotwin_view.start import launched_run
+from aerotwin_view.start.launched_run import ENDED, RUNNING, STARTING, LaunchedRun
+
+_PATIENCE_S = 30.0
+_PROGRAM = """
+import sys, pathlib, time
+print("[view-1] view: http://127.0.0.1:1/", flush=True)
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+print(sys.argv[2], flush=True)
+time.sleep(60.0)
+"""
 
 
 @pytest.mark.parametrize(
@@ -22,3 +37,27 @@ def test_the_reason_of_a_failure_is_told(argument, reason):
     assert state["exit_code"] != 0
     assert reason in state["reason"]
     assert any(state["reason"][:80] in line for line in state["output"])
+
+
+def test_a_run_runs_when_its_simulated_time_passes_not_when_its_view_is_there(
+    tmp_path, monkeypatch
+):
+    begun = tmp_path / "begun"
+    command = [sys.executable, "-c", _PROGRAM, str(begun), f"[view-1] {TIME_PASSES}"]
+    monkeypatch.setattr(launched_run, "python_command", lambda *_: command)
+    run = LaunchedRun("", [])
+    try:
+        _until(lambda: run.state()["view"] is not None)
+        assert run.state()["phase"] == STARTING
+        begun.touch()
+        _until(lambda: run.state()["phase"] == RUNNING)
+    finally:
+        run.interrupt()
+        run.wait()
+
+
+def _until(is_so) -> None:
+    end = time.monotonic() + _PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)

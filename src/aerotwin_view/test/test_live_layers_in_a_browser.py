@@ -43,7 +43,7 @@ def flight(browser, tmp_path_factory) -> Iterator[Page]:
         page = browser.new_page(viewport={"width": 1100, "height": 900})
         page.set_default_timeout(_PATIENCE_MS)
         _open(page)
-        page.get_by_text(re.compile(r"x real time, 1 robots")).wait_for()
+        page.get_by_text(re.compile(r"x real time, 1 robot\b")).wait_for()
         yield page
         page.close()
         assert process.poll() is None, log.read_text()

@@ -79,7 +79,7 @@ def flight(browser, tmp_path_factory) -> Iterator[tuple[Page, Heard]]:
         page = browser.new_page(viewport={"width": 900, "height": 900})
         page.set_default_timeout(1000.0 * _PATIENCE_S)
         page.goto(f"http://127.0.0.1:{PORT}/")
-        page.get_by_text(re.compile(r"x real time, 1 robots")).wait_for()
+        page.get_by_text(re.compile(r"x real time, 1 robot\b")).wait_for()
         yield page, heard
         page.close()
         assert process.poll() is None, log.read_text()
@@ -203,7 +203,7 @@ def test_a_vehicle_joins_at_a_clicked_place_and_leaves(flight):
     page.get_by_role("option", name=name).click()
     page.get_by_role("button", name="Remove the chosen").click()
     page.get_by_text(f"remove: {name} left").wait_for()
-    page.get_by_text(re.compile(r"x real time, 1 robots")).wait_for()
+    page.get_by_text(re.compile(r"x real time, 1 robot\b")).wait_for()
 
 
 def test_reset_brings_the_vehicle_back_to_its_start(flight):

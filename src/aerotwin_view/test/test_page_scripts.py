@@ -8,27 +8,28 @@ import pytest
 
 from aerotwin_view.page_scripts import ScriptedPage, with_scripts
 
-PAGE = b"<html><head><title>x</title></head><body></body></html>"
+PAGE = b"<html><head><title>Viser</title></head><body></body></html>"
+TITLE = "aerotwin <my bag>"
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
-def test_they_stand_at_the_end_of_the_head():
-    before, script, after = with_scripts(PAGE).partition(b"<script>")
-    assert before == b"<html><head><title>x</title>"
+def test_the_title_is_ours_and_scripts_stand_at_the_end_of_the_head():
+    before, script, after = with_scripts(PAGE, TITLE).partition(b"<script>")
+    assert before == b"<html><head><title>aerotwin &lt;my bag&gt;</title>"
     assert after.endswith(b"</script></head><body></body></html>") and script
 
 
 def test_a_page_without_a_head_has_them_at_its_end():
-    assert with_scripts(b"<p>x").startswith(b"<p>x<script>")
+    assert with_scripts(b"<p>x", TITLE).startswith(b"<p>x<script>")
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
 def test_they_are_added_to_a_page_once_however_it_is_compressed(encoding):
-    scripted = ScriptedPage()
+    scripted = ScriptedPage(TITLE)
     body = gzip.compress(PAGE) if encoding == "gzip" else PAGE
     headers = HTML | {"Content-Encoding": encoding}
     made = scripted.body(headers, body)
-    assert (gzip.decompress(made) if encoding == "gzip" else made) == with_scripts(PAGE)
+    assert (gzip.decompress(made) if encoding == "gzip" else made) == with_scripts(PAGE, TITLE)
     assert scripted.body(headers, body) is made
 
 
@@ -37,4 +38,4 @@ def test_they_are_added_to_a_page_once_however_it_is_compressed(encoding):
     [({"Content-Type": "image/png"}, b"\x89PNG"), (HTML | {"Content-Encoding": "br"}, b"..")],
 )
 def test_all_else_stays_as_it_is(headers, body):
-    assert ScriptedPage().body(headers, body) is body
+    assert ScriptedPage(TITLE).body(headers, body) is body

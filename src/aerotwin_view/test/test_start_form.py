@@ -113,3 +113,20 @@ def test_another_folder_of_runs_is_named():
 def test_what_cannot_be_launched_is_refused_in_one_sentence(form, scenario, values, message):
     with pytest.raises(UserError, match=message):
         form.arguments(scenario, values)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_no_default_is_shown_as_the_syntax_of_launch_files(name):
+    for field in fields_of(FILES[name]).values():
+        assert "$(" not in field.shown_default
+        if field.is_computed:
+            assert field.follows or field.shown_default
+            assert not field.shown_default.startswith("/") or Path(field.shown_default).exists()
+
+
+def test_a_default_that_follows_from_others_names_them():
+    fields = fields_of(FILES[FLIGHT])
+    slam, step = fields["slam_parameters"], fields["step_s"]
+    assert (slam.shown_default, slam.follows) == ("", ("slam",))
+    assert (step.shown_default, step.follows) == ("", ("dynamics",))
+    assert fields["network"].shown_default == "loopback"

@@ -129,6 +129,9 @@ def _type(page: Page, field: str, text: str) -> None:
 
 def test_every_control_has_a_name(page):
     page.get_by_text("More arguments").click()
+    shown = [page.locator("body").inner_text()]
+    shown += page.locator("input").evaluate_all("es => es.map(e => e.placeholder + e.value)")
+    assert not [text for text in shown if "$(" in text]
     for control in page.locator("input:visible, select:visible, button:visible").all():
         handle = control.element_handle()
         name = handle.evaluate(
@@ -168,6 +171,10 @@ def test_a_run_is_chosen_and_started_by_keys_alone_and_its_report_is_read(page, 
     expect(listed).to_contain_text(run.name)
     expect(listed).to_contain_text("2 s are over")
     expect(listed).to_contain_text(f"aerotwin view runs/{run.name}")
+    page.locator("#scenario").select_option("relay")
+    page.get_by_role("button", name=f"Fill the form with {run.name}").click()
+    expect(page.locator("#scenario")).to_have_value("sitl_flight")
+    expect(page.locator("#line")).to_have_text(line)
 
 
 def test_the_report_opens_and_runs_its_own_scripts(ended_page):

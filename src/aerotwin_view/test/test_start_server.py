@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.start.past_runs import MOST_RUNS
+from aerotwin_view.start.past_runs import MOST_RUNS, past_runs
 from aerotwin_view.start.server import MOST_BODY_BYTES, TOKEN_HEADER, StartServer
 from aerotwin_worlds.loading import find_world
 
@@ -43,7 +43,12 @@ def runs(tmp_path_factory) -> Path:
         verdicts={"slam": "It is near."}, warnings=["a"], created="2026-11-27T12:00:00+00:00",
     )  # fmt: skip
     (run / "bag").mkdir()
-    _run(runs, "20261127-110000-odd", title=3, headline=["a", {}], verdicts=[], world="x")
+    arguments = {"world": "meadow", "seed": "3", "view": "true", "gone": "x", "speed": 1}
+    (run / "launch.json").write_text(
+        json.dumps({"launch_file": "sitl_flight", "arguments": arguments})
+    )
+    odd = _run(runs, "20261127-110000-odd", title=3, headline=["a", {}], verdicts=[], world="x")
+    (odd / "launch.json").write_text(json.dumps({"launch_file": "../x", "arguments": {}}))
     (runs / "20261127-100000-given-up").mkdir()
     (runs / "20261127-100000-given-up" / "config.yaml").write_text("")
     leading_out = runs / "20261127-090000-out"
@@ -86,8 +91,8 @@ def test_the_page_is_on_loopback_and_loads_only_its_own_files(server):
     page = _got(server, "/")
     assert server.token in page.text
     linked = re.findall(r'(?:src|href)="([^"#]+)"', page.text)
-    assert set(linked) == {"data:,", "page.css", "page.js", "start_map.js"}
-    files = ("/", "/page.css", "/page.js", "/start_map.js")
+    assert set(linked) == {"data:,", "page.css", "page.js", "start_map.js", "past_runs.js"}
+    files = ("/", "/page.css", "/page.js", "/start_map.js", "/past_runs.js")
     for path in (*files, "/form.json", "/state.json", "/runs.json"):
         answer = _got(server, path)
         assert answer.status_code == 200
@@ -190,6 +195,17 @@ def test_past_runs_are_described_by_their_own_files(server, runs):
     assert (odd["title"], odd["world"], odd["verdicts"]) == ("", "", [])
     assert not given_up["has_report"] and given_up["outcome"].startswith("no report")
     assert not out["has_report"]
+    values = {"world": "meadow", "seed": "3"}
+    assert first["launch"] == {"scenario": "sitl_flight", "values": values}
+    assert odd["launch"] is given_up["launch"] is None
+
+
+def test_a_run_whose_flight_failed_is_marked(tmp_path):
+    for k, status in enumerate(("neutral", "bad")):
+        _run(
+            tmp_path, f"20261127-12000{k}-flight", headline=[{"status": status}, {"status": "bad"}]
+        )
+    assert [run["has_failed"] for run in past_runs(tmp_path)] == [True, False]
 
 
 def test_at_most_fifty_runs_are_listed(tmp_path):

@@ -51,6 +51,7 @@ def page(browser, address: str, requested: list[str]) -> Iterator[Page]:
     page.on("request", lambda request: requested.append(request.url))
     page.goto(address)
     page.get_by_text("not a real place").wait_for()
+    expect(page).to_have_title(f"aerotwin {WORLD}")
     page.locator("canvas").first.wait_for()
     page.wait_for_timeout(FIRST_PICTURE_MS)
     yield page

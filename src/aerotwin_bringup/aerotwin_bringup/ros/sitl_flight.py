@@ -12,6 +12,7 @@ from aerotwin_run_evaluation.report.flight_report import JudgedSlam, write_fligh
 from aerotwin_run_evaluation.report.run_report import say_step
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.parameters import NO_FILE
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
@@ -120,6 +121,20 @@ class SitlFlight:
         return exit_code(result)
 
 
+def check_slam(parameters: FlightNodeParameters) -> None:
+    """Refuse a SLAM that would get nothing; vehicles of a fleet file may each be without one.
+
+    Raises ParameterError if the shipped SLAM is under test and no stereo pair renders.
+    """
+    assert isinstance(parameters, SitlFlightParameters)
+    is_blind = parameters.slam == SHIPPED and not parameters.camera.is_rendered
+    if is_blind and parameters.fleet.file == NO_FILE:
+        raise ParameterError(
+            f"camera.is_rendered: expected true with slam {SHIPPED}, which needs the stereo pair, "
+            f"found false; render it, or choose slam none or {OF_LIDAR} with a lidar"
+        )
+
+
 def judged_vehicles(parameters: FlightNodeParameters) -> dict[str, SitlFlightParameters]:
     """Return the parameters of the vehicles whose SLAM is judged, by name."""
     own = {plan.name: plan.parameters for plan in plan_vehicles(parameters)}
@@ -141,7 +156,7 @@ def process_pattern(program: str, vehicle: str) -> str:
 def main() -> None:
     """Entry point of the executable `sitl_flight`."""
     try:
-        code = run_simulator(SitlFlight(), SitlFlightParameters)
+        code = run_simulator(SitlFlight(), SitlFlightParameters, check=check_slam)
     except UserError as error:
         say_fatal(error)
         code = EXIT_FAILURE

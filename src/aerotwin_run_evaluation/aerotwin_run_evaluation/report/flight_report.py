@@ -120,6 +120,7 @@ def write_flight_report(
         flight_section(
             errors,
             outcome=flight.outcome,
+            has_failed=failure,
             duration_s=flight.duration_s,
             real_time_factor=flight.real_time_factor,
             parameters=configuration["parameters"],

@@ -131,6 +131,7 @@ def flight_section(
     errors: PathErrors | None,
     *,
     outcome: str,
+    has_failed: bool = False,
     duration_s: float,
     real_time_factor: float,
     parameters: Mapping[str, Any],
@@ -147,7 +148,13 @@ def flight_section(
         "outside_commanders": [asdict(commander) for commander in commanders],
     }
     headline = [
-        Headline(label="Flight", value=f"{duration_s:.1f}", unit="s", meaning=outcome),
+        Headline(
+            label="Flight",
+            value=f"{duration_s:.1f}",
+            unit="s",
+            meaning=outcome,
+            status="bad" if has_failed else "neutral",
+        ),
         Headline(
             label="Speed",
             value=f"{real_time_factor:.2f}",

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The back-end that the parameter `controller.kind` names."""
 
-from aerotwin_core.errors import ParameterError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_multirotor_dynamics import Airframe, hover_command
-from aerotwin_px4_bridge import HilLink
+from aerotwin_px4_bridge import HilLink, hil_port
 from aerotwin_simulator.controller_settings import PYTHON
 from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
@@ -12,7 +12,7 @@ from aerotwin_simulator.controllers.backend import Backend, BackendSetup
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import MAX_INSTANCE, FleetSettings, SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 
 MAX_ROTORS = 16
@@ -31,11 +31,12 @@ def make_backend(setup: BackendSetup) -> Backend:
     return TopicCommands(setup)
 
 
-def check_controller(setup: BackendSetup) -> None:
+def check_controller(setup: BackendSetup, n_vehicles: int = 1) -> None:
     """Reject, before anything slow begins, errors that would end the flight at its start.
 
     Raises UserError if PX4 or ArduPilot was not built, a port is in use, an autopilot cannot fly
-    the airframe, or a class or its options cannot be loaded.
+    the airframe, or a class or its options cannot be loaded. `n_vehicles` is as in
+    `check_hil_port`.
     """
     parameters = setup.parameters
     if parameters.controller.is_autopilot:
@@ -45,15 +46,39 @@ def check_controller(setup: BackendSetup) -> None:
         ArduPilot(setup).close()
     elif parameters.controller.is_autopilot:
         make_process(setup)
-        check_hil_port(parameters)
+        check_hil_port(parameters, n_vehicles)
     elif parameters.controller.kind.startswith(PYTHON):
         load_class(parameters.controller.kind.removeprefix(PYTHON))
         load_options(parameters.controller)
 
 
-def check_hil_port(parameters: SimulatorParameters) -> None:
-    """Raise UserError if the port that PX4 or the embedded autopilot connects to is in use."""
-    HilLink(hil_endpoint(parameters)).close()
+def check_hil_port(parameters: SimulatorParameters, n_vehicles: int = 1) -> None:
+    """Raise UserError if the port that PX4 or the embedded autopilot connects to is in use.
+
+    It names the next instance from which on the ports of `n_vehicles` are free.
+    """
+    try:
+        HilLink(hil_endpoint(parameters)).close()
+    except UserError as error:
+        if parameters.controller.is_serial:
+            raise
+        free = _free_instance(parameters.fleet, n_vehicles)
+        raise UserError(f"fleet.instance: {error}; {free}") from None
+
+
+def _free_instance(fleet: FleetSettings, n_vehicles: int) -> str:
+    """Return in words from which instance on the ports of as many vehicles are free."""
+    n_free = 0
+    for instance in range(fleet.instance + 1, MAX_INSTANCE - fleet.port_shift + 1):
+        try:
+            HilLink(hil_port(instance + fleet.port_shift)).close()
+        except UserError:
+            n_free = 0
+            continue
+        n_free += 1
+        if n_free == n_vehicles:
+            return f"{instance - n_free + 1} is free"
+    return "all above it are in use, too"
 
 
 def _check_airframe(airframe: Airframe, controller: str) -> None:

@@ -10,9 +10,12 @@ from typing import Protocol
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.launch_record import write_launch_record
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
@@ -41,6 +44,7 @@ class Scenario(Protocol):
         """Report, and return the exit code of the process."""
 
 
+Check = Callable[[FlightNodeParameters], None]
 Prepare = Callable[[FlightNodeParameters, World, Path], tuple[FlightNodeParameters, World]]
 
 
@@ -48,7 +52,7 @@ def run_simulator(
     scenario: Scenario | None = None,
     parameters_type: type[FlightNodeParameters] = FlightNodeParameters,
     *,
-    check: Callable[[FlightNodeParameters], None] | None = None,
+    check: Check | None = None,
     prepare: Prepare | None = None,
 ) -> int:
     """Make the node, fly, and let the scenario report; return the exit code.
@@ -56,12 +60,13 @@ def run_simulator(
     `check` gets the parameters before the world is loaded, to refuse what it would not change;
     `prepare` gets parameters, world and run folder before the flight and returns both as flown.
     SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made,
-    however long that takes. A second Ctrl-C aborts that.
+    however long that takes. A second Ctrl-C aborts that. Where `CHECK_ONLY` is in the environment
+    the process ends after its checks, and publishes nothing.
     """
-    node: SimulatorNode | None = None
+    node: ConfiguredNode | None = None
 
     def end_flight() -> None:
-        if node is not None:
+        if isinstance(node, SimulatorNode):
             node.request_stop()
 
     def end_node() -> None:
@@ -74,23 +79,26 @@ def run_simulator(
     stop = StopRequest(end_flight, ends_at_once=True)
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = SimulatorNode(parameters_type)
-        parameters = node.parameters
-        check_before_flight(parameters)
-        if check is not None:
-            check(parameters)
+        if is_check_only():
+            node = ConfiguredNode("simulator")
+            _check(declare_parameters(node, parameters_type), check)
+            return 0
+        node = simulator = SimulatorNode(parameters_type)
+        parameters = simulator.parameters
+        _check(parameters, check)
         world = with_moved_start(load_world(parameters.world), parameters.start)
         stop.wait_for_end()
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         if prepare is not None:
             parameters, world = prepare(parameters, world, folder)
-            node.fly_by(parameters)
+            simulator.fly_by(parameters)
             check_before_flight(parameters)
         write_configuration(folder, parameters, world)
+        write_launch_record(folder)
         if scenario is not None:
-            scenario.begin(node)
-        result = fly(node, world, folder)
-        parameters = node.parameters
+            scenario.begin(simulator)
+        result = fly(simulator, world, folder)
+        parameters = simulator.parameters
         end_node()
         say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
@@ -102,6 +110,12 @@ def run_simulator(
         return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     finally:
         end_node()
+
+
+def _check(parameters: FlightNodeParameters, further: Check | None) -> None:
+    check_before_flight(parameters)
+    if further is not None:
+        further(parameters)
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ class RunClock:
     """Reads /clock by a node that is not spun; times `now_s` are monotonic [s]."""
 
     def __init__(self, node: Node, now_s: float) -> None:
+        self._node = node
         self._topic = PolledTopic(node, "/clock", Clock)
         self._read_s = self._moved_s = now_s
         self._looks = [(now_s, 0)]
@@ -34,6 +35,11 @@ class RunClock:
             self._moved_s = now_s
         return now_s - before_s if now_s - self._moved_s < STILL_S else 0.0
 
+    @property
+    def is_over(self) -> bool:
+        """Whether simulated time was heard and nobody publishes it any more."""
+        return self.stamp_ns > 0 and not self._node.count_publishers("/clock")
+
     def text(self, now_s: float, n_robots: int, speed: float | None) -> str:
         """Return the simulated time, how it passed over the last calls, and the speed that is set.
 
@@ -42,8 +48,14 @@ class RunClock:
         self._looks = [*self._looks[1 - _MOST_LOOKS :], (now_s, self.stamp_ns)]
         (first_s, first_ns), (last_s, last_ns) = self._looks[0], self._looks[-1]
         factor = (last_ns - first_ns) / _SECOND / max(last_s - first_s, 1e-3)
+        robots = f"{n_robots} robot{'' if n_robots == 1 else 's'}"
         if not self.stamp_ns:
-            return f"{n_robots} robots; no simulated time is heard: it starts, or has ended"
-        state = "paused or ended" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
+            is_there = self._node.count_publishers("/clock") > 0
+            found = "the simulation starts" if is_there else "no simulation is heard"
+            return f"{robots}; {found}"
+        at = f"{self.stamp_ns / _SECOND:.1f} s"
+        if self.is_over:
+            return f"the run ended at {at}, {robots}"
+        state = "paused" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
         asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
-        return f"{self.stamp_ns / _SECOND:.1f} s, {state}, {n_robots} robots{asked}"
+        return f"{at}, {state}, {robots}{asked}"

@@ -15,7 +15,7 @@ from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_teleop.status import VehicleStatus
-from aerotwin_view.defaults import NO_WORLD
+from aerotwin_view.defaults import NO_WORLD, TIME_PASSES
 from aerotwin_view.doctor_panel import DoctorPanel
 from aerotwin_view.fault_panel import FaultPanel
 from aerotwin_view.kind_colours import FLOWN
@@ -46,7 +46,7 @@ from aerotwin_view.vehicle_text import vehicle_text
 from aerotwin_view.world_scene import show_world
 from aerotwin_worlds import load_world
 
-LOOK_S, DRAW_S, SENSORS_S = 1.0, 0.5, 0.2
+LOOK_S, DRAW_S, SENSORS_S, BEGIN_S = 1.0, 0.5, 0.2, 0.25
 GONE_NS = 5_000_000_000
 """A robot that is silent for so long in simulated time has left; its topics may still be there."""
 
@@ -61,7 +61,8 @@ class ViewNode(ConfiguredNode):
     def __init__(self, parameters: ViewParameters | None = None) -> None:
         super().__init__("view")
         self._p = p = parameters or declare_parameters(self, ViewParameters)
-        self._page, self.address = open_page("aerotwin", host=p.host, port=p.port)
+        title = "aerotwin" if p.world == NO_WORLD else f"aerotwin {p.world}"
+        self._page, self.address = open_page(title, host=p.host, port=p.port)
         world = None if p.world == NO_WORLD else load_world(p.world)
         self._flight = self._page.add_text("no robot is heard yet")
         self._robots = RobotsScene(self._page)
@@ -89,25 +90,30 @@ class ViewNode(ConfiguredNode):
         self._commands = Commands(self, self._panel, self._places, self._on_reset)
         self._simulator = ""
         self._shown: list[tuple[str, int]] = []
-        self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
+        self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S, BEGIN_S), 0.0)
+        self._is_begun = False
         create_wall_timer(self, 1.0 / p.rate_hz, self._on_tick)
         say(f"view: {self.address}")
 
     def destroy_node(self) -> None:
         """End what the doctor checks, then the page, then the nodes."""
         self._doctor.close()
+        ended = "the run and this view" if self._clock_of_run.is_over else "this view"
+        self._flight.set(f"{ended} ended")
+        self._page.flush()
         self._page.stop()
         self._listener.destroy_node()
         super().destroy_node()
 
     def _on_tick(self) -> None:
         now_s = time.monotonic()
+        self._say_that_time_passes(now_s)
         if not self._page.get_clients():
             for part in (self._heard, self._camera, self._points, self._layers, self._slam):
                 part.rest()
             self._commands.rest()
             self._steer("")
-            self._due = dict.fromkeys(self._due, 0.0)
+            self._due |= dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
             return
         is_looking = self._is_due(LOOK_S, now_s)
         if is_looking:
@@ -136,6 +142,14 @@ class ViewNode(ConfiguredNode):
             self._trails.show()
             self._teach.draw()
             self._flight.set(self._text(now_s, status, estimates))
+
+    def _say_that_time_passes(self, now_s: float) -> None:
+        """Say once, also while nobody watches, that the simulation has begun."""
+        if not self._is_begun and self._is_due(BEGIN_S, now_s):
+            self._clock_of_run.read(now_s)
+            self._is_begun = self._clock_of_run.stamp_ns > 0
+            if self._is_begun:
+                say(TIME_PASSES)
 
     def _look(self, graph: TopicGraph, robots: Mapping[str, HeardPose]) -> None:
         """Look for what came or left."""

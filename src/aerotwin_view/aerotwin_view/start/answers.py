@@ -13,6 +13,7 @@ from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
 from aerotwin_core.stop_request import WRITING_REPORT
 from aerotwin_launch.arguments import SEPARATOR, split_tokens
+from aerotwin_view.start.checked_start import check_with_simulator
 from aerotwin_view.start.form import (
     MOST_LETTERS,
     START,
@@ -48,6 +49,7 @@ class StartAnswers:
         self._runs, self._view_port = runs, view_port
         self._maps = WorldMaps()
         self._run: LaunchedRun | None = None
+        self._is_ended = False
         self._lock = threading.Lock()
 
     def form(self) -> dict[str, Any]:
@@ -76,27 +78,33 @@ class StartAnswers:
     def start(self, request: Any) -> dict[str, Any]:
         """Start a run with a view; raises BusyError beside another run, UserError as `line`.
 
-        Raises FieldError if a value names a file that does not exist, or the start lies nowhere.
+        Raises FieldError if a value names a file that does not exist, the start lies nowhere, or
+        the simulator refuses a value.
         """
         name, arguments = self._arguments(request)
+        self._refuse_second()
         self._check(name, split_tokens(arguments)[1])
         shown = [f"{VIEW}{SEPARATOR}true", f"{VIEW_PORT}{SEPARATOR}{self._view_port}"]
         with self._lock:
-            if self._run is not None and self._run.is_running:
-                raise BusyError(
-                    f"start: one run at a time, found '{self._run.line}' running; stop it first"
-                )
+            self._refuse_second()
+            if self._is_ended:
+                raise UserError("start: the page has ended; start aerotwin view again")
             self._run = LaunchedRun(shown_line(name, arguments), [name, *arguments, *shown])
         return self.state()
 
     def _check(self, name: str, values: dict[str, str]) -> None:
-        declared = self._form.files[name].arguments
-        check_named_files(declared, values)
-        if not {*START} & {*values}:
-            return
-        all_values = {each.name: each.default or "" for each in declared} | values
-        east_m, north_m, _ = (_number(each, all_values[each]) for each in START)
-        self._maps.check_start(all_values[WORLD], east_m, north_m)
+        file = self._form.files[name]
+        check_named_files(file.arguments, values)
+        if {*START} & {*values}:
+            all_values = {each.name: each.default or "" for each in file.arguments} | values
+            east_m, north_m, _ = (_number(each, all_values[each]) for each in START)
+            self._maps.check_start(all_values[WORLD], east_m, north_m)
+        check_with_simulator(file, values)
+
+    def _refuse_second(self) -> None:
+        run = self._run
+        if run is not None and run.is_running:
+            raise BusyError(f"start: one run at a time, found '{run.line}' running; stop it first")
 
     def map(self, request: Any) -> dict[str, Any]:
         """Return the state of the map of a world, which is drawn when it is first asked for."""
@@ -130,7 +138,10 @@ class StartAnswers:
 
     def runs(self) -> dict[str, Any]:
         """Return the newest runs."""
-        return {"runs": past_runs(self._runs), "folder": str(self._runs), "most": MOST_RUNS}
+        runs = past_runs(self._runs)
+        for run in runs:
+            run["launch"] = self._form.known_launch(run["launch"])
+        return {"runs": runs, "folder": str(self._runs), "most": MOST_RUNS}
 
     def report(self, name: str) -> Path | None:
         """Return the report of a run, None if there is none."""
@@ -147,7 +158,7 @@ class StartAnswers:
         """End the run that was started here, as Ctrl-C ends a launch; a second one hurries it."""
         self._maps.close()
         with self._lock:
-            run = self._run
+            run, self._is_ended = self._run, True
         if run is None or not run.is_running:
             return
         say(f"the run is ending: {WRITING_REPORT}")

@@ -52,6 +52,8 @@ class FormField:
     kind: str  # world, choice, flag, suggested, number, text
     default: str | None  # None if it must be given
     is_computed: bool  # its default is worked out when the launch file runs
+    shown_default: str  # what that is at present; empty if it follows from other arguments
+    follows: tuple[str, ...]  # these arguments
     options: tuple[str, ...]
     description: str
 
@@ -59,15 +61,16 @@ class FormField:
 def fields_of(file: ShippedLaunchFile) -> dict[str, FormField]:
     """Return the fields of a launch file by name: all arguments that the page does not set."""
     return {
-        argument.name: _field(argument)
+        argument.name: _field(argument, file)
         for argument in file.arguments
         if argument.name not in OF_THE_PAGE
     }
 
 
-def _field(argument: Argument) -> FormField:
+def _field(argument: Argument, file: ShippedLaunchFile) -> FormField:
     default = argument.default
     is_computed = default is not None and "$(" in default
+    follows = file.followed.get(argument.name, ())
     options = argument.choices or suggestions(argument.description, default)
     if argument.name == WORLD:
         kind = "world"
@@ -84,9 +87,16 @@ def _field(argument: Argument) -> FormField:
         kind=kind,
         default=default,
         is_computed=is_computed,
+        shown_default=_shown_default(file.default_values.get(argument.name, ""), follows),
+        follows=follows,
         options=options if kind in ("choice", "suggested") else (),
         description=argument.description,
     )
+
+
+def _shown_default(value: str, follows: tuple[str, ...]) -> str:
+    """Return a default as a person reads it: a path without detours."""
+    return "" if follows else os.path.normpath(value) if "/" in value else value
 
 
 def suggestions(description: str, default: str | None) -> tuple[str, ...]:
@@ -131,6 +141,14 @@ class StartForm:
             file.name: file for file in sorted(found, key=lambda file: file.name != FIRST)
         }
         self._runs = runs
+
+    def known_launch(self, launch: Any) -> dict[str, Any] | None:
+        """Return a launch of a past run with what has a field here; None if it has no form."""
+        if launch is None or launch["scenario"] not in self.files:
+            return None
+        fields = fields_of(self.files[launch["scenario"]])
+        values = {name: value for name, value in launch["values"].items() if name in fields}
+        return {"scenario": launch["scenario"], "values": values}
 
     def arguments(self, name: Any, values: Any) -> tuple[str, list[str]]:
         """Return the launch file of this name and `name:=value` of each value that differs.

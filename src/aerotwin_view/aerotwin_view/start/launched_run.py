@@ -15,6 +15,7 @@ from typing import Any
 from aerotwin_core.child_python import python_command
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.process_guard import ProcessGuard
+from aerotwin_view.defaults import TIME_PASSES
 
 MARK = "AEROTWIN_START_PAGE"
 STARTING, RUNNING, STOPPING, ENDED = "starting", "running", "stopping", "ended"
@@ -35,6 +36,7 @@ class LaunchedRun:
         self.line = line
         self._lines: deque[str] = deque(maxlen=_MOST_LINES)
         self._view: str | None = None
+        self._has_begun = False
         self._report: Path | None = None
         self._reason = ""
         self._is_stopping = False
@@ -83,7 +85,7 @@ class LaunchedRun:
         elif self._is_stopping:
             phase = STOPPING
         else:
-            phase = STARTING if self._view is None else RUNNING
+            phase = RUNNING if self._view is not None and self._has_begun else STARTING
         return {
             "phase": phase,
             "line": self.line,
@@ -108,6 +110,8 @@ class LaunchedRun:
     def _take(self, line: str) -> None:
         if (view := _VIEW.search(line)) is not None:
             self._view = view[1]
+        if line.endswith(TIME_PASSES):
+            self._has_begun = True
         if (report := _REPORT.search(line)) is not None:
             self._report = Path(report[1])
         if (reason := _REASON.search(line)) is not None:

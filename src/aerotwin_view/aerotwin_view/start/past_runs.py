@@ -10,10 +10,11 @@ from typing import Any
 
 from aerotwin_core.documents import DocumentError, read_json
 from aerotwin_core.errors import UserError
+from aerotwin_core.launch_record import LAUNCH_RECORD
 
 REPORT, METRICS, CONFIGURATION = "report.html", "metrics.json", "config.yaml"
 MOST_RUNS = 50
-_MOST_BYTES = 16 << 20
+_MOST_BYTES, _MOST_RECORD_BYTES = 16 << 20, 1 << 18
 _MOST_FIGURES = 4
 _NO_REPORT = "no report: it still runs, or was given up"
 
@@ -44,11 +45,24 @@ def _described(run: Path) -> dict[str, Any]:
         "figures": [],
         "n_warnings": 0,
         "has_report": report_file(run.parent, run.name) is not None,
+        "has_failed": False,
+        "launch": None,
         "watch": shlex.join(["aerotwin", "view", str(run)]) if (run / "bag").is_dir() else None,
     }
     with suppress(OSError, UserError, DocumentError):
         described |= _from_metrics(read_json(run / METRICS, max_bytes=_MOST_BYTES))
+    with suppress(OSError, UserError, DocumentError):
+        described["launch"] = _launch(read_json(run / LAUNCH_RECORD, max_bytes=_MOST_RECORD_BYTES))
     return described
+
+
+def _launch(document: Any) -> dict[str, Any] | None:
+    """Return the launch file of a record and the texts that it was given; None if it is none."""
+    arguments = document.get("arguments") if isinstance(document, dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    values = {name: value for name, value in arguments.items() if isinstance(value, str)}
+    return {"scenario": _text(document, "launch_file"), "values": values}
 
 
 def _from_metrics(document: Any) -> dict[str, Any]:
@@ -62,6 +76,7 @@ def _from_metrics(document: Any) -> dict[str, Any]:
         "title": _text(document, "title"),
         "created": _text(document, "created"),
         "world": _text(world, "name") if isinstance(world, dict) else "",
+        "has_failed": bool(tiles) and tiles[0].get("status") == "bad",
         "outcome": first or _text(document, "summary"),
         "verdicts": [text for text in _values(document, "verdicts") if isinstance(text, str)],
         "figures": [

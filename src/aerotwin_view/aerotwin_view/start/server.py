@@ -41,7 +41,7 @@ _REPORT_POLICY = (
 )
 """A report runs the scripts that it holds, as a page of nobody: it cannot send orders here."""
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".jpg": "image/jpeg"}
-_OWN_FILES = ("/", "/page.css", "/page.js", "/start_map.js")
+_OWN_FILES = ("/", "/page.css", "/page.js", "/start_map.js", "/past_runs.js")
 _TOKEN_PLACE = "%TOKEN%"
 
 

@@ -34,12 +34,18 @@ function said(error) {
   return error instanceof TypeError ? "The page's server has ended; start aerotwin view again." : error.message;
 }
 
-// The form: each control is { name, element, value() }.
+// The form: each control is { name, element, value(), set(text) }.
 
 let form = null, controls = [], startMap = null;
 
+function emptyMeaning(field) {
+  if (!field.is_computed || field.kind === "choice") return "";
+  if (field.follows.length) return `; left empty, it follows from ${field.follows.join(" and ")}`;
+  return field.shown_default ? "" : "; left empty, it is found when the run starts";
+}
+
 function withHint(field, control, element) {
-  const hint = made("p", { className: "hint", id: `hint-${field.name}`, textContent: field.description });
+  const hint = made("p", { className: "hint", id: `hint-${field.name}`, textContent: field.description + emptyMeaning(field) });
   control.setAttribute("aria-describedby", hint.id);
   element.append(hint);
   return element;
@@ -55,19 +61,19 @@ function textControl(field) {
   const input = made("input", { type: "text", autocomplete: "off", spellcheck: false });
   if (field.kind === "number") input.inputMode = "decimal";
   if (field.default === null) input.required = true;
-  else if (field.is_computed) input.placeholder = field.default;
+  else if (field.is_computed) input.placeholder = field.shown_default;
   else input.value = field.default;
-  return { element: labelled(field, input), value: () => input.value };
+  return { element: labelled(field, input), value: () => input.value, set: (text) => { input.value = text; } };
 }
 
 function choiceControl(field) {
   const select = made("select");
-  if (field.is_computed) select.append(made("option", { value: "", textContent: field.default }));
+  if (field.is_computed) select.append(made("option", { value: "", textContent: `${field.shown_default} (default)` }));
   if (field.default === null) select.append(made("option", { value: "", textContent: "choose" }));
   for (const option of field.options) select.append(made("option", { value: option, textContent: option }));
   if (field.default !== null && !field.is_computed) select.value = field.default;
   select.required = field.default === null;
-  return { element: labelled(field, select), value: () => select.value };
+  return { element: labelled(field, select), value: () => select.value, set: (text) => { select.value = text; } };
 }
 
 function suggestedControl(field) {
@@ -82,6 +88,11 @@ function suggestedControl(field) {
   return {
     element: labelled(field, select, input),
     value: () => (select.value === OTHER ? input.value : select.value),
+    set: (text) => {
+      select.value = field.options.includes(text) ? text : OTHER;
+      input.hidden = select.value !== OTHER;
+      input.value = input.hidden ? "" : text;
+    },
   };
 }
 
@@ -90,7 +101,7 @@ function flagControl(field) {
   const label = made("label", { htmlFor: input.id, textContent: field.name });
   const tick = made("div", { className: "tick" }, input, label);
   const element = withHint(field, input, made("div", { className: "field" }, tick));
-  return { element, value: () => String(input.checked) };
+  return { element, value: () => String(input.checked), set: (text) => { input.checked = text === "true"; } };
 }
 
 function worldControl(field) {
@@ -113,7 +124,11 @@ function worldControl(field) {
   for (const radio of radios) radio.addEventListener("change", () => { input.value = ""; input.required = false; });
   const other = withHint(field, input, made("div", { className: "other field" }, label, input));
   const element = made("div", {}, made("div", { className: "worlds" }, ...cards), other);
-  return { element, value: () => input.value.trim() || picked()?.value || "" };
+  const set = (text) => {
+    for (const radio of radios) radio.checked = radio.value === text;
+    input.value = picked() ? "" : text;
+  };
+  return { element, value: () => input.value.trim() || picked()?.value || "", set };
 }
 
 const KINDS = { world: worldControl, choice: choiceControl, flag: flagControl, suggested: suggestedControl, number: textControl, text: textControl };
@@ -275,40 +290,6 @@ async function follow() {
   stateTimer = setTimeout(follow, wait);
 }
 
-// Past runs.
-
-function shownRun(run) {
-  const title = made("h3");
-  if (run.has_report) title.append(made("a", { href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener", textContent: run.name }));
-  else title.textContent = run.name;
-  const when = run.created ? new Date(run.created).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
-  const where = [run.title || run.world, when].filter(Boolean).join(", ");
-  const head = made("div", {}, title, made("p", { className: "when", textContent: where }));
-  const outcome = made("p", { className: run.has_report ? "verdict" : "verdict none", textContent: [run.outcome, ...run.verdicts].filter(Boolean).join(". ") });
-  const figures = made("ul", { className: "figures" }, ...run.figures.map((figure) =>
-    made("li", { className: figure.status, title: figure.meaning }, `${figure.label} `, made("b", { textContent: `${figure.value} ${figure.unit}`.trim() }))));
-  if (run.n_warnings) figures.append(made("li", { className: "warning", textContent: `${run.n_warnings} warning${run.n_warnings > 1 ? "s" : ""}` }));
-  const row = made("li", { className: "run" }, head, made("div", {}, outcome, figures));
-  if (run.watch) {
-    const button = made("button", { type: "button", className: "quiet", textContent: "Copy" });
-    button.setAttribute("aria-label", `Copy the command that plays ${run.name}`);
-    button.addEventListener("click", () => copy(run.watch, button));
-    row.append(made("div", { className: "watch" }, made("code", { textContent: run.watch }), button));
-  }
-  return row;
-}
-
-async function showRuns() {
-  try {
-    const { runs, folder, most } = await got("runs.json");
-    at("past-text").textContent = runs.length
-      ? `In ${folder}, the last one first${runs.length === most ? `, at most ${most}` : ""}.` : `None in ${folder} yet.`;
-    at("runs").replaceChildren(...runs.map(shownRun));
-  } catch (error) {
-    at("past-text").textContent = said(error);
-  }
-}
-
 // What a person does.
 
 async function copy(text, button) {
@@ -339,6 +320,7 @@ at("groups").addEventListener("change", formChanged);
 at("choose").addEventListener("submit", async (event) => {
   event.preventDefault();
   at("start").disabled = true;
+  at("start").textContent = "Checking …";
   try {
     hideRefusal();
     at("error").textContent = "";
@@ -349,6 +331,7 @@ at("choose").addEventListener("submit", async (event) => {
     at("start").disabled = false;
     showRefusal(error);
   }
+  at("start").textContent = "Start";
   follow();
 });
 at("stop").addEventListener("click", async () => {

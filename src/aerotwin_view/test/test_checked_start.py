@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator of a run refuses is refused at its field, before the run is started."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from aerotwin_launch.shipped import shipped_launch_files
+from aerotwin_px4_bridge import HilLink, hil_port
+from aerotwin_view.start.answers import StartAnswers
+from aerotwin_view.start.checked_start import check_with_simulator, refused
+from aerotwin_view.start.named_files import FieldError
+
+pytestmark = pytest.mark.ros
+FLIGHT = next(file for file in shipped_launch_files(os.environ) if file.name == "sitl_flight")
+HELD = 181
+"""No other test uses the ports from here on."""
+SHORT = {"world": "meadow", "mission": "none"}
+BLIND = r"^camera: expected true with slam stereo_odometry, .* found false; render it, or "
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "text"),
+    [
+        ({"duration_s": "-5"}, "duration_s", r"expected at least 0\.0 s, found -5\.0; correct it$"),
+        ({"camera": "false"}, "camera", BLIND),
+        ({"autopilot": "px4"}, "px4_dir", "^px4_dir: found no PX4 in .*; give its source folder"),
+        ({"instance": f"{HELD}"}, "instance", f"^instance: HIL link: TCP port .*; {HELD + 1} is"),
+    ],
+)
+def test_what_cannot_work_is_refused_at_its_field_before_a_run(
+    tmp_path, monkeypatch, values, field, text
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("PX4_DIR", raising=False)
+    answers = StartAnswers(tmp_path, 18_700)
+    link = HilLink(hil_port(HELD))
+    try:
+        with pytest.raises(FieldError, match=text) as caught:
+            answers.start({"scenario": "sitl_flight", "values": {**SHORT, **values}})
+    finally:
+        link.close()
+        answers.end()
+    assert caught.value.field == field
+    assert answers.state() == {"phase": "none"} and [*tmp_path.glob("*-flight")] == []
+
+
+def test_what_can_fly_is_not_refused_and_nothing_is_flown(tmp_path):
+    check_with_simulator(FLIGHT, {**SHORT, "instance": "185", "runs_dir": str(tmp_path)})
+    assert [*Path(tmp_path).iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("lidar.preset: expected one; name it", "lidar: expected one; name it"),
+        ("PX4_DIR: found nothing", "px4_dir: found nothing; correct it"),
+        ("wind.up_m_s: expected less", "wind.up_m_s: expected less"),
+        ("no disk left", "no disk left"),
+    ],
+)
+def test_a_parameter_is_called_as_the_argument_that_sets_it(text, shown):
+    assert str(refused(FLIGHT, text)) == shown
