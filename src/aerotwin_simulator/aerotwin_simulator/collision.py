@@ -34,7 +34,6 @@ IN_PLANE_M = 0.05
 ROUGH_M, ALIKE = 0.25, math.cos(math.radians(60.0))
 """So are surfaces nearer than ROUGH_M and inclined to it by less than 60 degrees: rough ground."""
 
-
 Lines = tuple[np.ndarray, np.ndarray]
 """Starts and ends (n, 3) of lines [m]: those of an outline in body axes."""
 

@@ -358,11 +358,10 @@ class Simulation:
     def _check_walls(self, moved: Sequence[Stepped]) -> None:
         """Let multirotors that moved hit anything but the ground; others look for themselves."""
         due = [v for v in moved if isinstance(v, SimulatedVehicle) and v.is_check_due()]
-        if due:
-            found = check_together(self._queries, [(v.watch, v.truth) for v in due])
-            for vehicle, met in zip(due, found, strict=True):
-                if met is not None:
-                    vehicle.hit(met)
+        found = check_together(self._queries, [(v.watch, v.truth) for v in due]) if due else []
+        for vehicle, met in zip(due, found, strict=True):
+            if met is not None:
+                vehicle.hit(met)
 
     def _move_obstacles(self, begin_ns: int, end_ns: int) -> None:
         self._queries.stamp_ns = end_ns

@@ -72,10 +72,9 @@ def _free_instance(fleet: FleetSettings, n_vehicles: int) -> str:
     for instance in range(fleet.instance + 1, MAX_INSTANCE - fleet.port_shift + 1):
         try:
             HilLink(hil_port(instance + fleet.port_shift)).close()
+            n_free += 1
         except UserError:
             n_free = 0
-            continue
-        n_free += 1
         if n_free == n_vehicles:
             return f"{instance - n_free + 1} is free"
     return "all above it are in use, too"

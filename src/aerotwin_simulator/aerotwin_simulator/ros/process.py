@@ -52,7 +52,7 @@ def run_simulator(
     scenario: Scenario | None = None,
     parameters_type: type[FlightNodeParameters] = FlightNodeParameters,
     *,
-    check: Check | None = None,
+    check: Check = lambda _: None,
     prepare: Prepare | None = None,
 ) -> int:
     """Make the node, fly, and let the scenario report; return the exit code.
@@ -112,10 +112,9 @@ def run_simulator(
         end_node()
 
 
-def _check(parameters: FlightNodeParameters, further: Check | None) -> None:
+def _check(parameters: FlightNodeParameters, further: Check) -> None:
     check_before_flight(parameters)
-    if further is not None:
-        further(parameters)
+    further(parameters)
 
 
 def main() -> None:
