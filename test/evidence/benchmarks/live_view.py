@@ -22,7 +22,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from aerotwin_core.errors import UserError
-from evidence.benchmarks.flight import launch_flight
+from evidence.benchmarks.flight import N_ROUNDS, launch_flight
 from evidence.benchmarks.result import Benchmark
 from evidence.verification.launched_flight import read_metrics
 
@@ -97,19 +97,21 @@ def _write_world_and_climb(folder: Path) -> tuple[Path, Path]:
 
 def _slowing() -> Iterator[Benchmark]:
     """Yield the speed of one embedded vehicle with the page, unseen and seen, beside without."""
-    without = _speed({})
-    unseen = _speed(_SHOWN)
-    with _viewer():
-        seen = _speed(_SHOWN)
-    for what, factor in (("nobody watches", unseen), ("one watches", seen)):
+    without, unseen, seen = [], [], []
+    for _ in range(N_ROUNDS):
+        without.append(_speed({}))
+        unseen.append(_speed(_SHOWN))
+        with _viewer():
+            seen.append(_speed(_SHOWN))
+    for what, factors in (("nobody watches", unseen), ("one watches", seen)):
         yield Benchmark(
             name=f"view, flight while {what}",
             unit="x real time",
-            value=factor,
+            value=max(factors),
             goal=LEAST_SHARE,
             peer="the same without a page",
-            peer_value=without,
-            ratio=factor / without,
+            peer_value=max(without),
+            ratio=max(factors) / max(without),
         )
 
 
