@@ -10,9 +10,9 @@ from aerotwin_launch.errors import LaunchError
 from aerotwin_launch.expand import every_action
 from aerotwin_launch.schema import Action, Entry
 from aerotwin_launch.scope import Scope
-from aerotwin_launch.substitutions import Call, Parts, Template, parse_template
+from aerotwin_launch.substitutions import Call, Parts, Template
 
-_ALONE = re.compile(r"\$\(var \w+\)")
+_ALONE = re.compile(r"\$\(var (\w+)\)")
 
 
 def default_values(
@@ -61,8 +61,8 @@ def _argument_alone(entry: Entry) -> str | None:
     value = entry.get("value")
     if entry.get("name") is None or not isinstance(value, str):
         return None
-    parts = parse_template(value, entry.place).parts
-    return next(_variables(parts), None) if _ALONE.fullmatch(value) else None
+    match = _ALONE.fullmatch(value)
+    return None if match is None else match[1]
 
 
 def _variables(parts: Parts) -> Iterator[str]:

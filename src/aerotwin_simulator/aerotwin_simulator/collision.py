@@ -91,23 +91,22 @@ class CollisionWatch:
                 f"{world}; choose another start_east_m and start_north_m, or move the world's start"
             )
 
-    def lines_at(self, state: np.ndarray, distance_m: float) -> Lines | None:
-        """Return the lines of its frame, and of its motion since the last check.
+    def look_at(self, state: np.ndarray, distance_m: float) -> Lines | None:
+        """Set `n_steps_free` in a state; return the lines of its frame, and since the last check.
 
         None if it is so far from the nearest surface that none can meet one.
         """
-        if distance_m > self._reach:
-            return None
+        lines = self._lines_at(state) if distance_m <= self._reach else None
+        self._last_p_map = state[layout.POSITION].copy()
+        self.n_steps_free = self._steps_free(distance_m - self._reach, state)
+        return lines
+
+    def _lines_at(self, state: np.ndarray) -> Lines:
         p_map, R_map_body = state[layout.POSITION], state[layout.ROTATION].reshape(3, 3)
         starts, ends = (points @ R_map_body.T + p_map for points in (self._starts, self._ends))
         if self._last_p_map is not None:
             starts, ends = np.vstack([starts, self._last_p_map]), np.vstack([ends, p_map])
         return starts, ends
-
-    def look_on(self, state: np.ndarray, distance_m: float) -> None:
-        """Set `n_steps_free` by the distance from the nearest surface, after `lines_at`."""
-        self._last_p_map = state[layout.POSITION].copy()
-        self.n_steps_free = self._steps_free(distance_m - self._reach, state)
 
     def _steps_free(self, clearance: float, state: np.ndarray) -> int:
         """Return the number of steps until a surface may be hit: v t + a t^2 / 2 = clearance."""
@@ -162,13 +161,11 @@ def check_together(
 ) -> list[Collision | None]:
     """Return the collisions of vehicles that are due, in their states (k,); None for none."""
     distances = queries.distance(np.array([state[layout.POSITION] for _, state in checks]))
-    found: list[Collision | None] = []
+    found: list[Collision | None] = [None] * len(checks)
     near = []
-    for (watch, state), distance_m in zip(checks, distances.tolist(), strict=True):
-        if (lines := watch.lines_at(state, distance_m)) is not None:
-            near.append((len(found), lines))
-        watch.look_on(state, distance_m)
-        found.append(None)
+    for k, ((watch, state), distance_m) in enumerate(zip(checks, distances.tolist(), strict=True)):
+        if (lines := watch.look_at(state, distance_m)) is not None:
+            near.append((k, lines))
     if near:
         starts, ends = (np.vstack(each) for each in zip(*(lines for _, lines in near), strict=True))
         hits, end = queries.segments_hit(starts, ends), 0
