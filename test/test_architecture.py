@@ -41,13 +41,14 @@ ALLOWED = {
     "aerotwin_generated_worlds": "core meshes",
     "aerotwin_rendering": "core meshes",
     "aerotwin_worlds": "core meshes tiles generated_worlds rendering",
+    "aerotwin_multirotor_body": "core faults multirotor_dynamics sensor_models",
     "aerotwin_flight_control": "core multirotor_dynamics",
     "aerotwin_px4_bridge": "core",
     "aerotwin_ardupilot_bridge": "core px4_bridge",
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",
-    "aerotwin_simulator": "ardupilot_bridge core faults formation temporal_logic "
+    "aerotwin_simulator": "ardupilot_bridge core faults formation temporal_logic multirotor_body "
     "multirotor_dynamics sensor_models meshes rendering worlds px4_bridge autopilot",
     "aerotwin_simulation_interfaces": "core faults multirotor_dynamics simulator worlds",
     "aerotwin_point_mass_simulator": "core formation multirotor_dynamics px4_bridge "

@@ -72,11 +72,9 @@ OPEN_RECORDS = {
     "aerotwin_meshes/mesh_files/obj.py": {
         "content.colours", "content.texture_vertices", "content.vertices",
     },
-    "aerotwin_simulator/inertial_sensors.py": {
-        "readings.has_field", "readings.has_imu", "readings.has_pressure",
-        "readings.imu_ns",
+    "aerotwin_multirotor_body/inertial_step.py": {
+        "body.constants", "body.inputs", "body.state_vector",
     },
-    "aerotwin_simulator/inertial_step.py": {"body.constants", "body.inputs", "body.state_vector"},
     "aerotwin_simulator/vehicle.py": {"self.backend.motors.values"},
     "aerotwin_stereo_odometry/odometry.py": {"landmarks.is_tracked", "landmarks.n_missed"},
     "aerotwin_stereo_odometry/window.py": {

@@ -74,7 +74,7 @@ def compile_odometry() -> None:
 
 def compile_dynamics() -> None:
     """Load the vehicle and its sensors, which compile on import."""
-    importlib.import_module("aerotwin_simulator.inertial_step")
+    importlib.import_module("aerotwin_multirotor_body.inertial_block")
     importlib.import_module("aerotwin_multirotor_dynamics.wind")
 
 

@@ -94,6 +94,19 @@ class MessageRows:
         self._stamps_ns.append(stamp_ns)
         self._form_of_row.append(form)
 
+    def add_block(
+        self, starts: list[int], sent_ns: int, stamp_ns: int, forms: list[int], values: np.ndarray
+    ) -> None:
+        """Keep messages of one instant, as `add`: their starts, forms and numbers (n, k)."""
+        begin, n = len(self._starts), len(starts)
+        while begin + n > len(self._values):
+            self._values = np.concatenate([self._values, np.empty_like(self._values)])
+        self._values[begin : begin + n] = values
+        self._starts += starts
+        self._sent_ns += [sent_ns] * n
+        self._stamps_ns += [stamp_ns] * n
+        self._form_of_row += forms
+
     def write(self, buffer: np.ndarray) -> np.ndarray:
         """Write the kept messages to a buffer (m,) uint8, and forget them.
 

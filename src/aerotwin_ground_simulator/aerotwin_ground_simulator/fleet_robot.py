@@ -115,6 +115,16 @@ class FleetGroundRobot(SimpleRobot):
         return self
 
     @property
+    def robots(self) -> "tuple[FleetGroundRobot]":
+        """Itself."""
+        return (self,)
+
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Its state before and after the step, (1, N_HEAD)."""
+        return self.step.ends
+
+    @property
     def box_map(self) -> np.ndarray:
         """Lowest and highest corner of its outline in map, (2, 3) [m]."""
         T = self._vehicle.T_map_base

@@ -109,7 +109,8 @@ def _quaternion_rate(v, i):
 
 
 @njit(void(float64[::1], float64[::1], float64, float64, float64[::1]), cache=True)
-def _interpolate(v0, v1, s, dt, out):
+def interpolate_into(v0, v1, s, dt, out):
+    """Write the state at a fraction of the interval dt; see `interpolate_vector`."""
     sign = 1.0 if v0[3] * v1[3] + v0[4] * v1[4] + v0[5] * v1[5] + v0[6] * v1[6] >= 0.0 else -1.0
     norm = 0.0
     for i in range(3, 7):
@@ -151,7 +152,7 @@ def interpolate_vector(
     if not dt > 0.0:
         raise ValueError(f"dt must be positive, got {dt}")
     out = np.empty_like(vector0)
-    _interpolate(vector0, vector1, fraction, dt, out)
+    interpolate_into(vector0, vector1, fraction, dt, out)
     return out
 
 

@@ -52,6 +52,13 @@ def _describe(state, out):
     out[10:13], out[16:19] = state[_OMEGA : _OMEGA + 3], state[_ALPHA : _ALPHA + 3]
 
 
+@njit(void(float64[:, ::1], float64[:, ::1]), cache=True)
+def describe_all(states, out):
+    """Write the numbers of Odometry and AccelStamped of states (n, k), (n, 13 + 6)."""
+    for k in range(len(states)):
+        _describe(states[k], out[k])
+
+
 class TruthMessages:
     """Serialises odometry, acceleration and rotor speeds of state arrays, as truth in map."""
 

@@ -82,6 +82,12 @@ class PointMasses:
         self._arrange()
         return self._after
 
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """States before and after the step."""
+        self._arrange()
+        return self._before, self._after
+
     def put(self, row: int, p_map: FloatArray, v_map: FloatArray, yaw: float) -> None:
         """Move one to a position (3,) [m], velocity (3,) [m/s] and yaw [rad], at an instant."""
         self._arrange()

@@ -102,8 +102,7 @@ class Barometer:
         ValueError
             Below -5 km or above 11 km.
         """
-        if dt != self._dt:
-            self.tune(dt)
+        self.tune(dt)
         block = self.block
         self._record["altitude_m"] = altitude_amsl_m
         if sample_barometer(block.memory):
@@ -120,7 +119,9 @@ class Barometer:
         return float(record["drift_pa"] + record["airflow_pa"] + record["trend_pa"])
 
     def tune(self, dt: float) -> None:
-        """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
+        """Set the noise for samples dt [s] apart; `sample` calls it."""
+        if dt == self._dt:
+            return
         require_step(dt)
         parameters = self.parameters
         decay, gain = gauss_markov(dt, parameters.drift_correlation_time_s)

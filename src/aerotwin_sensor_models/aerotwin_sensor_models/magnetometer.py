@@ -130,8 +130,7 @@ class Magnetometer:
 
     def sample(self, dt: float, R_map_body: np.ndarray, field_map_tesla: np.ndarray) -> np.ndarray:
         """Return the field in body axes [T], dt [s] after the last sample."""
-        if dt != self._dt:
-            self.tune(dt)
+        self.tune(dt)
         self._rotation[:] = R_map_body
         self._field[:] = field_map_tesla
         block = self.block
@@ -140,7 +139,9 @@ class Magnetometer:
         return self._reading.copy()
 
     def tune(self, dt: float) -> None:
-        """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
+        """Set the noise for samples dt [s] apart; `sample` calls it."""
+        if dt == self._dt:
+            return
         require_step(dt)
         decay, gain = gauss_markov(dt, self.parameters.correlation_time_s)
         triad = self.block.record["triad"]

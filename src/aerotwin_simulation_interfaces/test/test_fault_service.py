@@ -9,8 +9,8 @@ import pytest
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.time import from_seconds
+from aerotwin_multirotor_body.vehicle_faults import VehicleFaults
 from aerotwin_simulator.recording import BagSink, MemorySink
-from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 pytestmark = pytest.mark.ros
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         ControllerSettings,
         Px4Settings,
     )
-    from aerotwin_simulator.inertial_step import InertialVehicle
     from aerotwin_simulator.obstacles import Obstacle
     from aerotwin_simulator.parameters import (
         CameraSettings,

@@ -12,6 +12,9 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_faults.fault import BAROMETER, GNSS, IMU, MAGNETOMETER
 from aerotwin_faults.together import change_reading, gnss_error
+from aerotwin_multirotor_body.fine_steps import Exchange, FineSteps
+from aerotwin_multirotor_body.inertial_step import InertialVehicle
+from aerotwin_multirotor_body.vehicle_faults import VehicleFaults
 from aerotwin_multirotor_dynamics import (
     Airframe,
     Multirotor,
@@ -42,17 +45,14 @@ from aerotwin_sensor_models.reading_messages import (
     velocity_layout,
 )
 from aerotwin_simulator import topics
-from aerotwin_simulator.fine_steps import Exchange, FineSteps
-from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, PRESSURE, Readings
 from aerotwin_simulator.topics import Outlet, SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
-from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 _PLACES = (slice(0, 6), FIELD, slice(PRESSURE, PRESSURE + 2))
 """Readings of IMU, magnetometer and barometer."""
-_SENT = (slice(0, 6), FIELD, slice(PRESSURE, PRESSURE + 1))
+SENT = (slice(0, 6), FIELD, slice(PRESSURE, PRESSURE + 1))
 """Their part in the messages: not the temperature."""
 
 
@@ -65,6 +65,11 @@ class _Due:
 
     def times(self, step: TruthStep) -> list[int]:
         return self._schedule.until(step.end_ns)
+
+    @property
+    def next_ns(self) -> int:
+        """The next of them."""
+        return self._schedule.next_ns
 
     def elapsed_s(self, stamp_ns: int) -> float:
         elapsed, self._last_ns = to_seconds(stamp_ns - self._last_ns), stamp_ns
@@ -93,7 +98,7 @@ class InertialSensors:
     ) -> None:
         self._sinks = sinks
         faults = faults or VehicleFaults()
-        self._faults = [faults.of(place) for place in (IMU, MAGNETOMETER, BAROMETER)]
+        self.faults = [faults.of(place) for place in (IMU, MAGNETOMETER, BAROMETER)]
         self._gnss_faults = faults.of(GNSS)
         self.vibration: RotorVibration | None = None
         if airframe is not None:
@@ -106,12 +111,15 @@ class InertialSensors:
         self._origin = origin
         self._field_map = magnetic_field_enu_tesla(origin, parameters.sensors.date)
         self.unit = self._make_unit(parameters)
-        imu, magnetometer, barometer = self.unit.imu, self.unit.magnetometer, self.unit.barometer
+        imu, magnetometer, barometer = self._sensors = (
+            self.unit.imu, self.unit.magnetometer, self.unit.barometer
+        )  # fmt: skip
         step_hz = 1.0 / parameters.step_s
         # Every HIL_SENSOR must hold the IMU: an autopilot gets one per step, whatever its preset.
         imu_hz = step_hz if parameters.controller.is_autopilot else imu.parameters.rate_hz
         self.imu_rate_hz = imu_hz
         rates_hz = (imu_hz, magnetometer.parameters.rate_hz, barometer.parameters.rate_hz)
+        self.rates_hz = rates_hz
         self.in_step = sum(1 << k for k, rate_hz in enumerate(rates_hz) if rate_hz == step_hz)
         self._n_fine_steps = parameters.n_fine_steps
         if self._n_fine_steps > 1:
@@ -124,6 +132,7 @@ class InertialSensors:
         self._fix = sinks.outlet(fix_topic, fix_layout(self._base_frame))
         self._velocity = sinks.outlet(velocity_topic, velocity_layout())
         self._gnss: Gnss | None = None
+        self._gnss_next_ns = 0  # nothing is due or delivered before
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
         if parameters.sensors.gnss != NO_GNSS:
             preset = load_preset("gnss", parameters.sensors.gnss)
@@ -166,7 +175,7 @@ class InertialSensors:
         if n > 1:
             step_ns = from_seconds(self._step_s / n)
             R_body_imu = self._R_body_imu
-            self.fine = FineSteps(mover, n, step_ns, self._faults[0], exchange, R_body_imu)
+            self.fine = FineSteps(mover, n, step_ns, self.faults[0], exchange, R_body_imu)
         return self.fine
 
     @property
@@ -180,22 +189,24 @@ class InertialSensors:
         imu_body_now = None if self.fine is None else self.fine.imu_body
         return Readings(step, self.unit.readings, wind_map, self._R_body_imu, imu_body_now)
 
+    def tune(self, k: int, stamp_ns: int) -> None:
+        """Set the noise of sensor k for a sample at an instant [ns] that is made elsewhere."""
+        self._sensors[k].tune(self._dues[k].elapsed_s(stamp_ns))
+
+    def is_read(self, k: int, stamp_ns: int) -> bool:
+        """Let faults change the reading of sensor k; return whether there still is one."""
+        faults = self.faults[k]
+        return not faults or change_reading(faults, self.unit.readings[SENT[k]], stamp_ns)
+
     def collect(self, readings: Readings) -> None:
         """Read the samples of the step, sample the others due in it, and publish them all."""
-        readings.has_field = self._collect(1, readings) is not None
-        readings.has_pressure = self._collect(2, readings) is not None
-        readings.fixes.clear()
-        if self._gnss is not None:
-            self._sample_gnss(readings.step, readings, self._gnss)
-        imu_ns = self._collect(0, readings)
-        readings.has_imu = imu_ns is not None
-        if imu_ns is not None:
-            readings.imu_ns = imu_ns
+        for k in range(3):
+            self._collect(k, readings)
 
-    def _collect(self, k: int, readings: Readings) -> int | None:
-        """Publish the samples of sensor k in the step; return the stamp of the last, if any."""
+    def _collect(self, k: int, readings: Readings) -> None:
+        """Publish the samples of sensor k in the step."""
         step, due, is_sampled = readings.step, self._dues[k], self.in_step & 1 << k
-        stamps_ns, read_ns = [step.end_ns] if is_sampled else due.times(step), None
+        stamps_ns = [step.end_ns] if is_sampled else due.times(step)
         for stamp_ns in stamps_ns:
             if not is_sampled:
                 sample = self._samplers[k](due.elapsed_s(stamp_ns), step.at(stamp_ns))
@@ -203,14 +214,11 @@ class InertialSensors:
             if k == 0 and self.fine is not None:
                 if self.fine.is_imu_silent:  # their faults have changed the readings
                     continue
-            elif self._faults[k] and not change_reading(
-                self._faults[k], readings.values[_SENT[k]], stamp_ns
-            ):
+            elif not self.is_read(k, stamp_ns):
                 continue
-            read_ns = stamp_ns
+            readings.note(k, stamp_ns)
             if not self._sinks.is_empty:
-                self.outlets[k].publish(stamp_ns, readings.values[_SENT[k]])
-        return read_ns
+                self.outlets[k].publish(stamp_ns, readings.values[SENT[k]])
 
     def _sample_imu(self, elapsed_s: float, truth: np.ndarray) -> np.ndarray:
         force, rate, turning = self._felt(elapsed_s, truth)
@@ -230,8 +238,12 @@ class InertialSensors:
         altitude = self._origin.altitude_m + float(truth[layout.POSITION][2])
         return self.unit.barometer.sample(elapsed_s, altitude)
 
-    def _sample_gnss(self, step: TruthStep, readings: Readings, gnss: Gnss) -> None:
-        """Measure at the due time; deliver after the receiver's delay."""
+    def collect_fixes(self, readings: Readings) -> None:
+        """Measure with the GNSS at the due time; deliver after the receiver's delay."""
+        step, gnss = readings.step, self._gnss
+        readings.fixes.clear()
+        if gnss is None or step.end_ns < self._gnss_next_ns:
+            return
         for stamp_ns in self._gnss_due.times(step):
             truth = step.at(stamp_ns)
             elapsed = self._gnss_due.elapsed_s(stamp_ns)
@@ -251,6 +263,9 @@ class InertialSensors:
             else:
                 cdr = no_fix_bytes(stamp_ns, self._base_frame)
                 self._sinks.publish_cdr(self._fix.topic, step.end_ns, cdr)
+        self._gnss_next_ns = self._gnss_due.next_ns
+        if queue:
+            self._gnss_next_ns = min(self._gnss_next_ns, queue[0][0] + self._gnss_delay_ns)
 
     def _faulty_fix(
         self, gnss: Gnss, elapsed_s: float, stamp_ns: int, p_map: np.ndarray, v_map: np.ndarray

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from aerotwin_core.time import Schedule
 from aerotwin_faults.fault import CAMERA
+from aerotwin_multirotor_body.vehicle_faults import VehicleFaults
 from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.scanners import make_scanners
@@ -14,7 +15,6 @@ from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
-from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 
 class Payload:

@@ -11,12 +11,14 @@ from aerotwin_core.foreign_text import printable
 from aerotwin_core.messages import serialize, transform_message
 from aerotwin_core.time import from_seconds
 from aerotwin_simulator import topics
+from aerotwin_simulator.alike_vehicles import computed_together
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.parameters import MULTIROTOR, SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.robot import SINGLE, SimulatedRobot, Stepped
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
+from aerotwin_simulator.vehicle import SimulatedVehicle
 
 OnWait = Callable[[float], None]
 """Gets the seconds that an autopilot was waited for; may raise."""
@@ -33,6 +35,8 @@ class PresentVehicles:
         Those in the world now, in the order of the fleet, and those that left it.
     stepped : list of Stepped
         What steps them.
+    multirotors : list of SimulatedVehicle
+        Those of `vehicles`.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class PresentVehicles:
         self.vehicles: list[SimulatedRobot] = []
         self.left: list[SimulatedRobot] = []
         self.stepped: list[Stepped] = []
+        self.multirotors: list[SimulatedVehicle] = []
         self._on_joined: Callable[[SimulatedRobot], None] = lambda _: None
         self._on_left: Callable[[SimulatedRobot], None] = lambda _: None
         self._on_wait: OnWait | None = None
@@ -76,10 +81,12 @@ class PresentVehicles:
 
     def meet_again(self, stamp_ns: int) -> None:
         """Step the present vehicles from now on, and let them see and hit each other."""
+        self.multirotors = [v for v in self.vehicles if isinstance(v, SimulatedVehicle)]
         self.stepped = [*dict.fromkeys(vehicle.stepped for vehicle in self.vehicles)]
         if len(self.vehicles) > 1 or self._was_traffic:
             self._was_traffic = True
-            self._traffic.restart(self.vehicles, stamp_ns)
+            self.stepped = computed_together(self.stepped, self._sinks, stamp_ns)
+            self._traffic.restart(self.stepped, stamp_ns)
 
     def start(self, stamp_ns: int, on_wait: OnWait | None) -> None:
         """Start the autopilots, wait for them, and publish the frames; see `Simulation.start`."""

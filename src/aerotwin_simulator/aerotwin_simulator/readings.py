@@ -46,3 +46,16 @@ class Readings:
     vision: list[VisionPose] = field(default_factory=list)
     extra: list[ExtraReading] = field(default_factory=list)
     messages: list[tuple[Topic, bytes]] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Note that none of the inertial sensors was read in the step that begins."""
+        self.has_imu = self.has_field = self.has_pressure = False
+
+    def note(self, k: int, stamp_ns: int) -> None:
+        """Note that the IMU (0), the magnetometer (1) or the barometer (2) was read."""
+        if k == 0:
+            self.has_imu, self.imu_ns = True, stamp_ns
+        elif k == 1:
+            self.has_field = True
+        else:
+            self.has_pressure = True

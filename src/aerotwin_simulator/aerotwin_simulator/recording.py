@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run keeps: its bag, a sink of the loop, and its configuration."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from aerotwin_core.run_folder import named_files, software_versions
 from aerotwin_simulator.fleet import mission_file
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.sensor_setup import Setup, flat
-from aerotwin_simulator.topics import MessageSink, Publish, Topic, resolve
+from aerotwin_simulator.topics import MessageSink, Publish, PublishBlock, Topic, resolve
 from aerotwin_worlds import World
 
 
@@ -52,6 +52,13 @@ class BagSink(MessageSink):
         """Return what writes messages by their numbers; None for a topic that is not recorded."""
         name = self._names.get(topic.name)
         return None if name is None else self.writer.outlet(name, layout)
+
+    def block_outlet(
+        self, topics: Sequence[Topic], layouts: Sequence[FixedLayout]
+    ) -> PublishBlock | None:
+        """Return what writes messages on several topics; None if they are not recorded."""
+        names = [self._names[topic.name] for topic in topics if topic.name in self._names]
+        return self.writer.block_outlet(names, layouts) if names else None
 
     def describe(self, setups: Mapping[str, Setup]) -> None:
         """Write the sensors of vehicles as metadata records, `sensors` or `<vehicle>/sensors`."""

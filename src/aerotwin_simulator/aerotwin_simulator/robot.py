@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a simulation asks of everything that moves in it under a controller of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from aerotwin_meshes import TexturedMesh
 from aerotwin_meshes.convex_body import ConvexBody
+from aerotwin_multirotor_body.vehicle_faults import VehicleFaults
 from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
 from aerotwin_simulator.collision import Collision
@@ -20,7 +21,6 @@ from aerotwin_simulator.sensor_setup import Setup
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
-from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 FLOWN, LANDED = "the mission is flown", "it has landed"
 """Outcomes of a flight with a mission, and of one without that ends when it has landed."""
@@ -40,6 +40,14 @@ class RobotShape:
 
 class Stepped(Protocol):
     """What a simulation steps: a robot, or several that are computed together."""
+
+    @property
+    def robots(self) -> Sequence["SimulatedRobot"]:
+        """The robots that it steps."""
+
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Their states before and after the step, (n, N_HEAD); the next one overwrites them."""
 
     def move(self, begin_ns: int, end_ns: int) -> bool:
         """Move by one step; return whether anything could."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_faults.fault import AIR, LIDAR, RADAR
+from aerotwin_multirotor_body.vehicle_faults import VehicleFaults
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
@@ -23,7 +24,6 @@ from aerotwin_simulator.sensor_setup import Setup
 from aerotwin_simulator.surroundings import Air, Surroundings, start_on_ground
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.truth import TruthStep
-from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 _OK, _ERROR = 0, 2
 

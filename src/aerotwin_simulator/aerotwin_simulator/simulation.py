@@ -33,7 +33,7 @@ from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.present_vehicles import PresentVehicles
-from aerotwin_simulator.robot import LANDED, SimulatedRobot, Stepped
+from aerotwin_simulator.robot import LANDED, SimulatedRobot
 from aerotwin_simulator.robot_kinds import RobotKinds
 from aerotwin_simulator.surroundings import AwaitedReadings, Surroundings, check_awaited
 from aerotwin_simulator.topics import MessageSink, SinkGroup
@@ -340,7 +340,7 @@ class Simulation:
         if is_traffic:
             self._traffic.blow()
         moved = [stepped for stepped in self._present.stepped if stepped.move(begin_ns, end_ns)]
-        self._check_walls(moved)
+        self._check_walls()
         if is_traffic:
             self._queries.stamp_ns = end_ns
             self._traffic.meet(begin_ns, end_ns)
@@ -355,9 +355,9 @@ class Simulation:
         if self.outcome is not None and self.events is not None:
             self.events.finish(end_ns)
 
-    def _check_walls(self, moved: Sequence[Stepped]) -> None:
+    def _check_walls(self) -> None:
         """Let multirotors that moved hit anything but the ground; others look for themselves."""
-        due = [v for v in moved if isinstance(v, SimulatedVehicle) and v.is_check_due()]
+        due = [vehicle for vehicle in self._present.multirotors if vehicle.is_check_due()]
         found = check_together(self._queries, [(v.watch, v.truth) for v in due]) if due else []
         for vehicle, met in zip(due, found, strict=True):
             if met is not None:

@@ -113,9 +113,11 @@ class GroundTracker:
 
     def update_ground(self, state: np.ndarray) -> None:
         """Query the ground below a state: near it as soon as it moved, else at every fourth."""
-        place = state[layout.POSITION].tolist()
         self._n_steps -= 1
-        if self._n_steps > 0 and (self._is_clear or dist(place, self._queried) < STILL_M):
+        if self._n_steps > 0 and self._is_clear:
+            return
+        place = state[layout.POSITION].tolist()
+        if self._n_steps > 0 and dist(place, self._queried) < STILL_M:
             return
         self._queried = place
         point, normal = self._queries.ground_plane(place)

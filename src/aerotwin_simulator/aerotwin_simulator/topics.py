@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.message_rows import Values
 
@@ -35,6 +37,8 @@ class Topic:
 
 Publish = Callable[[int, int, Values], None]
 """Publishes a message of fixed layout: when it is sent, its stamp [ns], and its numbers."""
+PublishBlock = Callable[[int, int, np.ndarray], None]
+"""Publishes one on each of several topics, as `Publish`: a row of the numbers (n, k) each."""
 
 
 class MessageSink(Protocol):
@@ -54,6 +58,22 @@ class MessageSink(Protocol):
         return lambda sent_ns, stamp_ns, values: self.publish_cdr(
             topic, sent_ns, layout.pack(stamp_ns, values)
         )
+
+    def block_outlet(
+        self, topics: Sequence[Topic], layouts: Sequence[FixedLayout]
+    ) -> PublishBlock | None:
+        """Return what publishes a message on each of several topics, all of which have an outlet.
+
+        The numbers are copied. None if none has one.
+        """
+        each = [self.outlet(*pair) for pair in zip(topics, layouts, strict=True)]
+        found = [publish for publish in each if publish is not None]
+
+        def publish_all(sent_ns: int, stamp_ns: int, values: np.ndarray) -> None:
+            for publish, row in zip(found, values, strict=True):
+                publish(sent_ns, stamp_ns, row)
+
+        return publish_all if found else None
 
 
 class Outlet:
@@ -78,6 +98,23 @@ class Outlet:
             publish(when_ns, stamp_ns, values)
 
 
+class OutletBlock:
+    """Publishes a message on each of several topics, which are those of alike vehicles."""
+
+    def __init__(self, sinks: Sequence[MessageSink], outlets: Sequence[Outlet]) -> None:
+        self._sinks, self._outlets = sinks, outlets
+        self._found: list[PublishBlock] | None = None
+
+    def publish(self, stamp_ns: int, values: np.ndarray) -> None:
+        """Publish messages of a stamp [ns]; a row of the numbers (n, k) is for each topic."""
+        if self._found is None:
+            places = [each.topic for each in self._outlets], [each.layout for each in self._outlets]
+            offered = [sink.block_outlet(*places) for sink in self._sinks]
+            self._found = [each for each in offered if each is not None]
+        for publish in self._found:
+            publish(stamp_ns, stamp_ns, values)
+
+
 class SinkGroup:
     """Publishes every message to every sink; if it `is_empty`, messages need not be made."""
 
@@ -99,6 +136,10 @@ class SinkGroup:
     def outlet(self, topic: Topic, layout: FixedLayout) -> Outlet:
         """Return what publishes messages of a topic by their numbers."""
         return Outlet(self._sinks, topic, layout)
+
+    def block(self, outlets: Sequence[Outlet]) -> OutletBlock:
+        """Return what publishes on the topics of several outlets at once."""
+        return OutletBlock(self._sinks, outlets)
 
 
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)

@@ -14,7 +14,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.downwash import Downwash
 from aerotwin_rendering import ObjectsAt
-from aerotwin_simulator.robot import SINGLE, SimulatedRobot
+from aerotwin_simulator.robot import SINGLE, SimulatedRobot, Stepped
 from aerotwin_simulator.vehicle import SimulatedVehicle
 from aerotwin_simulator.vehicle_collisions import VehicleCollisions
 from aerotwin_simulator.vehicle_tracks import VehicleTracks
@@ -28,6 +28,7 @@ class VehicleTraffic:
         self._collisions = VehicleCollisions(step_s)
         self._has_downwash = has_downwash
         self._downwash: Downwash | None = None
+        self._stepped: tuple[Stepped, ...] = ()
         self._vehicles: tuple[SimulatedRobot, ...] = ()
         self._blowing: list[SimulatedVehicle] = []
 
@@ -35,14 +36,15 @@ class VehicleTraffic:
         """Return what a vehicle sees: other objects, and all vehicles but itself."""
         return self._tracks.others(name, objects_at)
 
-    def restart(self, vehicles: Sequence[SimulatedRobot], stamp_ns: int) -> None:
-        """Continue with these vehicles, from where they are at an instant [ns].
+    def restart(self, stepped: Sequence[Stepped], stamp_ns: int) -> None:
+        """Continue with the vehicles of these, from where they are at an instant [ns].
 
         Raises
         ------
         ParameterError
             If two touch, or an airframe has no model of its downwash.
         """
+        vehicles = [robot for each in stepped for robot in each.robots]
         shapes = {vehicle.name: vehicle.shape for vehicle in vehicles}
         states = _states([vehicle.truth for vehicle in vehicles])
         names = [name or SINGLE for name in shapes]
@@ -53,7 +55,7 @@ class VehicleTraffic:
                 f"{second}: its start ({x:.1f}, {y:.1f}) m in map touches {first}, expected "
                 "vehicles apart; choose another start_east_m and start_north_m"
             )
-        self._vehicles = tuple(vehicles)
+        self._stepped, self._vehicles = tuple(stepped), tuple(vehicles)
         look_back_s = max(vehicle.look_back_s for vehicle in vehicles)
         self._tracks.set_vehicles(shapes, look_back_s)
         self._tracks.add(stamp_ns, stamp_ns, states, states)
@@ -75,8 +77,7 @@ class VehicleTraffic:
 
     def meet(self, begin_ns: int, end_ns: int) -> None:
         """Let vehicles that moved by a step [ns] see each other there, and hit each other."""
-        before = _states([vehicle.step.start for vehicle in self._vehicles])
-        after = _states([vehicle.step.end for vehicle in self._vehicles])
+        before, after = map(np.vstack, zip(*(each.ends for each in self._stepped), strict=True))
         self._tracks.add(begin_ns, end_ns, before, after)
         for i, j, of_first, of_second in self._collisions.check_states(before, after):
             self._vehicles[i].hit(of_first)

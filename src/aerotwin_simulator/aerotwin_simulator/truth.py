@@ -39,6 +39,11 @@ class TruthStep:
         fraction = (stamp_ns - self.start_ns) / span
         return interpolate_vector(self.start, self.end, fraction, dt=span * 1e-9)
 
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """What states of any robot have in common, (1, N_HEAD), at both ends."""
+        return self.start[None, : layout.N_HEAD], self.end[None, : layout.N_HEAD]
+
     def pose(self, stamp_ns: int) -> np.ndarray:
         """Return T_map_body (4, 4) at an instant of the step."""
         return transform(self.at(stamp_ns))
@@ -55,7 +60,10 @@ def transform(state: np.ndarray) -> np.ndarray:
 
 
 class TruthOutlets:
-    """Publishes truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias."""
+    """Publishes truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias.
+
+    `outlets` are those of the first three.
+    """
 
     def __init__(self, sinks: SinkGroup, n_rotors: int, vehicle: str = "") -> None:
         imu_frame = topics.frame(vehicle, "imu_link")
@@ -66,7 +74,7 @@ class TruthOutlets:
             base_frame=topics.frame(vehicle, "base_link"),
         )
         named = topics.TRUTH_ODOM, topics.TRUTH_ACCEL, topics.ROTORS
-        self._outlets = [
+        self.outlets = [
             sinks.outlet(place(topic), message)
             for topic, message in zip(named, self._truth.layouts, strict=True)
         ]
@@ -80,7 +88,7 @@ class TruthOutlets:
 
     def publish(self, stamp_ns: int, state: np.ndarray) -> None:
         """Publish the three messages of one instant."""
-        for outlet, values in zip(self._outlets, self._truth.values(state), strict=True):
+        for outlet, values in zip(self.outlets, self._truth.values(state), strict=True):
             outlet.publish(stamp_ns, values)
 
     def publish_imu_bias(self, stamp_ns: int, imu: Imu) -> None:

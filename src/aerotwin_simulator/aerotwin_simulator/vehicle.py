@@ -13,10 +13,12 @@ from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize, string_message
 from aerotwin_core.time import Schedule
 from aerotwin_faults.fault import AIR, COMPANION, LIDAR, POSE, RADAR
+from aerotwin_multirotor_body.vehicle_faults import BodyDamage, VehicleFaults
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
+from aerotwin_sensor_models import layout as sensed
 from aerotwin_sensor_models.atmosphere import standard_atmosphere
 from aerotwin_simulator import topics
 from aerotwin_simulator.airframe_mesh import airframe_shape
@@ -46,7 +48,6 @@ from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings, start_on_ground
 from aerotwin_simulator.truth import TruthOutlets, TruthStep, rotation
-from aerotwin_simulator.vehicle_faults import BodyDamage, VehicleFaults
 
 STATUS_RATE_HZ = 1.0
 ESTIMATE_RATE_HZ = 20.0
@@ -83,7 +84,7 @@ class SimulatedVehicle:
         self._truth_due = Schedule(parameters.truth_rate_hz, stamp_ns)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz, stamp_ns)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ, stamp_ns)
-        self._truth = TruthOutlets(self._sinks, self._n_rotors, plan.name)
+        self.truth_outlets = TruthOutlets(self._sinks, self._n_rotors, plan.name)
         self._outlets = ControllerOutlets(self._sinks, plan.name)
         self._tf = replace(topics.TF, source=plan.name)
         self.transforms: OdometryTransforms | None = None
@@ -99,6 +100,11 @@ class SimulatedVehicle:
     def title(self) -> str:
         """Its name in messages."""
         return self.name or f"vehicle {self.parameters.fleet.instance}"
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether its flight is over, and not as intended."""
+        return self.outcome is not None and not self.is_success
 
     @property
     def n_missed(self) -> int:
@@ -122,12 +128,12 @@ class SimulatedVehicle:
     @property
     def p_map_body(self) -> np.ndarray:
         """Position (3,) [m]."""
-        return self._mover.state[layout.POSITION]
+        return self.mover.state[layout.POSITION]
 
     @property
     def truth(self) -> np.ndarray:
         """Its state array, laid out as in `aerotwin_multirotor_dynamics.layout`; not to change."""
-        return self._mover.state
+        return self.mover.state
 
     @property
     def box_map(self) -> np.ndarray:
@@ -143,7 +149,7 @@ class SimulatedVehicle:
     @property
     def ground_m(self) -> float:
         """Height of the ground below it in map [m]."""
-        return float(self._mover.inputs[layout.GROUND_POINT + 2])
+        return float(self.mover.inputs[layout.GROUND_POINT + 2])
 
     @property
     def wind_map(self) -> np.ndarray:
@@ -164,6 +170,33 @@ class SimulatedVehicle:
     def stepped(self) -> Stepped:
         """Itself."""
         return self
+
+    @property
+    def robots(self) -> tuple["SimulatedVehicle"]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Its state before and after the step, (1, N_HEAD)."""
+        return self.step.ends
+
+    @property
+    def likeness(self) -> object:
+        """Equal for vehicles that may be computed together; None if it is stepped by itself."""
+        sensors, step_hz = self.sensors, 1.0 / self.parameters.step_s
+        truth_hz = self.parameters.truth_rate_hz
+        reads_imu = sensors.in_step & sensed.IMU
+        if self._fine is not None or self.mover.is_custom or not reads_imu:
+            return None
+        if max(*sensors.rates_hz, truth_hz) > step_hz:
+            return None
+        return self.mover.lengths, sensors.rates_hz, truth_hz
+
+    @property
+    def rotor_speeds(self) -> slice:
+        """Place of the rotor speeds in its state."""
+        return layout.rotor_speeds(self._n_rotors)
 
     @property
     def home(self) -> GeodeticPoint:
@@ -195,37 +228,37 @@ class SimulatedVehicle:
         self.body = Multirotor(
             airframe, p_map_body=position, q_map_body=attitude, origin_altitude_m=origin.altitude_m
         )
-        self._sensors = InertialSensors(
+        self.sensors = InertialSensors(
             parameters, origin, self._sinks, self.name, stamp_ns, airframe, faults=self.faults
         )
         self._battery = BatteryMonitor(self.airframe, self._sinks, self.name, stamp_ns)
         self._vision = make_vision(
             parameters, self._sinks, self.name, stamp_ns, faults=self.faults.of(POSE)
         )
-        self._mover = self._sensors.on(self.body)
-        self._damage = BodyDamage(self.faults, self.body, self._sensors.vibration)
+        self.mover = self.sensors.on(self.body)
+        self._damage = BodyDamage(self.faults, self.body, self.sensors.vibration)
         self._extra = ExtraSensors(
             parameters,
             origin.altitude_m,
-            self._mover.inputs,
+            self.mover.inputs,
             around.sight.cast_one,
             self._sinks,
             self.name,
             stamp_ns,
         )
         self._sinks.add(self._extra.topics)
-        self._surface = GroundTracker(around.queries, self._mover.inputs)
-        self.air = Air(parameters, self._mover.inputs, self.faults.of(AIR))
+        self._surface = GroundTracker(around.queries, self.mover.inputs)
+        self.air = Air(parameters, self.mover.inputs, self.faults.of(AIR))
         self.watch = CollisionWatch(
-            around.queries, self._frame, self._mover.inputs, parameters.step_s
+            around.queries, self._frame, self.mover.inputs, parameters.step_s
         )
         self._collision: Collision | None = None
-        self._surface.update_ground(self._mover.state)
-        self.watch.refuse_start(self._mover.state, self.title, around.world.name)
-        self.step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
-        self._fine = self._sensors.in_fine_steps(self._mover, self._exchange)
-        wind_map = self._mover.inputs[layout.WIND : layout.WIND + 3]
-        self._readings = self._sensors.first_readings(self.step, wind_map)
+        self._surface.update_ground(self.mover.state)
+        self.watch.refuse_start(self.mover.state, self.title, around.world.name)
+        self.step = TruthStep(stamp_ns, stamp_ns, self.mover.previous, self.mover.state)
+        self._fine = self.sensors.in_fine_steps(self.mover, self._exchange)
+        wind_map = self.mover.inputs[layout.WIND : layout.WIND + 3]
+        self.readings = self.sensors.first_readings(self.step, wind_map)
         self._estimate_ns: int | None = None  # stamp of the last published
         self.outcome: str | None = None
         self.is_success = False
@@ -256,7 +289,7 @@ class SimulatedVehicle:
         )
         flown_by = self.backend
         self._reads = flown_by.reads if isinstance(flown_by, PythonController) else frozenset()
-        self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
+        self.backend.motors.values = self.mover.inputs[layout.COMMAND :]
 
     def ask_for_commander(self, has_commander: Callable[[], bool]) -> None:
         """Set the function that returns whether a node publishes rotor commands for the vehicle."""
@@ -277,7 +310,7 @@ class SimulatedVehicle:
 
         Rotors, battery and controller go on as they were.
         """
-        state, body = self._mover.state, self.body
+        state, body = self.mover.state, self.body
         before = state.copy()
         speeds = before[layout.rotor_speeds(self._n_rotors)]
         try:
@@ -297,16 +330,16 @@ class SimulatedVehicle:
         )
         for part in (slice(layout.BATTERY_CHARGE, layout.BATTERY_CURRENT + 1), layout.IS_CRASHED):
             state[part] = before[part]
-        self._surface = GroundTracker(self._surroundings.queries, self._mover.inputs)
+        self._surface = GroundTracker(self._surroundings.queries, self.mover.inputs)
         self._surface.update_ground(state)
         watch = CollisionWatch(
-            self._surroundings.queries, self._frame, self._mover.inputs, self.parameters.step_s
+            self._surroundings.queries, self._frame, self.mover.inputs, self.parameters.step_s
         )
         if (met := watch.check_state(state)) is not None:
             state[:] = before
             return f"it would touch {met.what}"
         self.watch = watch
-        self._mover.previous[:] = state
+        self.mover.previous[:] = state
         return ""
 
     def look_again(self) -> None:
@@ -331,7 +364,7 @@ class SimulatedVehicle:
 
     def sensor_setup(self) -> Setup:
         """Return the sensor data that an estimator needs, with the true biases of the IMU."""
-        sensors, payload = self._sensors, self._payload
+        sensors, payload = self.sensors, self._payload
         setup = sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, payload.cameras)
         setup |= payload.setup()
         return setup | {"presets": preset_parameters(self.parameters)}
@@ -369,74 +402,96 @@ class SimulatedVehicle:
 
     def move(self, begin_ns: int, end_ns: int) -> bool:
         """Move by one step; return whether it could, for otherwise its flight is over."""
-        self.step.start_ns, self.step.end_ns = begin_ns, end_ns
         try:
-            self._move(begin_ns)
+            self.prepare(begin_ns, end_ns)
+            if self._fine is None:
+                self.mover.step()
+            else:
+                self._fine.step(begin_ns)
         except (FloatingPointError, ValueError) as error:
-            self.end(f"it left what can be simulated: {error}", is_success=False)
+            self.leave_model(error)
             return False
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
             return False
         return True
 
-    def hit(self, collision: Collision) -> None:
-        """Crash; the first collision of a flight is the one that is reported."""
-        self._collision = self._collision or collision
-        self._mover.state[layout.IS_CRASHED] = 1.0
-
-    def is_check_due(self) -> bool:
-        """Return whether walls must be looked for at this step; call it at every step."""
-        return self._collision is None and self.watch.is_due()
-
-    def measure(self) -> None:
-        """Publish the sensor readings of the step."""
-        step, end_ns = self.step, self.step.end_ns
-        self._readings.messages = self._payload.publish(step, self._reads)
-        self._sensors.collect(self._readings)
-        try:
-            self._readings.extra = self._extra.sample(step)
-        except SensorFailed as error:
-            self.end(str(error), is_success=False)
-        self._readings.battery = self._battery.report(end_ns, step.end)
-        self._readings.vision = self._vision.collect(step)
-        if not self._sinks.is_empty:
-            self._publish_truth(step, end_ns)
-
-    def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
-        for stamp_ns in self._truth_due.until(end_ns):
-            self._truth.publish(stamp_ns, step.at(stamp_ns))
-        for stamp_ns in self._bias_due.until(end_ns):
-            self._truth.publish_imu_bias(stamp_ns, self._sensors.unit.imu)
-
-    def _move(self, begin_ns: int) -> None:
-        mover = self._mover
+    def prepare(self, begin_ns: int, end_ns: int) -> None:
+        """Set what acts on it in the step that begins. Raises ValueError beyond a model."""
+        self.step.start_ns, self.step.end_ns = begin_ns, end_ns
+        mover = self.mover
         mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
         self._surface.update_ground(mover.state)
         self.air.blow(mover.state, begin_ns)
         self._damage.apply(begin_ns)
-        if self._fine is None:
-            mover.step()
-        else:
-            self._fine.step(begin_ns)
+
+    def attend(self, status: int) -> None:
+        """Handle a status of `mover` that is not 0, after it was stepped with others."""
+        try:
+            self.mover.attend(status)
+        except (FloatingPointError, ValueError) as error:
+            self.leave_model(error)
+
+    def leave_model(self, error: Exception) -> None:
+        """End its flight because it left what the models hold for."""
+        self.end(f"it left what can be simulated: {error}", is_success=False)
+
+    def hit(self, collision: Collision) -> None:
+        """Crash; the first collision of a flight is the one that is reported."""
+        self._collision = self._collision or collision
+        self.mover.state[layout.IS_CRASHED] = 1.0
+
+    def is_check_due(self) -> bool:
+        """Return whether walls must be looked for at this step; call it at every step."""
+        return self._collision is None and not self.has_failed and self.watch.is_due()
+
+    def measure(self) -> None:
+        """Publish the sensor readings of the step."""
+        self.readings.forget()
+        self.measure_alone()
+        self.sensors.collect(self.readings)
+        if not self._sinks.is_empty:
+            self._publish_truth(self.step, self.step.end_ns)
+
+    def measure_alone(self) -> None:
+        """Publish the readings of all sensors but IMU, magnetometer and barometer."""
+        step = self.step
+        self.readings.messages = self._payload.publish(step, self._reads)
+        self.sensors.collect_fixes(self.readings)
+        try:
+            self.readings.extra = self._extra.sample(step)
+        except SensorFailed as error:
+            self.end(str(error), is_success=False)
+        self.readings.battery = self._battery.report(step.end_ns, step.end)
+        self.readings.vision = self._vision.collect(step)
+
+    def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
+        for stamp_ns in self._truth_due.until(end_ns):
+            self.truth_outlets.publish(stamp_ns, step.at(stamp_ns))
+        for stamp_ns in self._bias_due.until(end_ns):
+            self.publish_imu_bias(stamp_ns)
+
+    def publish_imu_bias(self, stamp_ns: int) -> None:
+        """Publish the biases of the last reading of the IMU."""
+        self.truth_outlets.publish_imu_bias(stamp_ns, self.sensors.unit.imu)
 
     def _exchange(self, stamp_ns: int, state: np.ndarray, imu: np.ndarray) -> None:
         """Give the autopilot a state within the step, and take its command."""
         assert isinstance(self.backend, ArduPilot)
         self.backend.exchange(stamp_ns, state, imu)
-        self._mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
+        self.mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
 
     def send_readings(self) -> None:
         """Send the readings of the step to the controller."""
         try:
-            self.backend.send_readings(self._readings)
+            self.backend.send_readings(self.readings)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
 
     def receive_command(self, end_ns: int) -> None:
         """Receive the controller's answer to the step, and check whether the flight is over."""
         try:
-            if self.outcome is None or self.is_success:
+            if not self.has_failed:
                 self.backend.receive_command()
             if not self._sinks.is_empty:
                 self._publish_estimate(end_ns)
@@ -445,10 +500,10 @@ class SimulatedVehicle:
         self._check_end()
 
     def _check_end(self) -> None:
-        if self.outcome is not None and not self.is_success:
+        if self.has_failed:
             return
         backend = self.backend
-        if self._mover.state[layout.IS_CRASHED]:
+        if self.mover.state[layout.IS_CRASHED]:
             self.end(f"the vehicle crashed: {self._crash()}", is_success=False)
         elif backend.failure is not None and self._ends_by_failure:
             self.end(backend.failure, is_success=False)
@@ -456,7 +511,7 @@ class SimulatedVehicle:
             has_mission = self._mission is not None or not self.parameters.controller.is_autopilot
             if has_mission:
                 self.end(FLOWN, is_success=True)
-            elif self._mover.state[layout.N_CONTACTS]:  # else its motors were cut in the air
+            elif self.mover.state[layout.N_CONTACTS]:  # else its motors were cut in the air
                 self.end(LANDED, is_success=True)
 
     @property
@@ -467,11 +522,11 @@ class SimulatedVehicle:
         if self._collision is not None:
             return str(self._collision)
         crash_speed_m_s = self.airframe.contact.crash_speed_m_s
-        return describe_ground_crash(self._surroundings.queries, self._mover.state, crash_speed_m_s)
+        return describe_ground_crash(self._surroundings.queries, self.mover.state, crash_speed_m_s)
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Set the outcome of its flight; the first one stays."""
-        if self.outcome is None or self.is_success:
+        if not self.has_failed:
             self.outcome, self.is_success = outcome, is_success
 
     # -- status of its controller --------------------------------------------------------------
@@ -508,7 +563,7 @@ class SimulatedVehicle:
         if self._n_missed_before:
             values["steps_missed_before_reset"] = str(self._n_missed_before)
         level = _WARN if self.n_missed else _OK
-        if self.outcome is not None and not self.is_success:
-            level, values["outcome"] = _ERROR, self.outcome
+        if self.has_failed:
+            level, values["outcome"] = _ERROR, str(self.outcome)
         kind = "autopilot" if self.parameters.controller.is_autopilot else "controller"
         return f"{kind} {self.name or self.parameters.fleet.instance}", level, backend.phase, values

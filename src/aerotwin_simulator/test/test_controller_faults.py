@@ -270,7 +270,7 @@ def test_a_vehicle_that_crashes_after_its_mission_is_no_success(faults, flat_wor
     simulation.advance()
     vehicle = simulation.vehicles[0]
     vehicle.end("the mission is flown", is_success=True)
-    vehicle._mover.state[layout.IS_CRASHED] = 1.0
+    vehicle.mover.state[layout.IS_CRASHED] = 1.0
     vehicle.receive_command(simulation.stamp_ns)
     assert not vehicle.is_success
     assert "crashed" in vehicle.outcome

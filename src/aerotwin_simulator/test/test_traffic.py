@@ -62,7 +62,7 @@ def make(tmp_path, flat_world):
 def spin(vehicle, speed_rad_s):
     """Let the rotors turn at a speed now and later."""
     vehicle.backend.motors.kind = layout.ARMED_BY_SPEED
-    vehicle._mover.inputs[layout.COMMAND :] = speed_rad_s
+    vehicle.mover.inputs[layout.COMMAND :] = speed_rad_s
     vehicle.body.rotor_speed_rad_s[:] = speed_rad_s
 
 

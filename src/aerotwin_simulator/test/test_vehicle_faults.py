@@ -11,6 +11,7 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.messages import stamp_ns
 from aerotwin_faults import FaultTiming, activated, load_fault
+from aerotwin_multirotor_body.vehicle_faults import VehicleFaults
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_simulator import (
     CameraSettings,
@@ -20,7 +21,6 @@ from aerotwin_simulator import (
     VisionSettings,
     WindSettings,
 )
-from aerotwin_simulator.vehicle_faults import VehicleFaults
 
 SECOND = 1_000_000_000
 FROM_1_TO_2 = FaultTiming(begin_ns=SECOND, duration_s=1.0)

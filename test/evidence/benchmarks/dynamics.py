@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_multirotor_body.inertial_step import InertialVehicle
 from aerotwin_multirotor_dynamics import (
     Multirotor,
     MultirotorBatch,
@@ -24,7 +25,6 @@ from aerotwin_sensor_models import (
     magnetic_field_enu_tesla,
     seed_sequence,
 )
-from aerotwin_simulator.inertial_step import InertialVehicle
 from evidence.benchmarks.result import Benchmark
 
 DT_S, DATE = 0.004, 2026.0

@@ -70,12 +70,7 @@ class _OpenChunk:
 
         Its record is a template that has them at places.
         """
-        if places not in self._rows:
-            self._rows[places] = places.new_rows(_MESSAGE.size, _MESSAGE_TIMES), []
-        rows, channels = self._rows[places]
-        form = rows.form_of(template)
-        if form == len(channels):
-            channels.append(channel)
+        rows, (form,) = self._forms_of([channel], places, [template])
         length = len(template)
 
         def add(sent_ns: int, stamp_ns: int, values: "Values") -> None:
@@ -84,6 +79,34 @@ class _OpenChunk:
             self.has_messages = True
 
         return add
+
+    def block_adder(
+        self, channels: Sequence[int], places: "ChangingPlaces", templates: Sequence[bytes]
+    ) -> "Callable[[int, int, np.ndarray], None]":
+        """Return what appends a message to each of several channels, as `adder`."""
+        rows, forms = self._forms_of(channels, places, templates)
+        ends = np.cumsum([len(template) for template in templates])
+        starts, size = np.concatenate([[0], ends[:-1]]), int(ends[-1])
+
+        def add(sent_ns: int, stamp_ns: int, values: np.ndarray) -> None:
+            rows.add_block((self.size + starts).tolist(), sent_ns, stamp_ns, forms, values)
+            self.size += size
+            self.has_messages = True
+
+        return add
+
+    def _forms_of(
+        self, channels: Sequence[int], places: "ChangingPlaces", templates: Sequence[bytes]
+    ) -> "tuple[MessageRows, list[int]]":
+        """Return the rows of messages with equal places, and the forms of templates in them."""
+        if places not in self._rows:
+            self._rows[places] = places.new_rows(_MESSAGE.size, _MESSAGE_TIMES), []
+        rows, known = self._rows[places]
+        forms = [rows.form_of(template) for template in templates]
+        for channel, form in zip(channels, forms, strict=True):
+            if form == len(known):
+                known.append(channel)
+        return rows, forms
 
     def take(self) -> tuple[bytearray, np.ndarray]:
         """Return the bytes, and channel, time [ns] and offset of all messages; begin anew.
@@ -170,13 +193,34 @@ class McapWriter:
 
     def outlet(self, channel: int, layout: "FixedLayout") -> "Callable[[int, int, Values], None]":
         """Return what appends a message by its times of sending and stamp [ns], and numbers."""
-        length = _MESSAGE_FIELDS_BYTES + len(layout.template)
-        head = _MESSAGE.pack(_MESSAGE_OPCODE, length, channel, 0, 0, 0)
         chunk = self._chunk
-        add = chunk.adder(channel, layout.places, head + layout.template)
+        add = chunk.adder(channel, layout.places, _template(channel, layout))
 
         def append(sent_ns: int, stamp_ns: int, values: "Values") -> None:
             add(sent_ns, stamp_ns, values)
+            if chunk.size >= self._chunk_size:
+                self._close_chunk()
+
+        return append
+
+    def block_outlet(
+        self, channels: Sequence[int], layouts: "Sequence[FixedLayout]"
+    ) -> "Callable[[int, int, np.ndarray], None]":
+        """Return what appends a message to each of several channels: numbers (n, k), a row each."""
+        chunk = self._chunk
+        rows_by_places: dict[ChangingPlaces, list[int]] = {}
+        for row, layout in enumerate(layouts):
+            rows_by_places.setdefault(layout.places, []).append(row)
+        adders = []
+        for places, rows in rows_by_places.items():
+            templates = [_template(channels[row], layouts[row]) for row in rows]
+            adders.append(
+                (rows, chunk.block_adder([channels[row] for row in rows], places, templates))
+            )
+
+        def append(sent_ns: int, stamp_ns: int, values: np.ndarray) -> None:
+            for rows, add in adders:
+                add(sent_ns, stamp_ns, values[rows])
             if chunk.size >= self._chunk_size:
                 self._close_chunk()
 
@@ -299,6 +343,12 @@ class McapWriter:
     def _write(self, data: bytes | bytearray) -> None:
         self._stream.write(data)
         self._position += len(data)
+
+
+def _template(channel: int, layout: "FixedLayout") -> bytes:
+    """Return the record of a message, less what changes."""
+    length = _MESSAGE_FIELDS_BYTES + len(layout.template)
+    return _MESSAGE.pack(_MESSAGE_OPCODE, length, channel, 0, 0, 0) + layout.template
 
 
 def _record(opcode: Opcode, *parts: bytes) -> bytes:

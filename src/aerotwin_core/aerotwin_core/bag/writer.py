@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,8 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE
 
 if TYPE_CHECKING:  # readers of bags do not wait for a compiler
+    import numpy as np
+
     from aerotwin_core.fixed_layout import FixedLayout
     from aerotwin_core.message_rows import Values
 
@@ -155,9 +157,20 @@ class BagWriter:
         UserError
             From the returned function: if the disk is full.
         """
-        add = self._file.outlet(self._topics[topic][0], layout)
+        return self._guarded(self._file.outlet(self._topics[topic][0], layout))
 
-        def write(received_ns: int, stamp_ns: int, values: "Values") -> None:
+    def block_outlet(
+        self, topics: Sequence[str], layouts: "Sequence[FixedLayout]"
+    ) -> "Callable[[int, int, np.ndarray], None]":
+        """Return what appends a message to each of several topics, as `outlet`.
+
+        A row of the numbers (n, k) is for each.
+        """
+        channels = [self._topics[topic][0] for topic in topics]
+        return self._guarded(self._file.block_outlet(channels, layouts))
+
+    def _guarded(self, add: "Callable[[int, int, Any], None]") -> "Callable[[int, int, Any], None]":
+        def write(received_ns: int, stamp_ns: int, values: Any) -> None:
             assert self._is_open, "the bag is closed"
             try:
                 add(received_ns, stamp_ns, values)

@@ -60,6 +60,33 @@ def test_messages_by_their_numbers_make_the_same_file(tmp_path, by_numbers):
     assert (other / "bag_0.mcap").read_bytes() == (whole / "bag_0.mcap").read_bytes()
 
 
+def test_messages_in_blocks_are_those_of_each_topic(tmp_path):
+    """Names of other lengths have other places; a block is longer than the rows that are kept."""
+    names = [f"/uav{k}/imu" for k in range(300)]
+    layouts = [imu_layout(f"{name[1:]}_link") for name in names]
+    found = []
+    for in_blocks in (False, True):
+        rng = np.random.default_rng(3)
+        with BagWriter(tmp_path / f"{in_blocks}", is_live=False) as bag:
+            for name in names:
+                bag.add_topic(name, IMU)
+            each = [bag.outlet(*pair) for pair in zip(names, layouts, strict=True)]
+            block = bag.block_outlet(names, layouts)
+            for k in range(20):
+                values = rng.normal(size=(len(names), 6))
+                if in_blocks:
+                    block(4 * k + 1, 4 * k, values)
+                    values[:] = np.nan  # they were copied
+                    continue
+                for outlet, row in zip(each, values, strict=True):
+                    outlet(4 * k + 1, 4 * k, row)
+        reader = BagReader(tmp_path / f"{in_blocks}")
+        assert reader.problems == ()
+        found.append({name: list(reader.raw([name])) for name in names})
+    assert found[0] == found[1]
+    assert all(len(rows) == 20 for rows in found[0].values())
+
+
 def test_every_message_comes_back_with_both_times(tmp_path):
     bag = BagReader(written(tmp_path / "bag", by_numbers={"/pose"}, n=10))
     poses = [(received_ns, messages.stamp_ns(m)) for _, received_ns, m in bag.messages(["/pose"])]

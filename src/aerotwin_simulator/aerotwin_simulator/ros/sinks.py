@@ -4,8 +4,9 @@
 
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import numpy as np
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -18,7 +19,7 @@ from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.parameters import ConfiguredNode
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.sources import pose_sources
-from aerotwin_simulator.topics import MessageSink, Publish, Topic
+from aerotwin_simulator.topics import MessageSink, Publish, PublishBlock, Topic
 
 _COUNT_PERIOD_S, _COUNT_SHARE = 0.2, 0.01
 """Wall time between two counts of subscribers, and the most of it that a count may take: a hundred
@@ -90,6 +91,18 @@ class RosSink(MessageSink):
             may_be_wanted = topic.is_latched or has_subscribers[topic.name]
             if may_be_wanted and self._is_wanted(topic):
                 publisher.publish(layout.pack(stamp_ns, values))
+
+        return publish
+
+    def block_outlet(self, topics: Sequence[Topic], layouts: Sequence[FixedLayout]) -> PublishBlock:
+        """Return what publishes messages on several topics; while none is heard it costs a look."""
+        publish_all = super().block_outlet(topics, layouts)
+        assert publish_all is not None
+        names, has_subscribers = [topic.name for topic in topics], self._has_subscribers
+
+        def publish(sent_ns: int, stamp_ns: int, values: np.ndarray) -> None:
+            if any(map(has_subscribers.__getitem__, names)):
+                publish_all(sent_ns, stamp_ns, values)
 
         return publish
 

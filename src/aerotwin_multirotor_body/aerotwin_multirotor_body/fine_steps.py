@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_faults import ActiveFault
 from aerotwin_faults.together import change_reading
-from aerotwin_simulator.inertial_step import InertialVehicle
+from aerotwin_multirotor_body.inertial_step import InertialVehicle
 
 IMU_VALUES = slice(0, 6)
 """Specific force and angular velocity in the readings of an `InertialVehicle`."""

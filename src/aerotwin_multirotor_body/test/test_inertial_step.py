@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 
+from aerotwin_multirotor_body.inertial_step import InertialVehicle
 from aerotwin_multirotor_dynamics import (
     Multirotor,
     hover_command,
@@ -22,7 +23,6 @@ from aerotwin_sensor_models import (
     seed_sequence,
 )
 from aerotwin_sensor_models import layout as sensed
-from aerotwin_simulator.inertial_step import InertialVehicle
 
 STEP_S = 0.004
 N_STEPS = 600  # two refills of the normal numbers, which last for 256 samples

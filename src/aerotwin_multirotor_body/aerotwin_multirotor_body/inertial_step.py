@@ -138,8 +138,23 @@ class InertialVehicle:
         unit.tune(imu_dt=step_s, magnetometer_dt=step_s, barometer_dt=step_s)
         self.readings, self._step_s = unit.readings, step_s
         self._advance = step_and_sample
-        if body.step_state is not step_state:
+        if self.is_custom:
             self._advance = self._step_then_sample
+
+    @property
+    def address(self) -> int:
+        """Where its arena lies in memory, as long as it lives."""
+        return int(self._arena.ctypes.data)
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Length of its arena and of its state."""
+        return len(self._arena), len(self.state)
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether its body has models of its own, so that it is stepped by itself."""
+        return self.body.step_state is not step_state
 
     def step(self) -> None:
         """Advance by one step and sample the sensors.
@@ -153,7 +168,7 @@ class InertialVehicle:
         """
         status = self._advance(self._arena)
         if status:
-            self._attend(status)
+            self.attend(status)
 
     def _step_then_sample(self, arena: np.ndarray) -> int:
         """As `step_and_sample`, with the user's own thrust or drag model."""
@@ -163,7 +178,8 @@ class InertialVehicle:
             return NOT_FINITE
         return int(sample(arena))
 
-    def _attend(self, status: int) -> None:
+    def attend(self, status: int) -> None:
+        """Handle a status that is not 0; errors as `step`."""
         if status & NOT_FINITE:
             raise FloatingPointError(
                 "the state of the multirotor is not finite; check wind, ground and time step"
