@@ -19,6 +19,7 @@ _P, _Q, _R, _V, _A = (
         layout.POSITION, layout.QUATERNION, layout.ROTATION, layout.VELOCITY, layout.ACCELERATION
     )
 )  # fmt: skip
+_N_ODOMETRY, _N_ACCEL = 13, 6
 _OMEGA, _ALPHA = layout.ANGULAR_VELOCITY.start, layout.ANGULAR_ACCELERATION.start
 
 
@@ -35,7 +36,7 @@ def odometry_layout(truth_frame: str = TRUTH_FRAME) -> FixedLayout:
             stamp_ns, "map", truth_frame, v[:3], v[3:7], v[7:10], v[10:13]
         )
 
-    return FixedLayout(odometry, 13)
+    return FixedLayout(odometry, _N_ODOMETRY)
 
 
 @njit(void(float64[::1], float64[::1]), cache=True)
@@ -53,10 +54,16 @@ def _describe(state, out):
 
 
 @njit(void(float64[:, ::1], float64[:, ::1]), cache=True)
-def describe_all(states, out):
-    """Write the numbers of Odometry and AccelStamped of states (n, k), (n, 13 + 6)."""
+def _describe_all(states, out):
     for k in range(len(states)):
         _describe(states[k], out[k])
+
+
+def motions(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of Odometry (n, 13) and AccelStamped (n, 6) of states (n, k)."""
+    out = np.empty((len(states), _N_ODOMETRY + _N_ACCEL))
+    _describe_all(states, out)
+    return out[:, :_N_ODOMETRY], out[:, _N_ODOMETRY:]
 
 
 class TruthMessages:
@@ -74,11 +81,11 @@ class TruthMessages:
             return messages.joint_state_message(stamp_ns, base_frame, names, v)
 
         self._odometry = odometry_layout(truth_frame)
-        self.accel = FixedLayout(accel, 6)
+        self.accel = FixedLayout(accel, _N_ACCEL)
         self._rotors = FixedLayout(rotors, n_rotors)
         self._speeds = layout.rotor_speeds(n_rotors)
-        self._out = np.empty(19)
-        self._of_odometry, self._of_accel = self._out[:13], self._out[13:]
+        self._out = np.empty(_N_ODOMETRY + _N_ACCEL)
+        self._of_odometry, self._of_accel = self._out[:_N_ODOMETRY], self._out[_N_ODOMETRY:]
 
     @property
     def layouts(self) -> tuple[FixedLayout, FixedLayout, FixedLayout]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_body.inertial_block import InertialBlock
-from aerotwin_multirotor_dynamics.truth_messages import describe_all
+from aerotwin_multirotor_dynamics.truth_messages import motions
 from aerotwin_sensor_models import layout as sensed
 from aerotwin_simulator import topics
 from aerotwin_simulator.inertial_sensors import SENT
@@ -28,7 +28,7 @@ _SENSORS = sensed.IMU, sensed.MAGNETOMETER, sensed.BAROMETER
 
 
 class AlikeVehicles:
-    """Steps vehicles that are `alike`, from an instant [ns] on."""
+    """Steps vehicles of equal `likeness`, from an instant [ns] on."""
 
     def __init__(
         self, vehicles: Sequence[SimulatedVehicle], sinks: SinkGroup, stamp_ns: int
@@ -98,9 +98,7 @@ class AlikeVehicles:
             if due & bit:
                 self._collect(k, stamp_ns)
         if due & _TRUTH and not self._sinks.is_empty:
-            motion = np.empty((len(self.robots), 19))
-            describe_all(block.states, motion)
-            parts = motion[:, :13], motion[:, 13:], block.states[:, self._speeds].copy()
+            parts = *motions(block.states), block.states[:, self._speeds].copy()
             for k, (outlets, part) in enumerate(zip(self._truth, parts, strict=True), 3):
                 self._unsent.append((k, outlets, stamp_ns, part))
 

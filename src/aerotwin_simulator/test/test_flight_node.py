@@ -6,9 +6,11 @@ import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from aerotwin_core.bag import BagReader
+from aerotwin_sensor_models.reading_messages import imu_layout
 from aerotwin_simulator import topics
 
 pytestmark = pytest.mark.ros
@@ -118,3 +120,28 @@ def test_a_thinned_topic_is_sent_at_its_rate_in_wall_time():
         for k in range(50):
             sink.publish_cdr(topic, k, b"imu")
         assert len(sent) == n_sent
+
+
+def test_a_block_is_published_where_somebody_listens():
+    from aerotwin_simulator.ros.sinks import RosSink
+
+    sent = {name: [] for name in ("a/imu", "b/imu")}
+    heard = {"b/imu"}
+
+    def publisher(_, name, *__, **___):
+        return SimpleNamespace(
+            get_subscription_count=lambda: int(name in heard), publish=sent[name].append
+        )
+
+    sink = RosSink(SimpleNamespace(create_publisher=publisher))
+    named = [topics.Topic(name, "sensor_msgs/msg/Imu", 250.0) for name in sent]
+    for topic in named:
+        sink.add(topic)
+    layouts = [imu_layout("a_link", 0.1, 0.2), imu_layout("b_link", 0.1, 0.2)]
+    publish = sink.block_outlet(named, layouts)
+    values = np.arange(12.0).reshape(2, 6)
+    publish(5, 5, values)
+    assert sent == {"a/imu": [], "b/imu": []}  # nobody was counted yet
+    sink.publish_cdr(named[0], 5, b"")
+    publish(5, 5, values)
+    assert sent == {"a/imu": [], "b/imu": [layouts[1].pack(5, values[1])]}
