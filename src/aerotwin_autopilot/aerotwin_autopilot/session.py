@@ -14,11 +14,9 @@ from aerotwin_autopilot.manual_control import sticks_from_pulses
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_autopilot.udp_links import UdpLinks
+from aerotwin_px4_bridge.hil_kernels import ANSWER_BYTES, pack_answer
 from aerotwin_px4_bridge.mavlink2 import (
     BATTERY_STATUS,
-    CHECKSUM_LENGTH,
-    HEADER_LENGTH,
-    HIL_ACTUATOR_CONTROLS,
     HIL_GPS,
     HIL_SENSOR,
     KNOWN,
@@ -26,35 +24,10 @@ from aerotwin_px4_bridge.mavlink2 import (
     BadMessage,
     FrameReader,
 )
-from aerotwin_px4_bridge.messages import pack_hil_actuator_controls, parse_hil_gps
+from aerotwin_px4_bridge.messages import parse_hil_gps, read_lone_sensor
 
 RECEIVE_BYTES = 65536
 _UNKNOWN_MV = 65535
-_IS_ARMED = 0x80
-
-
-class Answer:
-    """The HIL_ACTUATOR_CONTROLS frame, packed once; each step changes time, controls and mode."""
-
-    _CONTROLS = HEADER_LENGTH + 16
-    _MODE = _CONTROLS + 64
-    _LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
-
-    def __init__(self, system_id: int) -> None:
-        first = pack_hil_actuator_controls(0, (0.0,) * 16, is_armed=True, system_id=system_id)
-        assert len(first) == self._MODE + 1 + CHECKSUM_LENGTH
-        assert int.from_bytes(first[7:10], "little") == HIL_ACTUATOR_CONTROLS
-        self._frame = bytearray(first)
-        self.controls = np.frombuffer(self._frame, "<f4", 16, self._CONTROLS)
-
-    def pack(self, time_us: int, *, is_armed: bool, sequence: int) -> bytes:
-        """Return the frame with the current controls."""
-        frame = self._frame
-        frame[4] = sequence & 0xFF
-        frame[HEADER_LENGTH : HEADER_LENGTH + 8] = time_us.to_bytes(8, "little")
-        frame[self._MODE] = 1 | _IS_ARMED if is_armed else 1
-        frame[-2:] = self._LAYOUT.checksum(bytes(frame[1:-2])).to_bytes(2, "little")
-        return bytes(frame)
 
 
 class Session:
@@ -70,8 +43,7 @@ class Session:
         self.server = MavlinkServer(self.autopilot)
         self.n_bad = 0
         self._reader = FrameReader()
-        self._answer = Answer(self.server.system_id)
-        self._n_rotors = parameters.airframe.n_rotors
+        self._answer = np.empty(ANSWER_BYTES, np.uint8)
         self._sequence = 0
         self._log = sys.stdout if log is None else log
 
@@ -103,6 +75,8 @@ class Session:
 
     def frames(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return (message id, full payload) of the frames that are complete now, in order."""
+        if self._reader.is_empty and (payload := read_lone_sensor(data)) is not None:
+            return [(HIL_SENSOR, payload)]
         return [(frame.message_id, frame.payload) for frame in self._reader.feed_bytes(data)]
 
     def on_message(self, message_id: int, payload: bytes) -> None:
@@ -137,12 +111,11 @@ class Session:
             self.n_bad += 1
         self.server.write_telemetry()
         self._sequence += 1
-        answer.controls[: self._n_rotors] = autopilot.outputs
-        return answer.pack(
-            int.from_bytes(payload[:8], "little"),
-            is_armed=autopilot.modes.is_armed,
-            sequence=self._sequence,
-        )
+        pack_answer(
+            answer, int.from_bytes(payload[:8], "little"), autopilot.outputs,
+            autopilot.modes.is_armed, self._sequence, self.server.system_id,
+        )  # fmt: skip
+        return answer.tobytes()
 
 
 def receive(link: socket.socket, most_bytes: int) -> bytes:

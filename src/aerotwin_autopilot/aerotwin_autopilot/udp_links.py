@@ -35,6 +35,9 @@ class UdpLinks:
     does not take the scenario's telemetry away. A link whose partner's port is closed carries one
     heartbeat per second until a client listens: telemetry without a reader is a quarter of the work
     of a flight. Raises UserError if a port is taken.
+
+    `is_quiet`: the caller has polled `fileno` and nothing has arrived, so that the next `drain`
+    need not look itself.
     """
 
     def __init__(self, instance: int) -> None:
@@ -43,6 +46,7 @@ class UdpLinks:
         self._poll = select.epoll()
         self._index: dict[int, int] = {}
         self._probed: set[int] = set()
+        self.is_quiet = False
         self._own = HOST, remote_port(OWN_LINK, instance)
         self._own_index = LINK_NAMES.index(OWN_LINK)
         for name in LINK_NAMES:
@@ -66,8 +70,15 @@ class UdpLinks:
             self._partners.append((HOST, remote))
             self._poll.register(endpoint, select.EPOLLIN)
 
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when one of the sockets has data or an error."""
+        return self._poll.fileno()
+
     def drain(self, server: MavlinkServer) -> None:
         """Pass all received data to the server, link by link, without waiting."""
+        is_quiet, self.is_quiet = self.is_quiet, False
+        if is_quiet and not self._probed:
+            return
         events = self._poll.poll(0)
         if not events and not self._probed:
             return
@@ -107,6 +118,8 @@ class UdpLinks:
 
     def flush(self, server: MavlinkServer) -> None:
         """Send the server's output; no client need be listening."""
+        if not server.has_output:
+            return
         for index, link in enumerate(server.links):
             if not link.outbox:
                 continue

@@ -13,7 +13,7 @@ CRC-16/MCRF4XX. PX4 v1.14 SimulatorMavlink.hpp: the bits of `fields_updated`.
 import math
 
 import numpy as np
-from numba import float64, int64, types, uint8
+from numba import float64, int64, types, uint8, uint64
 
 from aerotwin_core.kernel_cache import njit
 from aerotwin_px4_bridge.mavlink2 import (
@@ -33,8 +33,10 @@ HAS_FIELD, HAS_PRESSURE = 1, 2  # flags of a sample: its contents besides the IM
 MALFORMED = -1  # returned for a value that is not finite or does not fit, and for an invalid frame
 
 FRAME_BYTES = 77  # the longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum
+PAYLOAD_BYTES = KNOWN[HIL_SENSOR].size
 
 N_CONTROLS = 16
+AUTOPILOT_COMPONENT_ID = 1
 ANSWER_BYTES = 93
 """A HIL_ACTUATOR_CONTROLS that is not cut, because its last byte, the mode, is not zero."""
 CONTROL_LIMIT = 1.0 + 1e-3
@@ -52,23 +54,31 @@ ISA_EXPONENT = 0.190263
 """h = scale (1 - (p / p0)^exponent), the inverse of the standard atmosphere (ISO 2533)."""
 
 _FLOATS, _FIELDS = 18, 70  # byte offsets in a HIL_SENSOR
-_CONTROLS = 26  # byte offset in a HIL_ACTUATOR_CONTROLS
+_FLAGS, _CONTROLS, _MODE = 18, 26, 90  # byte offsets in a HIL_ACTUATOR_CONTROLS
+_IS_LOCKSTEP, _IS_CUSTOM_MODE, _IS_ARMED = 0x01, 0x01, 0x80
 _HEADER = HEADER_LENGTH
 _SENSOR, _ANSWER = HIL_SENSOR, HIL_ACTUATOR_CONTROLS
-_PAYLOAD, _SENSOR_CRC_EXTRA = KNOWN[HIL_SENSOR].size, KNOWN[HIL_SENSOR].crc_extra
+_SENSOR_CRC_EXTRA = KNOWN[HIL_SENSOR].crc_extra
 _ANSWER_CRC_EXTRA = KNOWN[HIL_ACTUATOR_CONTROLS].crc_extra
+
+
+def _crc_of_bytes() -> np.ndarray:
+    """Return what each value of a byte adds to the checksum (256,)."""
+    low = np.arange(256)
+    low ^= (low << 4) & 0xFF
+    return (low << 8) ^ (low << 3) ^ (low >> 4)
+
+
+_CRC_OF_BYTE = _crc_of_bytes()
 
 
 @njit(cache=True)
 def _crc(frame, stop, crc_extra):
     """Return the checksum of a frame whose checksum field begins at stop."""
     crc = 0xFFFF
-    for i in range(1, stop + 1):
-        byte = int64(frame[i]) if i < stop else crc_extra
-        low = byte ^ (crc & 0xFF)
-        low ^= (low << 4) & 0xFF
-        crc = (crc >> 8) ^ (low << 8) ^ (low << 3) ^ (low >> 4)
-    return crc
+    for i in range(1, stop):
+        crc = (crc >> 8) ^ _CRC_OF_BYTE[(frame[i] ^ crc) & 0xFF]
+    return (crc >> 8) ^ _CRC_OF_BYTE[(crc_extra ^ crc) & 0xFF]
 
 
 @njit(cache=True)
@@ -153,7 +163,7 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
     _write_bytes(frame, _FIELDS, _write_values(frame, sample, flags), 4)
     if not _is_finite(frame):
         return MALFORMED
-    stop = _HEADER + _PAYLOAD
+    stop = _HEADER + PAYLOAD_BYTES
     while frame[stop - 1] == 0:
         stop -= 1
     frame[0], frame[1], frame[4] = 0xFD, stop - _HEADER, sequence & 0xFF
@@ -180,3 +190,39 @@ def read_answer(frame, controls):
             return MALFORMED
         controls[i] = value
     return _get(frame, _HEADER, 8)
+
+
+@njit(int64(types.Bytes(uint8, 1, "C", readonly=True), uint8[::1]), cache=True)
+def read_sensor(frame, payload):
+    """Read one whole HIL_SENSOR frame; return its `time_usec`, or `MALFORMED`.
+
+    `frame` is the frame as received, nothing before or after it; its checksum is verified. Its
+    contents, with the zeros that were cut, are written to `payload` (PAYLOAD_BYTES,), which a
+    malformed frame does not change.
+    """
+    length = len(frame)
+    if length > FRAME_BYTES or not _is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
+        return MALFORMED
+    n = length - _HEADER - 2
+    for i in range(PAYLOAD_BYTES):
+        payload[i] = frame[_HEADER + i] if i < n else 0
+    return _get(payload, 0, 8)
+
+
+@njit(types.void(uint8[::1], uint64, float64[::1], int64, int64, int64), cache=True)
+def pack_answer(frame, time_us, controls, is_armed, sequence, system_id):
+    """Write the HIL_ACTUATOR_CONTROLS of an autopilot in lockstep to `frame` (ANSWER_BYTES,).
+
+    `controls` are the first of its N_CONTROLS outputs; the others are 0.
+    """
+    stop = ANSWER_BYTES - 2
+    frame[:stop] = 0
+    frame[0], frame[1], frame[4] = 0xFD, stop - _HEADER, sequence & 0xFF
+    frame[5], frame[6], frame[7] = system_id, AUTOPILOT_COMPONENT_ID, _ANSWER
+    _write_bytes(frame, _HEADER, int64(time_us), 8)
+    frame[_FLAGS] = _IS_LOCKSTEP
+    for i in range(len(controls)):
+        bits = int64(np.float32(controls[i]).view(np.uint32))
+        _write_bytes(frame, _CONTROLS + 4 * i, bits, 4)
+    frame[_MODE] = _IS_CUSTOM_MODE | (_IS_ARMED if is_armed else 0)
+    _write_bytes(frame, stop, _crc(frame, stop, _ANSWER_CRC_EXTRA), 2)

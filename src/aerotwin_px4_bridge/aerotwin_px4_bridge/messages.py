@@ -45,9 +45,10 @@ IS_ARMED = 0x80
 IS_CUSTOM_MODE = 0x01
 IS_LOCKSTEP = 0x01
 N_CONTROLS = kernels.N_CONTROLS
-AUTOPILOT_COMPONENT_ID = 1
+AUTOPILOT_COMPONENT_ID = kernels.AUTOPILOT_COMPONENT_ID
 
 _controls = np.empty(N_CONTROLS)  # of the answer that is being read
+_payload = np.empty(kernels.PAYLOAD_BYTES, np.uint8)  # of the sample that is being read
 _LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
 _SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # byte offsets in the whole frame
 
@@ -267,6 +268,14 @@ def parse_hil_sensor(payload: bytes) -> HilSensor:
         pressure * PASCAL_PER_HPA if has_pressure else None,
         temperature + KELVIN_OF_0_C if has_pressure else None,
     )
+
+
+def read_lone_sensor(data: bytes) -> bytes | None:
+    """Return the payload, of full length, when data is exactly one valid HIL_SENSOR frame.
+
+    As `read_lone_answer`: the usual case in lockstep; `FrameReader` reads all others.
+    """
+    return _payload.tobytes() if kernels.read_sensor(data, _payload) >= 0 else None
 
 
 def parse_hil_gps(payload: bytes) -> HilGps:

@@ -46,7 +46,7 @@ class MavlinkServer:
 
     The autopilot's instance determines the system id. `n_bad`, `n_unsaid`: messages received
     damaged or with impossible numbers; due messages whose numbers did not fit. `senders`: external
-    clients that commanded the vehicle.
+    clients that commanded the vehicle. `has_output`: some outbox is not empty.
     """
 
     def __init__(self, autopilot: Autopilot) -> None:
@@ -58,6 +58,7 @@ class MavlinkServer:
             MavlinkChannel(GROUND_HZ),
         ]
         self.n_bad = self.n_unsaid = 0
+        self.has_output = False
         self.senders = Senders()
         self._sender = ""
         self._condition: tuple[Any, ...] = ()
@@ -262,6 +263,7 @@ class MavlinkServer:
             else:
                 datagrams.append(frame)
         self.links[link_index].outbox.clear()
+        self.has_output = any(link.outbox for link in self.links)
         return datagrams
 
     def _send(self, link: MavlinkChannel, name: str, *values: Any) -> None:
@@ -273,3 +275,4 @@ class MavlinkServer:
         )
         link.outbox.append(frame)
         link.sequence += 1
+        self.has_output = True
