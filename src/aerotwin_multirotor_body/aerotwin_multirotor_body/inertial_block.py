@@ -52,7 +52,6 @@ def _show(found, readings, k):
     types.void(int64[::1], int64, int64, int64, int64[::1], TABLE, TABLE, TABLE),
     cache=True,
     error_model="numpy",
-    nogil=True,
 )
 def _step(addresses, length, first, end, statuses, before, after, readings):
     """Step the vehicles from `first` to before `end`, as `step_and_sample`.
@@ -70,15 +69,15 @@ def _step(addresses, length, first, end, statuses, before, after, readings):
 
 
 @njit(
-    types.void(int64[::1], int64, float64, float64, int64, int64[::1], TABLE, TABLE),
+    types.void(int64[::1], int64, int64, int64, float64, float64, int64, int64[::1], TABLE, TABLE),
     cache=True,
 )
-def _sample(addresses, length, fraction, dt, due, statuses, states, readings):
+def _sample(addresses, length, first, end, fraction, dt, due, statuses, states, readings):
     """Sample the sensors that are due at a fraction of the last step, which took dt.
 
     Writes the states at that instant, statuses as `sample_unit`, and all readings.
     """
-    for k in range(len(addresses)):
+    for k in range(first, end):
         arena = carray(_pointer(addresses[k]), (length,), np.float64)
         vehicle = arena[:N_VEHICLE].view(VEHICLE)[0]
         middle = N_VEHICLE + vehicle.n_state
@@ -124,15 +123,15 @@ class InertialBlock:
         self.before, self.after = np.zeros((2, n, at.N_HEAD))
         self.readings, self.states = np.zeros((n, N_READINGS)), np.zeros((n, n_state))
 
-    def step(self) -> None:
-        """Advance all by one step, and sample what is due in each."""
+    def step(self, rows: range) -> None:
+        """Advance some by one step, and sample what is due in each."""
         tables = self.statuses, self.before, self.after, self.readings
-        _step(self._addresses, self._length, 0, len(self._addresses), *tables)
+        _step(self._addresses, self._length, rows.start, rows.stop, *tables)
 
-    def sample(self, fraction: float, dt: float, due: int) -> None:
+    def sample(self, rows: range, fraction: float, dt: float, due: int) -> None:
         """Sample sensors, a sum of `aerotwin_sensor_models.layout.IMU` and so on, after a step.
 
         That is at a fraction of the step, which took dt [s].
         """
-        tables = self.statuses, self.states, self.readings
-        _sample(self._addresses, self._length, fraction, dt, due, *tables)
+        where = self._addresses, self._length, rows.start, rows.stop
+        _sample(*where, fraction, dt, due, self.statuses, self.states, self.readings)

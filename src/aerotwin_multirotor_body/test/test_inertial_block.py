@@ -20,6 +20,7 @@ from aerotwin_sensor_models import layout as sensed
 
 STEP_S = 0.004
 N, N_STEPS = 5, 600  # two refills of the normal numbers, which last for 256 samples
+ALL = range(N)
 FIELD_MAP = np.array([1.0e-6, 2.1e-5, -4.3e-5])
 ORIGIN_ALTITUDE_M = 488.0
 
@@ -56,7 +57,8 @@ def test_a_step_of_all_is_that_of_each():
     for _ in range(N_STEPS):
         for vehicle in alone:
             vehicle.step()
-        block.step()
+        for rows in (range(2), range(2, N)):
+            block.step(rows)
         attend(block, together)
         for row, vehicle in enumerate(alone):
             assert together[row].state.tolist() == vehicle.state.tolist()
@@ -71,13 +73,13 @@ def test_sensors_that_read_within_a_step_are_those_of_each():
     both = sensed.MAGNETOMETER | sensed.BAROMETER
     for k in range(N_STEPS):
         fraction = (0.25, 0.5, 1.0)[k % 3]
-        block.step()
+        block.step(ALL)
         attend(block, together)
         if k == 0:
             for vehicle in together:
                 vehicle.unit.magnetometer.tune(STEP_S)
                 vehicle.unit.barometer.tune(STEP_S)
-        block.sample(fraction, STEP_S, both)
+        block.sample(ALL, fraction, STEP_S, both)
         attend(block, together)
         for row, vehicle in enumerate(alone):
             vehicle.step()
@@ -95,9 +97,9 @@ def test_sensors_that_read_within_a_step_are_those_of_each():
 def test_nothing_is_sampled_for_the_truth_alone():
     together = vehicles()
     block = InertialBlock(together)
-    block.step()
+    block.step(ALL)
     read = block.readings.copy()
-    block.sample(0.5, STEP_S, 0)
+    block.sample(ALL, 0.5, STEP_S, 0)
     assert not block.statuses.any()
     assert np.array_equal(block.readings, read, equal_nan=True)
 
@@ -106,7 +108,7 @@ def test_one_whose_state_is_not_finite_is_told_from_the_others():
     together = vehicles()
     together[2].inputs[layout.WIND] = np.nan
     block = InertialBlock(together)
-    block.step()
+    block.step(ALL)
     assert np.flatnonzero(block.statuses).tolist() == [2]
     with pytest.raises(FloatingPointError, match="not finite"):
         together[2].attend(int(block.statuses[2]))

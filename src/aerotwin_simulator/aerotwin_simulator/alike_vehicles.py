@@ -8,49 +8,58 @@ sinks in blocks. What is rare, or differs between them, each does itself.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from operator import itemgetter
 
 import numpy as np
 
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_body.inertial_block import InertialBlock
 from aerotwin_multirotor_dynamics.truth_messages import motions
-from aerotwin_sensor_models import layout as sensed
 from aerotwin_simulator import topics
 from aerotwin_simulator.inertial_sensors import SENT
 from aerotwin_simulator.robot import Stepped
-from aerotwin_simulator.topics import Outlet, OutletBlock, SinkGroup
+from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.vehicle import SimulatedVehicle
 
-_TRUTH = 8
-"""Beside the bits of `aerotwin_sensor_models.layout`: the truth is published."""
-_SENSORS = sensed.IMU, sensed.MAGNETOMETER, sensed.BAROMETER
+TOGETHER = 20
+"""Vehicles that move before the first of them sends."""
+_TRUTH = 3
+"""Published after the IMU (0), the magnetometer (1) and the barometer (2)."""
 
 
 class AlikeVehicles:
-    """Steps vehicles of equal `likeness`, from an instant [ns] on."""
+    """Steps vehicles of equal `likeness`, from an instant [ns] on.
+
+    Those whose sensors see nothing of the world read and send at once, some vehicles at a time:
+    the first autopilots compute while the last vehicles move.
+    """
 
     def __init__(
         self, vehicles: Sequence[SimulatedVehicle], sinks: SinkGroup, stamp_ns: int
     ) -> None:
         first = vehicles[0]
         self.robots = tuple(vehicles)
+        self._sees_world = first.sees_world
         self._sinks = sinks
         self._block = InertialBlock([vehicle.mover for vehicle in vehicles])
-        self._in_step = first.sensors.in_step
-        rates_hz = [(_TRUTH, first.parameters.truth_rate_hz)]
-        for bit, rate_hz in zip(_SENSORS, first.sensors.rates_hz, strict=True):
-            if not self._in_step & bit:
-                rates_hz.append((bit, rate_hz))
-        self._dues = [(bit, Schedule(rate_hz, stamp_ns)) for bit, rate_hz in rates_hz]
+        starts = range(0, len(vehicles), TOGETHER)
+        self._parts = [range(k, min(k + TOGETHER, len(vehicles))) for k in starts]
+        rates_hz = [*enumerate(first.sensors.rates_hz), (_TRUTH, first.parameters.truth_rate_hz)]
+        self._in_step = [k for k, _ in rates_hz if first.sensors.in_step & 1 << k]
+        self._dues = [
+            (k, Schedule(rate_hz, stamp_ns)) for k, rate_hz in rates_hz if k not in self._in_step
+        ]
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz, stamp_ns)
-        self._speeds = first.rotor_speeds
         of_sensors = zip(*(vehicle.sensors.outlets for vehicle in vehicles), strict=True)
         of_truth = zip(*(vehicle.truth_outlets.outlets for vehicle in vehicles), strict=True)
         self._outlets = [sinks.block(outlets) for outlets in of_sensors]
         self._truth = [sinks.block(outlets) for outlets in of_truth]
-        self._unsent: list[tuple[int, Outlet | OutletBlock, int, np.ndarray]] = []
-        """Rank of the topic, as of one alone; where it goes, stamp [ns], numbers."""
+        self._speeds = first.rotor_speeds
+        self._states = np.empty_like(self._block.states)
+        self._begin_ns = self._end_ns = stamp_ns
+        self._read: dict[int, int] = {}
+        """Sensor, or the truth: when it was read in the step [ns]."""
+        self._silent: dict[int, set[int]] = defaultdict(set)
+        """Sensor: the vehicles for which a fault took the reading away."""
 
     @property
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
@@ -58,85 +67,108 @@ class AlikeVehicles:
         return self._block.before, self._block.after
 
     def move(self, begin_ns: int, end_ns: int) -> bool:
-        """Move all by one step."""
-        for vehicle in self.robots:
+        """Move all by one step; who sees nothing of the world reads and sends, too."""
+        self._begin_ns, self._end_ns = begin_ns, end_ns
+        self._read = dict.fromkeys(self._in_step, end_ns)
+        for k, schedule in self._dues:
+            for stamp_ns in schedule.until(end_ns):
+                self._read[k] = stamp_ns
+        self._silent.clear()
+        for rows in self._parts:
+            self._move(rows)
+            if not self._sees_world:
+                self._measure(rows)
+                self._send(rows)
+        return True
+
+    def _move(self, rows: range) -> None:
+        for vehicle in self.robots[rows.start : rows.stop]:
             try:
-                vehicle.prepare(begin_ns, end_ns)
+                vehicle.prepare(self._begin_ns, self._end_ns)
             except ValueError as error:
                 vehicle.leave_model(error)
-        self._block.step()
-        self._attend()
-        return True
+        self._block.step(rows)
+        self._attend(rows)
 
     def measure(self) -> None:
         """Read the inertial sensors; each reads its others when it sends them."""
-        step = self.robots[0].step
-        for vehicle in self.robots:
+        if self._sees_world:
+            self._measure(range(len(self.robots)))
+
+    def _measure(self, rows: range) -> None:
+        for vehicle in self.robots[rows.start : rows.stop]:
             vehicle.readings.forget()
-        for k, bit in enumerate(_SENSORS):
-            if self._in_step & bit:
-                self._collect(k, step.end_ns)
-        due: dict[int, int] = defaultdict(int)
-        for bit, schedule in self._dues:
-            for stamp_ns in schedule.until(step.end_ns):
-                due[stamp_ns] |= bit
+        due: dict[int, list[int]] = defaultdict(list)
+        for k, stamp_ns in self._read.items():
+            if k in self._in_step:
+                self._collect(k, rows)
+            else:
+                due[stamp_ns].append(k)
         for stamp_ns in sorted(due):
-            self._sample(stamp_ns, due[stamp_ns])
+            self._sample(rows, stamp_ns, due[stamp_ns])
 
-    def _sample(self, stamp_ns: int, due: int) -> None:
+    def _sample(self, rows: range, stamp_ns: int, due: list[int]) -> None:
         """Read the sensors that are due at an instant within the step, and the truth."""
-        step, block = self.robots[0].step, self._block
-        for k, bit in enumerate(_SENSORS):
-            if due & bit:
-                for vehicle in self.robots:
-                    vehicle.sensors.tune(k, stamp_ns)
-        span_ns = step.end_ns - step.start_ns
-        fraction = (stamp_ns - step.start_ns) / span_ns
-        block.sample(fraction, span_ns * 1e-9, due & ~_TRUTH)
-        self._attend()
-        for k, bit in enumerate(_SENSORS):
-            if due & bit:
-                self._collect(k, stamp_ns)
-        if due & _TRUTH and not self._sinks.is_empty:
-            parts = *motions(block.states), block.states[:, self._speeds].copy()
-            for k, (outlets, part) in enumerate(zip(self._truth, parts, strict=True), 3):
-                self._unsent.append((k, outlets, stamp_ns, part))
+        sensors = [k for k in due if k != _TRUTH]
+        for k in sensors:
+            for vehicle in self.robots[rows.start : rows.stop]:
+                vehicle.sensors.tune(k, stamp_ns)
+        span_ns = self._end_ns - self._begin_ns
+        fraction = (stamp_ns - self._begin_ns) / span_ns
+        self._block.sample(rows, fraction, span_ns * 1e-9, sum(1 << k for k in sensors))
+        self._attend(rows)
+        for k in sensors:
+            self._collect(k, rows)
+        if _TRUTH in due:
+            part = slice(rows.start, rows.stop)
+            self._states[part] = self._block.states[part]
 
-    def _attend(self) -> None:
-        for row in np.flatnonzero(self._block.statuses).tolist():
+    def _attend(self, rows: range) -> None:
+        for row in np.flatnonzero(self._block.statuses[rows.start : rows.stop]).tolist():
+            row += rows.start
             self.robots[row].attend(int(self._block.statuses[row]))
 
-    def _collect(self, k: int, stamp_ns: int) -> None:
-        """Give the readings of sensor k to the controllers, and later to the sinks."""
-        readings, silent = self._block.readings, set()
-        for row, vehicle in enumerate(self.robots):
+    def _collect(self, k: int, rows: range) -> None:
+        """Give the readings of sensor k to the controllers."""
+        stamp_ns = self._read[k]
+        for row, vehicle in zip(rows, self.robots[rows.start : rows.stop], strict=True):
             sensors = vehicle.sensors
             if sensors.faults[k]:
                 if not sensors.is_read(k, stamp_ns):
-                    silent.add(row)
+                    self._silent[k].add(row)
                     continue
-                readings[row] = sensors.unit.readings
+                self._block.readings[row] = sensors.unit.readings
             vehicle.readings.note(k, stamp_ns)
-        if self._sinks.is_empty:
-            return
-        values = readings[:, SENT[k]]
-        if not silent:
-            self._unsent.append((k, self._outlets[k], stamp_ns, values))
-            return
-        for row, vehicle in enumerate(self.robots):
-            if row not in silent:
-                self._unsent.append((k, vehicle.sensors.outlets[k], stamp_ns, values[row]))
 
     def send_readings(self) -> None:
         """Send the readings to the controllers; publish them while those compute."""
-        for vehicle in self.robots:
+        if self._sees_world:
+            self._send(range(len(self.robots)))
+        if not self._sinks.is_empty:
+            self._publish()
+
+    def _send(self, rows: range) -> None:
+        for vehicle in self.robots[rows.start : rows.stop]:
             if not vehicle.has_failed:
                 vehicle.measure_alone()
                 vehicle.send_readings()
-        for _, outlets, stamp_ns, values in sorted(self._unsent, key=itemgetter(0)):
-            outlets.publish(stamp_ns, values)
-        self._unsent.clear()
-        for stamp_ns in self._bias_due.until(self.robots[0].step.end_ns):
+
+    def _publish(self) -> None:
+        """Publish what was read in the step, in the order of topics of one vehicle alone."""
+        for k, stamp_ns in sorted(self._read.items()):
+            if k == _TRUTH:
+                parts = *motions(self._states), self._states[:, self._speeds]
+                for outlets, part in zip(self._truth, parts, strict=True):
+                    outlets.publish(stamp_ns, part)
+                continue
+            values = self._block.readings[:, SENT[k]]
+            if not self._silent[k]:
+                self._outlets[k].publish(stamp_ns, values)
+                continue
+            for row, vehicle in enumerate(self.robots):
+                if row not in self._silent[k]:
+                    vehicle.sensors.outlets[k].publish(stamp_ns, values[row])
+        for stamp_ns in self._bias_due.until(self._end_ns):
             for vehicle in self.robots:
                 vehicle.publish_imu_bias(stamp_ns)
 

@@ -98,6 +98,7 @@ class ExtraSensors:
             sensor.frame_id = frame_id  # type: ignore[attr-defined]  # optional in the protocol
         dues = [Schedule(float(sensor.rate_hz), start_ns) for sensor in sensors]
         self._entries = list(zip(sensors, self.topics, dues, strict=True))
+        self.is_empty = not sensors
 
     def mountings(self) -> Mountings:
         """Return those of the sensors that have a frame of their own."""

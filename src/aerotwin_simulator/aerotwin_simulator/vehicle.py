@@ -191,7 +191,12 @@ class SimulatedVehicle:
             return None
         if max(*sensors.rates_hz, truth_hz) > step_hz:
             return None
-        return self.mover.lengths, sensors.rates_hz, truth_hz
+        return self.mover.lengths, sensors.rates_hz, truth_hz, self.sees_world
+
+    @property
+    def sees_world(self) -> bool:
+        """Whether it carries sensors that may see other vehicles, or nodes answer its readings."""
+        return not (self._payload.is_idle and self._extra.is_empty)
 
     @property
     def rotor_speeds(self) -> slice:
