@@ -172,6 +172,18 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
     return stop + 2
 
 
+@njit(cache=True)
+def _read_answer(frame, controls):
+    if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
+        return MALFORMED
+    for i in range(N_CONTROLS):
+        value = _get_float(frame, _CONTROLS + 4 * i)
+        if not -CONTROL_LIMIT <= value <= CONTROL_LIMIT:  # nor a NaN
+            return MALFORMED
+        controls[i] = value
+    return _get(frame, _HEADER, 8)
+
+
 @njit(
     int64(types.Bytes(uint8, 1, "C", readonly=True), float64[::1]),
     cache=True,
@@ -182,14 +194,17 @@ def read_answer(frame, controls):
     `frame` are ANSWER_BYTES as received; its checksum is verified. The outputs, each in
     [-1, 1], are written to `controls` (N_CONTROLS,).
     """
-    if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
-        return MALFORMED
-    for i in range(N_CONTROLS):
-        value = _get_float(frame, _CONTROLS + 4 * i)
-        if not -CONTROL_LIMIT <= value <= CONTROL_LIMIT:  # nor a NaN
-            return MALFORMED
-        controls[i] = value
-    return _get(frame, _HEADER, 8)
+    return _read_answer(frame, controls)
+
+
+@njit(
+    types.void(types.Array(uint8, 1, "C", readonly=True), int64[::1], float64[:, ::1]), cache=True
+)
+def read_answers(frames, times_us, controls):
+    """Read frames of ANSWER_BYTES each, one after the other, as `read_answer` does."""
+    for k in range(len(times_us)):
+        frame = frames[k * ANSWER_BYTES : (k + 1) * ANSWER_BYTES]
+        times_us[k] = _read_answer(frame, controls[k])
 
 
 @njit(int64(types.Bytes(uint8, 1, "C", readonly=True), uint8[::1]), cache=True)

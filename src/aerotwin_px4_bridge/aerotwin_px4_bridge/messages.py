@@ -345,7 +345,11 @@ def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
     )
 
 
-def read_lone_answer(data: bytes) -> tuple[int, ActuatorControls] | None:
+LoneAnswer = tuple[int, ActuatorControls]
+"""System id of an autopilot, and its controls."""
+
+
+def read_lone_answer(data: bytes) -> LoneAnswer | None:
     """Return system id and controls when data is exactly one valid HIL_ACTUATOR_CONTROLS frame.
 
     That is the usual case in lockstep, read here three times as fast; `FrameReader` and
@@ -354,11 +358,22 @@ def read_lone_answer(data: bytes) -> tuple[int, ActuatorControls] | None:
     if len(data) != kernels.ANSWER_BYTES:
         return None
     time_us = kernels.read_answer(data, _controls)
-    if time_us < 0:
-        return None
-    return data[_SYSTEM_ID], ActuatorControls(
-        time_us,
-        tuple(_controls.tolist()),
-        data[_MODE] & IS_ARMED != 0,
-        data[_FLAGS] & IS_LOCKSTEP != 0,
-    )
+    return None if time_us < 0 else _lone_answer(data, time_us, _controls.tolist())
+
+
+def read_lone_answers(frames: Sequence[bytes]) -> list[LoneAnswer | None]:
+    """Return what `read_lone_answer` does of each of several frames."""
+    n = len(frames)
+    if any(len(frame) != kernels.ANSWER_BYTES for frame in frames):
+        return [read_lone_answer(frame) for frame in frames]
+    times_us, controls = np.empty(n, np.int64), np.empty((n, N_CONTROLS))
+    kernels.read_answers(np.frombuffer(b"".join(frames), np.uint8), times_us, controls)
+    return [
+        None if time_us < 0 else _lone_answer(frame, time_us, values)
+        for frame, time_us, values in zip(frames, times_us.tolist(), controls.tolist(), strict=True)
+    ]
+
+
+def _lone_answer(frame: bytes, time_us: int, controls: list[float]) -> LoneAnswer:
+    is_armed, is_lockstep = frame[_MODE] & IS_ARMED != 0, frame[_FLAGS] & IS_LOCKSTEP != 0
+    return frame[_SYSTEM_ID], ActuatorControls(time_us, tuple(controls), is_armed, is_lockstep)

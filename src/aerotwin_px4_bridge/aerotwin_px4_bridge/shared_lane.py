@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 
 from aerotwin_px4_bridge.hil_socket import SocketConnection
+from aerotwin_px4_bridge.messages import ActuatorControls, LoneAnswer, read_lone_answers
 
 MOST_BYTES = 65536
 """Of a packet; a vehicle's frames of a step are below 1 kB."""
@@ -47,10 +48,13 @@ class SharedLane:
         self._connection = SocketConnection(near_end, most_bytes=MOST_BYTES)
         self._waiting: list[bytes] = []
         self._arrived: dict[int, bytes] = {}
+        self._answers: dict[int, tuple[LoneAnswer, bytes]] = {}
+        """Whole answers that arrived alone, as those in lockstep do, and their bytes."""
 
     def carry(self, number: int, connection: SocketConnection) -> "CarriedConnection":
         """Return a connection to an autopilot whose frames go by the lane from now on."""
         self._arrived.pop(number, None)
+        self._answers.pop(number, None)
         return CarriedConnection(self, number, connection)
 
     def send(self, number: int, frames: bytes) -> None:
@@ -61,14 +65,33 @@ class SharedLane:
 
     def receive(self, number: int, *, wait: bool) -> bytes:
         """Return new frames of an autopilot; see `SocketConnection.receive_bytes`."""
-        frames = self._arrived.pop(number, b"")
-        if frames:
+        if frames := self._taken(number):
             return frames
         if self._waiting:
             self._send_waiting()
-        for sender, arrived in parts(self._connection.receive_bytes(wait=wait)):
-            self._arrived[sender] = self._arrived.get(sender, b"") + arrived
-        return self._arrived.pop(number, b"")
+        received = [*parts(self._connection.receive_bytes(wait=wait))]
+        answers = read_lone_answers([frames for _, frames in received])
+        for (sender, frames), answer in zip(received, answers, strict=True):
+            if answer is not None and sender not in self._arrived and sender not in self._answers:
+                self._answers[sender] = answer, frames
+            else:
+                self._arrived[sender] = self._taken(sender) + frames
+        return self._taken(number)
+
+    def answer(self, number: int, system_id: int | None, time_us: int) -> ActuatorControls | None:
+        """Return the answer of an autopilot to a step, if it has arrived; else see `receive`."""
+        if (found := self._answers.get(number)) is None:
+            return None
+        (sender_id, answer), _ = found
+        if sender_id != system_id or answer.time_us != time_us:
+            return None
+        del self._answers[number]
+        return answer
+
+    def _taken(self, number: int) -> bytes:
+        """Return the frames of an autopilot that have arrived, and forget them."""
+        answer = self._answers.pop(number, None)
+        return self._arrived.pop(number, b"") if answer is None else answer[1]
 
     def _send_waiting(self) -> None:
         packet = b"".join(self._waiting)
@@ -94,6 +117,10 @@ class CarriedConnection:
     def receive_bytes(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none arrived within a slice, or now."""
         return self._lane.receive(self._number, wait=wait)
+
+    def answer(self, system_id: int | None, time_us: int) -> ActuatorControls | None:
+        """Return its answer to a step, if it has arrived alone; else see `receive_bytes`."""
+        return self._lane.answer(self._number, system_id, time_us)
 
     def close(self) -> None:
         """Close the autopilot's own connection, by which it leaves the lane."""
