@@ -58,8 +58,9 @@ class SimulatedVehicle:
     """A vehicle that is stepped by a simulation.
 
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
-    `is_success` whether its task is done. `transforms` is its estimate on /tf, None for none.
-    `faults` are those that act on it; a reset ends them. `step` is its motion over the last step,
+    `is_success` whether its task is done, `has_failed` whether it ended otherwise. `sees_world`
+    says whether it carries sensors that may see others, or nodes answer its readings. `transforms`
+    is its estimate on /tf, None for none. `faults` are those that act on it; a reset ends them. `step` is its motion over the last step,
     `air` its wind, `watch` looks for walls.
     It joins at `stamp_ns`. Raises UserError if its start lies outside the world or a parameter
     names what does not exist.
@@ -100,11 +101,6 @@ class SimulatedVehicle:
     def title(self) -> str:
         """Its name in messages."""
         return self.name or f"vehicle {self.parameters.fleet.instance}"
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether its flight is over, and not as intended."""
-        return self.outcome is not None and not self.is_success
 
     @property
     def n_missed(self) -> int:
@@ -194,11 +190,6 @@ class SimulatedVehicle:
         return self.mover.lengths, sensors.rates_hz, truth_hz, self.sees_world
 
     @property
-    def sees_world(self) -> bool:
-        """Whether it carries sensors that may see other vehicles, or nodes answer its readings."""
-        return not (self._payload.is_idle and self._extra.is_empty)
-
-    @property
     def rotor_speeds(self) -> slice:
         """Place of the rotor speeds in its state."""
         return layout.rotor_speeds(self._n_rotors)
@@ -252,6 +243,7 @@ class SimulatedVehicle:
             stamp_ns,
         )
         self._sinks.add(self._extra.topics)
+        self.sees_world = not (self._payload.is_idle and self._extra.is_empty)
         self._surface = GroundTracker(around.queries, self.mover.inputs)
         self.air = Air(parameters, self.mover.inputs, self.faults.of(AIR))
         self.watch = CollisionWatch(
@@ -266,7 +258,7 @@ class SimulatedVehicle:
         self.readings = self.sensors.first_readings(self.step, wind_map)
         self._estimate_ns: int | None = None  # stamp of the last published
         self.outcome: str | None = None
-        self.is_success = False
+        self.is_success = self.has_failed = False
         self.backend: Backend = make_backend(
             BackendSetup(
                 vehicle=self.name,
@@ -461,12 +453,13 @@ class SimulatedVehicle:
     def measure_alone(self) -> None:
         """Publish the readings of all sensors but IMU, magnetometer and barometer."""
         step = self.step
-        self.readings.messages = self._payload.publish(step, self._reads)
+        if self.sees_world:
+            self.readings.messages = self._payload.publish(step, self._reads)
+            try:
+                self.readings.extra = self._extra.sample(step)
+            except SensorFailed as error:
+                self.end(str(error), is_success=False)
         self.sensors.collect_fixes(self.readings)
-        try:
-            self.readings.extra = self._extra.sample(step)
-        except SensorFailed as error:
-            self.end(str(error), is_success=False)
         self.readings.battery = self._battery.report(step.end_ns, step.end)
         self.readings.vision = self._vision.collect(step)
 
@@ -533,10 +526,13 @@ class SimulatedVehicle:
         """Set the outcome of its flight; the first one stays."""
         if not self.has_failed:
             self.outcome, self.is_success = outcome, is_success
+            self.has_failed = not is_success
 
     # -- status of its controller --------------------------------------------------------------
 
     def _publish_estimate(self, end_ns: int) -> None:
+        if end_ns < self._estimate_due.next_ns:
+            return
         for stamp_ns in self._estimate_due.until(end_ns):
             estimate, setpoint = self.backend.estimate, self.backend.setpoint
             has_pose = estimate is not None and estimate.q_map_body is not None
