@@ -60,8 +60,8 @@ class SimulatedVehicle:
     `name` is "" for a single one; `outcome` is how its flight ended, None while it lasts,
     `is_success` whether its task is done, `has_failed` whether it ended otherwise. `sees_world`
     says whether it carries sensors that may see others, or nodes answer its readings. `transforms`
-    is its estimate on /tf, None for none. `faults` are those that act on it; a reset ends them. `step` is its motion over the last step,
-    `air` its wind, `watch` looks for walls.
+    is its estimate on /tf, None for none. `faults` are those that act on it; a reset ends them.
+    `step` is its motion over the last step, `air` its wind, `watch` looks for walls.
     It joins at `stamp_ns`. Raises UserError if its start lies outside the world or a parameter
     names what does not exist.
     """
