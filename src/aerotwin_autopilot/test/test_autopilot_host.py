@@ -4,6 +4,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
+from pymavlink.dialects.v20 import common
 
 from aerotwin_autopilot.embedded_autopilot import main
 from aerotwin_autopilot.parameters import load_autopilot_parameters, parameters_text
+from aerotwin_autopilot.udp_links import LOCAL_PORTS
 from aerotwin_px4_bridge import AutopilotLost, HilLink, hil_port
 from aerotwin_px4_bridge.process import embedded_host_process, embedded_process
 from aerotwin_px4_bridge.shared_lane import SharedLane
@@ -75,6 +78,40 @@ def test_each_answers_as_it_would_alone(by_lane, lane, tmp_path, simulated_vehic
         with alone:
             link.accept(STARTS_S, lambda _: alone.check())
             assert exchanged([link], [simulated_vehicle(seed=INSTANCES[1])]) == [together[1]]
+
+
+def test_each_of_a_lane_hears_its_own_client_before_its_next_answer(
+    lane, tmp_path, simulated_vehicle
+):
+    paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
+    for path in paths.values():
+        path.write_text(parameters_text(load_autopilot_parameters().airframe))
+    encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
+    ping = common.MAVLink_ping_message(1, 77, 0, 0).pack(encoder)
+    with ExitStack() as stack:
+        links = [
+            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
+            for i in paths
+        ]
+        with embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end) as host:
+            lane.far_end.close()
+            for link in links:
+                link.accept(STARTS_S, lambda _: host.check())
+            client = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            client.bind(("127.0.0.1", 0))
+            vehicle = simulated_vehicle(seed=1)
+            for instance in paths:
+                vehicle.step((0.0,) * 4, is_armed=False)
+                client.sendto(ping, ("127.0.0.1", LOCAL_PORTS["ground"] + instance))
+                for link in links:
+                    link.send(vehicle.time_us, vehicle.frames())
+                for link in links:
+                    link.answer()
+                heard = common.MAVLink(None).parse_buffer(client.recv(2048, socket.MSG_DONTWAIT))
+                pings = [m.get_srcSystem() for m in heard if m.get_type() == "PING"]
+                assert pings == [instance + 1]
+            for link in links:
+                link.close()
 
 
 def test_frames_of_one_that_left_are_dropped(lane, tmp_path, simulated_vehicle):

@@ -3,6 +3,7 @@
 """What the estimator says of itself, links on which nobody listens, and frames that are damaged."""
 
 import math
+import select
 import socket
 import struct
 
@@ -19,7 +20,7 @@ from aerotwin_autopilot.mavlink.codec import FREQUENT, LAYOUTS
 from aerotwin_autopilot.mavlink.streams import QUIET_HZ
 from aerotwin_autopilot.parameters import EstimatorParameters, load_autopilot_parameters
 from aerotwin_autopilot.session import Session
-from aerotwin_autopilot.udp_links import UdpLinks, remote_port
+from aerotwin_autopilot.udp_links import LOCAL_PORTS, UdpLinks, remote_port
 from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, KNOWN, read_frame
 from aerotwin_px4_bridge.messages import pack_heartbeat, pack_hil_sensor
 
@@ -164,6 +165,30 @@ def test_a_link_without_a_peer_carries_heartbeats_until_one_answers():
         assert [m.get_type() for m in first] == ["HEARTBEAT"]
         assert {"HEARTBEAT", "SYS_STATUS"} < {m.get_type() for m in second}
         assert link.is_heard
+    finally:
+        udp.close()
+
+
+def test_a_poll_of_all_its_sockets_saves_one_look_at_them():
+    """A caller that has polled leaves out the next look, and none after it."""
+    server, udp = Session(load_autopilot_parameters(), INSTANCE).server, UdpLinks(INSTANCE)
+    heard: list[int] = []
+    server.on_datagram = lambda link, data, sender: heard.append(link)
+    try:
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client,
+            select.epoll() as arrivals,
+        ):
+            arrivals.register(udp, select.EPOLLIN)
+            assert arrivals.poll(0) == []
+            client.sendto(pack_heartbeat(), ("127.0.0.1", LOCAL_PORTS["ground"] + INSTANCE))
+            assert [descriptor for descriptor, _ in arrivals.poll(5.0)] == [udp.fileno()]
+            udp.is_quiet = True
+            udp.drain(server)
+            assert heard == []
+            udp.drain(server)
+            assert heard == [GROUND]
+            assert arrivals.poll(0) == []
     finally:
         udp.close()
 

@@ -75,7 +75,7 @@ def ecef_from_geodetic(latitude_deg: float, longitude_deg: float, altitude_m: fl
 
 def geodetic_from_ecef(p_ecef: ArrayLike) -> tuple[float, float, float]:
     """Return latitude [deg], longitude [deg] and altitude [m] of an ECEF position (3,) [m]."""
-    return geodetic_from_xyz(*(float(value) for value in np.asarray(p_ecef, dtype=np.float64)))
+    return geodetic_from_xyz(*np.asarray(p_ecef, dtype=np.float64).tolist())
 
 
 def geodetic_from_xyz(x: float, y: float, z: float) -> tuple[float, float, float]:

@@ -9,13 +9,15 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_px4_bridge import hil_kernels as kernels
-from aerotwin_px4_bridge.mavlink2 import FrameReader
+from aerotwin_px4_bridge.mavlink2 import HIL_SENSOR, KNOWN, FrameReader, pack_frame
 from aerotwin_px4_bridge.messages import (
     pack_hil_actuator_controls,
+    pack_hil_gps,
     pack_hil_sensor_sample,
     parse_hil_actuator_controls,
     parse_hil_sensor,
     read_lone_answer,
+    read_lone_sensor,
 )
 
 FLOAT32 = 1.2e-7  # relative rounding of a float32 field, two of them
@@ -150,3 +152,85 @@ def test_whatever_is_not_one_whole_answer_is_left_to_the_slow_reader():
     assert read_lone_answer(answer[:-1]) is None
     assert read_lone_answer(answer + answer) is None
     assert read_lone_answer(b"\0" * len(answer)) is None
+
+
+def _read_slowly(data: bytes) -> bytes | None:
+    """Return the payload when data is one HIL_SENSOR and nothing else, the slow way."""
+    reader = FrameReader()
+    frames = reader.feed_bytes(data)
+    if len(frames) != 1 or reader.n_skipped_bytes or not reader.is_empty:
+        return None
+    return frames[0].payload if frames[0].message_id == HIL_SENSOR else None
+
+
+def test_a_lone_sample_is_read_like_any_other():
+    rng = np.random.default_rng(11)
+    for n in range(200):
+        data = pack_hil_sensor_sample(4000 * n + 1, _random_sample(rng), n % 4, sequence=n)
+        assert read_lone_sensor(data) == _read_slowly(data) is not None
+
+
+@pytest.mark.parametrize("n_zeros", range(66))
+def test_the_zeros_that_a_sender_cuts_are_in_the_payload_of_a_lone_sample(n_zeros):
+    for payload in (b"\x01" * 65, b"\x01" * (65 - n_zeros) + bytes(n_zeros)):
+        data = pack_frame(HIL_SENSOR, payload, system_id=1, component_id=200)
+        assert read_lone_sensor(data) == payload
+
+
+def test_whatever_is_not_one_whole_sample_is_left_to_the_slow_reader():
+    sample = _random_sample(np.random.default_rng(12))
+    whole = pack_hil_sensor_sample(4000, sample, BOTH)
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x10
+        assert read_lone_sensor(bytes(damaged)) is None
+        assert read_lone_sensor(whole[:place]) is None
+    gps = pack_hil_gps(4000, 47.0, 8.0, 500.0, (0.0, 0.0, 0.0))
+    for other in (whole + whole, whole + b"\0", b"\0" + whole, gps, gps + whole, bytes(77)):
+        assert read_lone_sensor(other) is None
+
+
+def test_a_time_beyond_int64_is_left_to_the_slow_reader():
+    payload = b"\xff" * 8 + bytes(56) + b"\x01"
+    data = pack_frame(HIL_SENSOR, payload, system_id=1, component_id=200)
+    assert read_lone_sensor(data) is None
+    assert _read_slowly(data) == payload
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_is_read_as_the_slow_reader_reads_it(seed):
+    """Some bytes of a frame are drawn anew; in half of the cases the checksum is made right."""
+    rng = np.random.default_rng(seed)
+    layout = KNOWN[HIL_SENSOR]
+    n_read = 0
+    for n in range(500):
+        data = bytearray(pack_hil_sensor_sample(4000, _random_sample(rng), int(rng.integers(4))))
+        for place in rng.integers(0, len(data), rng.integers(0, 3)):
+            data[place] = rng.integers(256)
+        if n % 2:
+            data[-2:] = layout.checksum(bytes(data[1:-2])).to_bytes(2, "little")
+        fast, slow = read_lone_sensor(bytes(data)), _read_slowly(bytes(data))
+        is_late = slow is not None and slow[7] & 0x80
+        assert fast == (None if is_late else slow)
+        n_read += fast is not None
+    assert n_read > 100
+
+
+def test_a_malformed_sample_does_not_change_the_payload():
+    data = pack_hil_sensor_sample(4000, _random_sample(np.random.default_rng(13)), BOTH)
+    payload = np.full(kernels.PAYLOAD_BYTES, 7, np.uint8)
+    assert kernels.read_sensor(data[:-1] + b"?", payload) == kernels.MALFORMED
+    assert set(payload.tolist()) == {7}
+    assert kernels.read_sensor(data, payload) == 4000
+
+
+def test_an_answer_is_that_of_the_plain_packer_to_the_byte():
+    rng = np.random.default_rng(14)
+    frame = np.full(kernels.ANSWER_BYTES, 255, np.uint8)
+    for n in range(600):
+        controls = rng.uniform(-1.0, 1.0, n % 17)
+        time_us = int(rng.integers(0, 2**64, dtype=np.uint64, endpoint=False))
+        kernels.pack_answer(frame, time_us, controls, n % 2, n, n % 255 + 1)
+        assert frame.tobytes() == pack_hil_actuator_controls(
+            time_us, controls.tolist(), is_armed=n % 2 == 1, sequence=n, system_id=n % 255 + 1
+        )

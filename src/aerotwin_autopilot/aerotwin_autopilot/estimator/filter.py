@@ -66,6 +66,7 @@ class Estimator:
         self.monitor = record["monitor"]
         self.reading = record["reading"]
         self.context = record["context"]
+        self._position_variances = record["covariance"].diagonal()[: layout.E_VELOCITY]
         self._still = StandStill()
         self._first_fixes: list[Triple] = []
         self._reported: tuple[float, float] = (0.0, 0.0)
@@ -275,11 +276,11 @@ class Estimator:
         return (
             self.is_initialised
             and (self.has_gnss or self.has_vision)
-            and self._largest_position_variance() < READY_STD["position"] ** 2
+            and all(
+                variance < READY_STD["position"] ** 2
+                for variance in self._position_variances.tolist()
+            )
         )
-
-    def _largest_position_variance(self) -> float:
-        return float(self.arena.record["covariance"].diagonal()[:3].max())
 
     def standard_deviations(self) -> dict[str, float]:
         """Return the largest standard deviation of each block [m, m/s, rad, rad]."""

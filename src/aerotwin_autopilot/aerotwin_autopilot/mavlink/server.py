@@ -239,8 +239,9 @@ class MavlinkServer:
         autopilot = self.autopilot
         reached = autopilot.modes.mission.reached
         current = mission_current(autopilot)
+        has_news = autopilot.texts or reached or current != self._mission_current
         for link in self.links:
-            if link.is_heard:
+            if has_news and link.is_heard:
                 for text in autopilot.texts:
                     content = text.text.encode()[:TEXT_LENGTH]
                     self._send(link, "STATUSTEXT", text.severity, content, 0, 0)
@@ -248,7 +249,8 @@ class MavlinkServer:
                     self._send(link, "MISSION_ITEM_REACHED", number)
                 if current != self._mission_current:
                     self._send(link, "MISSION_CURRENT", *current)
-            self._parameters.send_next(link)
+            if link.parameters_to_send:
+                self._parameters.send_next(link)
         self._mission_current = current
         self._logs.send_next()
         autopilot.texts.clear()

@@ -68,12 +68,15 @@ class Streams:
         names = []
         earliest = NEVER
         for name, stream in self._streams.items():
-            if stream.interval_us and stream.due_us <= time_us:
+            interval, due = stream.interval_us, stream.due_us
+            if not interval:
+                continue
+            if due <= time_us:
                 names.append(name)
-                missed = (time_us - stream.due_us) // stream.interval_us
-                stream.due_us += (missed + 1) * stream.interval_us
-            if stream.interval_us:
-                earliest = min(earliest, stream.due_us)
+                missed = (time_us - due) // interval
+                stream.due_us = due = due + (missed + 1) * interval
+            if due < earliest:
+                earliest = due
         self.earliest_us = earliest
         return names
 
