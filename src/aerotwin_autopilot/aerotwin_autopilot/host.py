@@ -95,7 +95,7 @@ def _serve_lane(
     for instance, data in received:
         if (vehicle := by_instance.get(instance)) is None:
             continue  # it left
-        vehicle.udp.is_quiet = vehicle.udp.fileno() not in heard
+        vehicle.udp.on_polled(is_readable=vehicle.udp.fileno() in heard)
         packet.append(pack_part(instance, b"".join(vehicle.session.answers(data, vehicle.udp))))
     if packet:
         is_sent(lane, b"".join(packet))

@@ -35,9 +35,6 @@ class UdpLinks:
     does not take the scenario's telemetry away. A link whose partner's port is closed carries one
     heartbeat per second until a client listens: telemetry without a reader is a quarter of the work
     of a flight. Raises UserError if a port is taken.
-
-    `is_quiet`: the caller has polled `fileno` and nothing has arrived, so that the next `drain`
-    need not look itself.
     """
 
     def __init__(self, instance: int) -> None:
@@ -46,7 +43,7 @@ class UdpLinks:
         self._poll = select.epoll()
         self._index: dict[int, int] = {}
         self._probed: set[int] = set()
-        self.is_quiet = False
+        self._is_quiet = False
         self._own = HOST, remote_port(OWN_LINK, instance)
         self._own_index = LINK_NAMES.index(OWN_LINK)
         for name in LINK_NAMES:
@@ -74,9 +71,13 @@ class UdpLinks:
         """Return a descriptor that is readable when one of the sockets has data or an error."""
         return self._poll.fileno()
 
+    def on_polled(self, *, is_readable: bool) -> None:
+        """Take over what a poll of `fileno` found: if nothing, the next `drain` does not look."""
+        self._is_quiet = not is_readable
+
     def drain(self, server: MavlinkServer) -> None:
         """Pass all received data to the server, link by link, without waiting."""
-        is_quiet, self.is_quiet = self.is_quiet, False
+        is_quiet, self._is_quiet = self._is_quiet, False
         if is_quiet and not self._probed:
             return
         events = self._poll.poll(0)

@@ -183,7 +183,7 @@ def test_a_poll_of_all_its_sockets_saves_one_look_at_them():
             assert arrivals.poll(0) == []
             client.sendto(pack_heartbeat(), ("127.0.0.1", LOCAL_PORTS["ground"] + INSTANCE))
             assert [descriptor for descriptor, _ in arrivals.poll(5.0)] == [udp.fileno()]
-            udp.is_quiet = True
+            udp.on_polled(is_readable=False)
             udp.drain(server)
             assert heard == []
             udp.drain(server)
