@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.home_path import expanded
 
 VARIABLE = "ARDUPILOT_DIR"
 PROGRAM = "arducopter"
@@ -42,7 +43,7 @@ def find_ardupilot(path: str = "", environment: Mapping[str, str] = os.environ) 
         if provided:
             if found := _at(provided):
                 return ArduPilotInstall(program=found, origin=name)
-            root = Path(provided).expanduser().resolve()
+            root = expanded(provided).resolve()
             raise UserError(
                 f"{name}: looked for {root}, {root / PROGRAM} and {root / BUILT}, found none; "
                 "give the folder of ardupilot and run './waf configure --board sitl' and './waf "
@@ -58,7 +59,7 @@ def find_ardupilot(path: str = "", environment: Mapping[str, str] = os.environ) 
 
 
 def _at(text: str) -> Path | None:
-    root = Path(text).expanduser().resolve()
+    root = expanded(text).resolve()
     candidates = (root, root / PROGRAM, root / BUILT)
     found = next((c for c in candidates if c.is_file() and os.access(c, os.X_OK)), None)
     if found is not None and found.name in OTHER_VEHICLES:

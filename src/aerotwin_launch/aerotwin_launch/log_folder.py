@@ -8,13 +8,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from aerotwin_core.home_path import expanded
 from aerotwin_launch.errors import LaunchError
 
 
 def make_log_folder(environment: Mapping[str, str]) -> Path:
     """Create a new folder below ROS_LOG_DIR, or $ROS_HOME/log, or ~/.ros/log."""
     home = environment.get("ROS_HOME") or "~/.ros"
-    root = Path(environment.get("ROS_LOG_DIR") or Path(home, "log")).expanduser()
+    root = expanded(environment.get("ROS_LOG_DIR") or Path(home, "log"))
     stamp = time.strftime("%Y-%m-%d-%H-%M-%S")
     folder = root / f"{stamp}-{platform.node()}-{os.getpid()}"
     try:

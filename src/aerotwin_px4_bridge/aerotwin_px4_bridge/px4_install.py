@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.home_path import expanded
 
 VARIABLE = "PX4_DIR"
 PX4_BUILD = Path("build/px4_sitl_default")
@@ -90,7 +91,7 @@ def find_px4(px4_dir: str = "", environment: Mapping[str, str] = os.environ) -> 
 
 
 def _at(folder: str, origin: str) -> Px4Install | None:
-    root = Path(folder).expanduser().resolve()
+    root = expanded(folder).resolve()
     for build, kind in ((root / PX4_BUILD, "source tree"), (root, "")):
         if (build / _PROGRAM).is_file() and (build / _SCRIPT).is_file():
             is_built_here = (build / "CMakeCache.txt").is_file()
@@ -100,7 +101,7 @@ def _at(folder: str, origin: str) -> Px4Install | None:
 
 
 def _refuse(name: str, folder: str) -> Px4Install:
-    root = Path(folder).expanduser().resolve()
+    root = expanded(folder).resolve()
     raise UserError(
         f"{name}: looked for {root / PX4_BUILD / _PROGRAM} and {root / _PROGRAM} with "
         f"{_SCRIPT} beside it, found nothing; give the folder of PX4-Autopilot and run 'make "

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import shown
+from aerotwin_core.home_path import expanded
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_datasets.export_command import FORMATS
 
@@ -175,7 +176,7 @@ def _found(
     ways = f"give {path.name}:=PATH" + (f" or set {path.environment}" if path.environment else "")
     if not value:
         raise UserError(f"{description.name}: needs {path.text or path.name}; {ways}")
-    place = Path(value).expanduser()
+    place = expanded(value)
     if place.exists():
         return str(place.absolute())  # a link to an interpreter names its virtual environment
     if os.sep not in value and (found := shutil.which(value)):

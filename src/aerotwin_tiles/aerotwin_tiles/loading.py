@@ -13,6 +13,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.home_path import expanded
 from aerotwin_core.threads import default_thread_count
 from aerotwin_meshes.geometry import Geometry
 from aerotwin_tiles.description import TilesDescription
@@ -105,9 +106,9 @@ def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
                 f"{masked(description.tileset.partition('?')[0])}, it is not set; export it"
             )
     return open_source(
-        description.tileset if is_url else folder / Path(description.tileset).expanduser(),
+        description.tileset if is_url else folder / expanded(description.tileset),
         key=key,
-        cache_dir=Path(description.cache_dir).expanduser() if description.cache_dir else None,
+        cache_dir=expanded(description.cache_dir) if description.cache_dir else None,
         settings=description.http,
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 from aerotwin_core.errors import UserError
 from aerotwin_core.file_inside import file_inside
 from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
+from aerotwin_core.home_path import expanded
 from aerotwin_core.limits import check_is_file
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_meshes.geometry import Geometry
@@ -96,7 +97,7 @@ def find_world(spec: str) -> Path:
     A bare name is looked up in `world_folders` first, so that no file of the working folder shadows
     a world of this package; such a file is logged, and can be loaded by its path.
     """
-    path = Path(spec).expanduser()
+    path = expanded(spec)
     check_is_file(path)
     beside = [path, path / WORLD_FILE, Path(f"{path}.yaml")] if spec else []
     folders = world_folders() if spec and len(path.parts) == 1 else []

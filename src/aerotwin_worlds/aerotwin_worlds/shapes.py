@@ -4,10 +4,10 @@
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
+from aerotwin_core.home_path import expanded
 from aerotwin_core.limits import check_is_file
 from aerotwin_generated_worlds.figures import TRACK_M, WHEELBASE_M, build_car, build_person
 from aerotwin_meshes.mesh import TexturedMesh
@@ -39,7 +39,7 @@ def load_shape(name: str) -> tuple[TexturedMesh, ...]:
     from aerotwin_meshes.mesh_files import KINDS, read_mesh_file
     from aerotwin_meshes.placement import PlacementDescription
 
-    path = Path(name).expanduser()
+    path = expanded(name)
     if path.suffix.lower() not in KINDS or not path.exists():
         raise UserError(
             f"shape '{printable(name, 200)}': expected {', '.join(SHAPES)} or a mesh file that "

@@ -10,6 +10,7 @@ the address.
 import re
 from pathlib import Path
 
+from aerotwin_core.home_path import expanded
 from aerotwin_tiles.fetch.folder import FolderSource
 from aerotwin_tiles.fetch.settings import HttpSettings
 from aerotwin_tiles.fetch.source import FetchError, Source, Traffic
@@ -33,7 +34,7 @@ def open_source(
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", str(root))
     if scheme is None:
-        return FolderSource(Path(root).expanduser())
+        return FolderSource(expanded(root))
     if scheme[1].lower() not in ("http", "https"):
         raise FetchError(f"{root}: expected a path or an http(s) URL, found {scheme[1]}; copy it")
     # Not at the top: most worlds need no network.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
+from aerotwin_core.home_path import expanded
 from aerotwin_launch.plan import Argument
 from aerotwin_view.start.form import WORLD
 from aerotwin_worlds.loading import find_world
@@ -63,7 +64,7 @@ def world_file(spec: str) -> Path:
     """Return the file of a world that may have a seed behind an @; UserError if there is none."""
     try:
         return find_world(spec.partition("@")[0])
-    except (RuntimeError, ValueError) as error:  # ~nobody, a null byte
+    except ValueError as error:  # a null byte
         shown = printable(spec, _MOST_LETTERS)
         raise UserError(f"world '{shown}': no such file ({error}); name another") from None
 
@@ -82,7 +83,6 @@ def _is_found(argument: Argument, value: str) -> bool:
     if _PRESET.search(argument.description) and re.fullmatch(r"\w+", value):
         return True  # of which the description lists the usual ones
     try:
-        path = Path(value)
-        return (path.expanduser() if argument.name in _EXPANDED else path).exists()
-    except (OSError, ValueError, RuntimeError):  # the last of ~nobody, who has no home
+        return (expanded(value) if argument.name in _EXPANDED else Path(value)).exists()
+    except (OSError, ValueError, UserError):  # the last of ~nobody, who has no home
         return False
