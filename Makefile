@@ -7,13 +7,13 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint docs bench verify fuzz clean \
-    distclean wheels
+.PHONY: help setup setup-dev demo demo-teach-repeat test test-all test-kilted lint docs bench verify \
+    fuzz clean distclean wheels
 
 PYTHON ?= python3
 # Test processes. As root each has a network of its own, otherwise one of them does all flying.
 WORKERS ?= 2
-# Arguments for pytest, for instance: make test PYTEST="-k geodesy"
+# Arguments for pytest, for instance: make test PYTEST="-k geodesy"; make test-all for slow tests
 PYTEST ?=
 # make bench NAMES="flight lidar"   make verify NAMES="dense kitti" ARGS="--set seeds=[1000]"
 NAMES ?=
@@ -32,7 +32,8 @@ help:
 	@echo
 	@echo "  make demo         set up, fly past the cliff for a minute, print where the report is"
 	@echo "  make demo-teach-repeat  survey a campus from the air, repeat a route on its ground: 15 min"
-	@echo "  make test         set up, run all tests"
+	@echo "  make test         set up, run the tests that take less than ten seconds each"
+	@echo "  make test-all     those that take longer, too: flights, drives, browsers, wheels"
 	@echo "  make setup        only set up: .venv/bin/aerotwin then works from any shell"
 	@echo
 	@echo "  make lint         style, types, YAML"
@@ -99,18 +100,19 @@ COLCON_TEST = AEROTWIN_TESTS=one-of-each-file colcon test --base-paths src --ret
 # Their tests open ports that are fixed: never two at once.
 FLYING = aerotwin_autopilot aerotwin_px4_bridge aerotwin_simulator
 
-# All tests; those that failed once more, without a neighbour. Then one of each file by `colcon
-# test`, each package in the environment that its manifest gives it: its tests are found there,
+# All tests, or those that are not slow; what failed once more, without a neighbour. Then one of each
+# file by `colcon test`, each package in the environment that its manifest gives it: its tests are found there,
 # import only what it declares, and pass. What colcon would run again of the others shows nothing
 # new.
 # What killed processes left in shared memory is removed at the end; what lives is not touched.
-test: setup-dev
+test: CHOSEN = -m "not slow"
+test test-all: setup-dev
 	@$(ENVIRONMENT)
 	trap 'fastdds shm clean >/dev/null' EXIT
-	python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST) || {
+	python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(CHOSEN) $(PYTEST) || {
 	    test $$? -eq 1
 	    echo "Once more what failed, alone on the machine: what passes now is flaky, please report it."
-	    python -m pytest -x --last-failed --last-failed-no-failures none $(PYTEST)
+	    python -m pytest -x --last-failed --last-failed-no-failures none $(CHOSEN) $(PYTEST)
 	}
 	$(if $(PYTEST),exit 0)  # what was asked for has run
 	$(COLCON_TEST) --packages-skip $(FLYING) --parallel-workers $(WORKERS) >build/setup/colcon-test.log 2>&1 \
