@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from aerotwin_px4_bridge.hil_socket import PeerClosed, SocketConnection
+from aerotwin_px4_bridge.messages import pack_hil_actuator_controls
 from aerotwin_px4_bridge.shared_lane import (
     MOST_BYTES,
     SENT_TOGETHER,
@@ -79,3 +80,25 @@ def test_the_end_of_the_process_is_that_of_the_connection(lane, carried):
     lane.far_end.close()
     with pytest.raises(PeerClosed):
         connection.receive_bytes()
+
+
+def test_an_answer_that_came_with_others_is_taken_by_its_time_and_sender(lane, carried):
+    """Any other is left to whoever reads the bytes, in the order of arrival."""
+    first, second = carried(1), carried(2)
+    frames = {
+        number: pack_hil_actuator_controls(4000, (0.25 * number,), is_armed=True, system_id=number)
+        for number in (1, 2)
+    }
+    lane.far_end.send(pack_part(1, frames[1]) + pack_part(2, frames[2]))
+    assert first.receive_bytes() == frames[1]
+    assert first.answer(1, 4000) is None  # it was taken
+    assert second.answer(2, 8000) is None
+    assert second.answer(1, 4000) is None
+    answer = second.answer(2, 4000)
+    assert (answer.time_us, answer.controls[0], answer.is_armed) == (4000, 0.5, True)
+    assert second.receive_bytes(wait=False) == b""
+    lane.far_end.send(pack_part(2, frames[2]) + pack_part(1, frames[1]))
+    lane.far_end.send(pack_part(2, b"more") + pack_part(1, b""))
+    assert first.receive_bytes() == frames[1]
+    assert second.receive_bytes() == frames[2]
+    assert second.receive_bytes() == b"more"
