@@ -46,7 +46,7 @@ class Schedule:
 
     Sample k is due at k / rate, rounded to the nanosecond from the exact quotient, so that rates
     that do not divide the simulation step (20 Hz, 30 Hz in steps of 4 ms) never drift. The first
-    sample is the first one due after `after_ns`; `next_ns` is the next one.
+    sample is the first one due after `after_ns`.
 
     Raises `ValueError` if the rate is not positive.
 
@@ -61,23 +61,23 @@ class Schedule:
         self._numerator, denominator = float(rate_hz).as_integer_ratio()
         self._period = NANOSECONDS_PER_SECOND * denominator
         self._k = after_ns * self._numerator // self._period
-        self.next_ns = self._due_ns()
-        while self.next_ns <= after_ns:
+        self._next_ns = self._due_ns()
+        while self._next_ns <= after_ns:
             self._advance()
 
     def until(self, stamp_ns: int) -> list[int]:
         """Return the instants due since the last call, up to and including stamp_ns."""
-        if self.next_ns > stamp_ns:
+        if self._next_ns > stamp_ns:
             return []
         times = []
-        while self.next_ns <= stamp_ns:
-            times.append(self.next_ns)
+        while self._next_ns <= stamp_ns:
+            times.append(self._next_ns)
             self._advance()
         return times
 
     def _advance(self) -> None:
         self._k += 1
-        self.next_ns = self._due_ns()
+        self._next_ns = self._due_ns()
 
     def _due_ns(self) -> int:
         return (2 * self._k * self._period + self._numerator) // (2 * self._numerator)

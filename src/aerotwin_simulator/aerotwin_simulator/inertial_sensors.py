@@ -66,11 +66,6 @@ class _Due:
     def times(self, step: TruthStep) -> list[int]:
         return self._schedule.until(step.end_ns)
 
-    @property
-    def next_ns(self) -> int:
-        """The next of them."""
-        return self._schedule.next_ns
-
     def elapsed_s(self, stamp_ns: int) -> float:
         elapsed, self._last_ns = to_seconds(stamp_ns - self._last_ns), stamp_ns
         return elapsed
@@ -132,7 +127,6 @@ class InertialSensors:
         self._fix = sinks.outlet(fix_topic, fix_layout(self._base_frame))
         self._velocity = sinks.outlet(velocity_topic, velocity_layout())
         self._gnss: Gnss | None = None
-        self._gnss_next_ns = 0  # nothing is due or delivered before
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
         if parameters.sensors.gnss != NO_GNSS:
             preset = load_preset("gnss", parameters.sensors.gnss)
@@ -242,7 +236,7 @@ class InertialSensors:
         """Measure with the GNSS at the due time; deliver after the receiver's delay."""
         step, gnss = readings.step, self._gnss
         readings.fixes.clear()
-        if gnss is None or step.end_ns < self._gnss_next_ns:
+        if gnss is None:
             return
         for stamp_ns in self._gnss_due.times(step):
             truth = step.at(stamp_ns)
@@ -263,9 +257,6 @@ class InertialSensors:
             else:
                 cdr = no_fix_bytes(stamp_ns, self._base_frame)
                 self._sinks.publish_cdr(self._fix.topic, step.end_ns, cdr)
-        self._gnss_next_ns = self._gnss_due.next_ns
-        if queue:
-            self._gnss_next_ns = min(self._gnss_next_ns, queue[0][0] + self._gnss_delay_ns)
 
     def _faulty_fix(
         self, gnss: Gnss, elapsed_s: float, stamp_ns: int, p_map: np.ndarray, v_map: np.ndarray

@@ -531,8 +531,6 @@ class SimulatedVehicle:
     # -- status of its controller --------------------------------------------------------------
 
     def _publish_estimate(self, end_ns: int) -> None:
-        if end_ns < self._estimate_due.next_ns:
-            return
         for stamp_ns in self._estimate_due.until(end_ns):
             estimate, setpoint = self.backend.estimate, self.backend.setpoint
             has_pose = estimate is not None and estimate.q_map_body is not None
