@@ -179,8 +179,7 @@ class Imu:
         The arguments are the truth (3,) at the centre of mass, body axes: specific force [m/s^2],
         angular velocity [rad/s] and its rate [rad/s^2], which is needed only with a lever arm.
         """
-        if dt != self._dt:
-            self.tune(dt)
+        self.tune(dt)
         if alpha_body is not None:
             self._alpha[:] = alpha_body
         elif self._has_arm:
@@ -214,7 +213,9 @@ class Imu:
         return self._matrix("accelerometer")
 
     def tune(self, dt: float) -> None:
-        """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
+        """Set the noise for samples dt [s] apart; `sample` calls it."""
+        if dt == self._dt:
+            return
         require_step(dt)
         for triad, sigma, name in zip(self._triads, self._bias_sigma, _TRIADS):
             decay, gain = gauss_markov(dt, triad.correlation_time_s)
