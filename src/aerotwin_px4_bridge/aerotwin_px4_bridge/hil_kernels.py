@@ -54,8 +54,9 @@ ISA_EXPONENT = 0.190263
 """h = scale (1 - (p / p0)^exponent), the inverse of the standard atmosphere (ISO 2533)."""
 
 _FLOATS, _FIELDS = 18, 70  # byte offsets in a HIL_SENSOR
-_FLAGS, _CONTROLS, _MODE = 18, 26, 90  # byte offsets in a HIL_ACTUATOR_CONTROLS
-_IS_LOCKSTEP, _IS_CUSTOM_MODE, _IS_ARMED = 0x01, 0x01, 0x80
+SYSTEM_ID_AT, FLAGS_AT, MODE_AT = 5, 18, 90  # byte offsets in a HIL_ACTUATOR_CONTROLS
+_CONTROLS = 26
+IS_LOCKSTEP, IS_CUSTOM_MODE, IS_ARMED = 0x01, 0x01, 0x80
 _HEADER = HEADER_LENGTH
 _SENSOR, _ANSWER = HIL_SENSOR, HIL_ACTUATOR_CONTROLS
 _SENSOR_CRC_EXTRA = KNOWN[HIL_SENSOR].crc_extra
@@ -235,9 +236,9 @@ def pack_answer(frame, time_us, controls, is_armed, sequence, system_id):
     frame[0], frame[1], frame[4] = 0xFD, stop - _HEADER, sequence & 0xFF
     frame[5], frame[6], frame[7] = system_id, AUTOPILOT_COMPONENT_ID, _ANSWER
     _write_bytes(frame, _HEADER, int64(time_us), 8)
-    frame[_FLAGS] = _IS_LOCKSTEP
+    frame[FLAGS_AT] = IS_LOCKSTEP
     for i in range(len(controls)):
         bits = int64(np.float32(controls[i]).view(np.uint32))
         _write_bytes(frame, _CONTROLS + 4 * i, bits, 4)
-    frame[_MODE] = _IS_CUSTOM_MODE | (_IS_ARMED if is_armed else 0)
+    frame[MODE_AT] = IS_CUSTOM_MODE | (IS_ARMED if is_armed else 0)
     _write_bytes(frame, stop, _crc(frame, stop, _ANSWER_CRC_EXTRA), 2)

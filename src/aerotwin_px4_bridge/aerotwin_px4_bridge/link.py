@@ -118,7 +118,6 @@ class HilLink:
         self._is_lockstep = True
         self._reader = FrameReader()
         self._connection: SocketConnection | SerialConnection | CarriedConnection | None = None
-        self._carried: CarriedConnection | None = None
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
@@ -174,10 +173,10 @@ class HilLink:
         """
         if self._connection is not None:
             self._connection.close()
-            self._connection = self._carried = None
+            self._connection = None
         connection = self._connection = self._listener.accept(timeout_s, on_wait)
         if self._lane is not None and isinstance(connection, SocketConnection):
-            self._connection = self._carried = self._lane(connection)
+            self._connection = self._lane(connection)
         self._reader = FrameReader()
         self._system_id = None
         self._is_in_step = not self._free_run_first
@@ -218,8 +217,8 @@ class HilLink:
             return self._free_run(self._time_us)
         if not self._is_lockstep:
             return self._newest()
-        if self._carried is not None and self._reader.is_empty:
-            answer = self._carried.answer(self._system_id, self._time_us)
+        if isinstance(self._connection, CarriedConnection) and self._reader.is_empty:
+            answer = self._connection.answer(self._system_id, self._time_us)
             if answer is not None:
                 self._count_answer(0.0)
                 return answer
@@ -229,7 +228,7 @@ class HilLink:
         """Close the connection and the port; an autopilot process sees the end of its link."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = self._carried = None
+            self._connection = None
         self._listener.close()
 
     def __enter__(self) -> "HilLink":

@@ -41,16 +41,14 @@ PASCAL_PER_HPA = kernels.PASCAL_PER_HPA
 KELVIN_OF_0_C = kernels.KELVIN_OF_0_C
 FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = kernels.FIELDS_IMU, kernels.FIELDS_MAG, kernels.FIELDS_BARO
 COURSE_UNKNOWN = 65535
-IS_ARMED = 0x80
-IS_CUSTOM_MODE = 0x01
-IS_LOCKSTEP = 0x01
+IS_ARMED, IS_CUSTOM_MODE = kernels.IS_ARMED, kernels.IS_CUSTOM_MODE
+IS_LOCKSTEP = kernels.IS_LOCKSTEP
 N_CONTROLS = kernels.N_CONTROLS
 AUTOPILOT_COMPONENT_ID = kernels.AUTOPILOT_COMPONENT_ID
 
 _controls = np.empty(N_CONTROLS)  # of the answer that is being read
 _payload = np.empty(kernels.PAYLOAD_BYTES, np.uint8)  # of the sample that is being read
 _LAYOUT = KNOWN[HIL_ACTUATOR_CONTROLS]
-_SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # byte offsets in the whole frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,5 +373,7 @@ def read_lone_answers(frames: Sequence[bytes]) -> list[LoneAnswer | None]:
 
 
 def _lone_answer(frame: bytes, time_us: int, controls: list[float]) -> LoneAnswer:
-    is_armed, is_lockstep = frame[_MODE] & IS_ARMED != 0, frame[_FLAGS] & IS_LOCKSTEP != 0
-    return frame[_SYSTEM_ID], ActuatorControls(time_us, tuple(controls), is_armed, is_lockstep)
+    is_armed = frame[kernels.MODE_AT] & IS_ARMED != 0
+    is_lockstep = frame[kernels.FLAGS_AT] & IS_LOCKSTEP != 0
+    found = ActuatorControls(time_us, tuple(controls), is_armed, is_lockstep)
+    return frame[kernels.SYSTEM_ID_AT], found
