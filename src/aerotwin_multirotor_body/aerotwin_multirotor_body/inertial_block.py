@@ -18,11 +18,12 @@ from aerotwin_multirotor_body.inertial_step import (
     N_VEHICLE,
     VEHICLE,
     InertialVehicle,
+    sample_at,
     step_and_sample,
 )
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.state import interpolate_into
-from aerotwin_sensor_models.kernels import part, sample_unit
+from aerotwin_sensor_models.kernels import part
 
 N_READINGS = 11
 TABLE = float64[:, ::1]
@@ -87,14 +88,7 @@ def _sample(addresses, length, first, end, fraction, dt, due, statuses, states, 
         else:
             previous = arena[middle : middle + vehicle.n_state]
             interpolate_into(previous, arena[N_VEHICLE:middle], fraction, dt, state)
-        statuses[k] = 0
-        if due:
-            unit, rotation = vehicle.unit, vehicle.unit.R_map_body
-            for i in range(3):
-                for j in range(3):
-                    rotation[i, j] = state[22 + 3 * i + j]
-            unit.height_m = state[2]
-            statuses[k] = sample_unit(unit, due)
+        statuses[k] = sample_at(vehicle.unit, state, due)
         _show(vehicle.unit.readings, readings, k)
 
 
@@ -123,12 +117,12 @@ class InertialBlock:
         self.before, self.after = np.zeros((2, n, at.N_HEAD))
         self.readings, self.states = np.zeros((n, N_READINGS)), np.zeros((n, n_state))
 
-    def step(self, rows: range) -> None:
+    def step(self, rows: slice) -> None:
         """Advance some by one step, and sample what is due in each."""
         tables = self.statuses, self.before, self.after, self.readings
         _step(self._addresses, self._length, rows.start, rows.stop, *tables)
 
-    def sample(self, rows: range, fraction: float, dt: float, due: int) -> None:
+    def sample(self, rows: slice, fraction: float, dt: float, due: int) -> None:
         """Sample sensors, a sum of `aerotwin_sensor_models.layout.IMU` and so on, after a step.
 
         That is at a fraction of the step, which took dt [s].

@@ -40,11 +40,22 @@ NOT_FINITE = 16
 
 
 @part
+def sample_at(unit, state, due):
+    """Sample sensors that are due at a state; return as `sample_unit`."""
+    rotation = unit.R_map_body
+    for i in range(3):
+        for j in range(3):
+            rotation[i, j] = state[22 + 3 * i + j]
+    unit.height_m = state[2]
+    return sample_unit(unit, due)
+
+
+@part
 def sense(vehicle, state):
     """Sample the sensors of a vehicle; return as `sample_unit`."""
     unit = vehicle.unit
     force, rate = unit.motion.specific_force_m_s2, unit.motion.angular_velocity_rad_s
-    turning, rotation = unit.motion.angular_acceleration_rad_s2, unit.R_map_body
+    turning = unit.motion.angular_acceleration_rad_s2
     if vehicle.is_shaken:
         shake(vehicle.vibration, state, vehicle.step_s)
         felt = vehicle.vibration.felt
@@ -53,11 +64,7 @@ def sense(vehicle, state):
     else:
         for i in range(3):
             force[i], rate[i], turning[i] = state[19 + i], state[10 + i], state[16 + i]
-    for i in range(3):
-        for j in range(3):
-            rotation[i, j] = state[22 + 3 * i + j]
-    unit.height_m = state[2]
-    return sample_unit(unit, vehicle.due)
+    return sample_at(unit, state, vehicle.due)
 
 
 @njit(int64(float64[::1]), cache=True, error_model="numpy", **LEAN)

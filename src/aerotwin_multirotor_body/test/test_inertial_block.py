@@ -20,7 +20,7 @@ from aerotwin_sensor_models import layout as sensed
 
 STEP_S = 0.004
 N, N_STEPS = 5, 600  # two refills of the normal numbers, which last for 256 samples
-ALL = range(N)
+ALL = slice(0, N)
 FIELD_MAP = np.array([1.0e-6, 2.1e-5, -4.3e-5])
 ORIGIN_ALTITUDE_M = 488.0
 
@@ -57,7 +57,7 @@ def test_a_step_of_all_is_that_of_each():
     for _ in range(N_STEPS):
         for vehicle in alone:
             vehicle.step()
-        for rows in (range(2), range(2, N)):
+        for rows in (slice(0, 2), slice(2, N)):
             block.step(rows)
         attend(block, together)
         for row, vehicle in enumerate(alone):

@@ -8,6 +8,7 @@ sinks in blocks. What is rare, or differs between them, each does itself.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,9 @@ class AlikeVehicles:
         self._sees_world = first.sees_world
         self._sinks = sinks
         self._block = InertialBlock([vehicle.mover for vehicle in vehicles])
-        starts = range(0, len(vehicles), TOGETHER)
-        self._parts = [range(k, min(k + TOGETHER, len(vehicles))) for k in starts]
+        n = len(vehicles)
+        self._all = slice(0, n)
+        self._parts = [slice(k, min(k + TOGETHER, n)) for k in range(0, n, TOGETHER)]
         rates_hz = [*enumerate(first.sensors.rates_hz), (_TRUTH, first.parameters.truth_rate_hz)]
         self._in_step = [k for k, _ in rates_hz if first.sensors.in_step & 1 << k]
         self._dues = [
@@ -81,8 +83,8 @@ class AlikeVehicles:
                 self._send(rows)
         return True
 
-    def _move(self, rows: range) -> None:
-        for vehicle in self.robots[rows.start : rows.stop]:
+    def _move(self, rows: slice) -> None:
+        for vehicle in self.robots[rows]:
             try:
                 vehicle.prepare(self._begin_ns, self._end_ns)
             except ValueError as error:
@@ -93,10 +95,10 @@ class AlikeVehicles:
     def measure(self) -> None:
         """Read the inertial sensors; each reads its others when it sends them."""
         if self._sees_world:
-            self._measure(range(len(self.robots)))
+            self._measure(self._all)
 
-    def _measure(self, rows: range) -> None:
-        for vehicle in self.robots[rows.start : rows.stop]:
+    def _measure(self, rows: slice) -> None:
+        for vehicle in self.robots[rows]:
             vehicle.readings.forget()
         due: dict[int, list[int]] = defaultdict(list)
         for k, stamp_ns in self._read.items():
@@ -107,11 +109,11 @@ class AlikeVehicles:
         for stamp_ns in sorted(due):
             self._sample(rows, stamp_ns, due[stamp_ns])
 
-    def _sample(self, rows: range, stamp_ns: int, due: list[int]) -> None:
+    def _sample(self, rows: slice, stamp_ns: int, due: list[int]) -> None:
         """Read the sensors that are due at an instant within the step, and the truth."""
         sensors = [k for k in due if k != _TRUTH]
         for k in sensors:
-            for vehicle in self.robots[rows.start : rows.stop]:
+            for vehicle in self.robots[rows]:
                 vehicle.sensors.tune(k, stamp_ns)
         span_ns = self._end_ns - self._begin_ns
         fraction = (stamp_ns - self._begin_ns) / span_ns
@@ -120,18 +122,17 @@ class AlikeVehicles:
         for k in sensors:
             self._collect(k, rows)
         if _TRUTH in due:
-            part = slice(rows.start, rows.stop)
-            self._states[part] = self._block.states[part]
+            self._states[rows] = self._block.states[rows]
 
-    def _attend(self, rows: range) -> None:
-        for row in np.flatnonzero(self._block.statuses[rows.start : rows.stop]).tolist():
+    def _attend(self, rows: slice) -> None:
+        for row in np.flatnonzero(self._block.statuses[rows]).tolist():
             row += rows.start
             self.robots[row].attend(int(self._block.statuses[row]))
 
-    def _collect(self, k: int, rows: range) -> None:
+    def _collect(self, k: int, rows: slice) -> None:
         """Give the readings of sensor k to the controllers."""
         stamp_ns = self._read[k]
-        for row, vehicle in zip(rows, self.robots[rows.start : rows.stop], strict=True):
+        for row, vehicle in enumerate(self.robots[rows], rows.start):
             sensors = vehicle.sensors
             if sensors.faults[k]:
                 if not sensors.is_read(k, stamp_ns):
@@ -143,12 +144,12 @@ class AlikeVehicles:
     def send_readings(self) -> None:
         """Send the readings to the controllers; publish them while those compute."""
         if self._sees_world:
-            self._send(range(len(self.robots)))
+            self._send(self._all)
         if not self._sinks.is_empty:
             self._publish()
 
-    def _send(self, rows: range) -> None:
-        for vehicle in self.robots[rows.start : rows.stop]:
+    def _send(self, rows: slice) -> None:
+        for vehicle in self.robots[rows]:
             if not vehicle.has_failed:
                 vehicle.measure_alone()
                 vehicle.send_readings()
@@ -180,13 +181,11 @@ class AlikeVehicles:
 
 def computed_together(stepped: Sequence[Stepped], sinks: SinkGroup, stamp_ns: int) -> list[Stepped]:
     """Return what steps vehicles from an instant [ns] on: those that are alike in one call."""
-    groups: dict[object, list[SimulatedVehicle]] = defaultdict(list)
+    groups: dict[object, list[Any]] = defaultdict(list)
     for each in stepped:
-        if isinstance(each, SimulatedVehicle) and each.likeness is not None:
-            groups[each.likeness].append(each)
-    found: dict[Stepped, None] = {}
-    together = {key: AlikeVehicles(group, sinks, stamp_ns) for key, group in groups.items()}
-    for each in stepped:
-        key = each.likeness if isinstance(each, SimulatedVehicle) else None
-        found[each if key is None else together[key]] = None
-    return [*found]
+        likeness = each.likeness if isinstance(each, SimulatedVehicle) else None
+        groups[likeness or each].append(each)
+    return [
+        first if key is first else AlikeVehicles([first, *others], sinks, stamp_ns)
+        for key, (first, *others) in groups.items()
+    ]

@@ -13,7 +13,7 @@ from aerotwin_core.time import from_seconds
 from aerotwin_simulator import topics
 from aerotwin_simulator.alike_vehicles import computed_together
 from aerotwin_simulator.fleet import VehiclePlan
-from aerotwin_simulator.parameters import MULTIROTOR, SimulatorParameters
+from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.robot import SINGLE, SimulatedRobot, Stepped
 from aerotwin_simulator.topics import SinkGroup
@@ -191,8 +191,8 @@ class PresentVehicles:
     def _pin(self) -> None:
         """Share one processor with the autopilots, if there are any."""
         cpu = pinned_cpu(self._parameters)
-        own = [v.parameters for v in self.vehicles if v.parameters.dynamics == MULTIROTOR]
-        if cpu is not None and any(each.controller.is_autopilot for each in own):
+        own = [vehicle.parameters.controller for vehicle in self.multirotors]
+        if cpu is not None and any(controller.is_autopilot for controller in own):
             self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
             os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
 
