@@ -80,82 +80,64 @@ def test_each_answers_as_it_would_alone(by_lane, lane, tmp_path, simulated_vehic
             assert exchanged([link], [simulated_vehicle(seed=INSTANCES[1])]) == [together[1]]
 
 
-def test_each_of_a_lane_hears_its_own_client_before_its_next_answer(
-    lane, tmp_path, simulated_vehicle
-):
+@pytest.fixture
+def two_by_lane(lane, tmp_path):
+    """The process of two autopilots that share a lane, and their links."""
     paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
     for path in paths.values():
         path.write_text(parameters_text(load_autopilot_parameters().airframe))
+    with ExitStack() as stack:
+        links = [
+            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
+            for i in paths
+        ]
+        with embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end) as host:
+            lane.far_end.close()
+            for link in links:
+                link.accept(STARTS_S, lambda _: host.check())
+            yield host, links
+
+
+def test_each_of_a_lane_hears_its_own_client_before_its_next_answer(two_by_lane, simulated_vehicle):
+    _, links = two_by_lane
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     ping = common.MAVLink_ping_message(1, 77, 0, 0).pack(encoder)
-    with ExitStack() as stack:
-        links = [
-            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
-            for i in paths
-        ]
-        with embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end) as host:
-            lane.far_end.close()
-            for link in links:
-                link.accept(STARTS_S, lambda _: host.check())
-            client = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-            client.bind(("127.0.0.1", 0))
-            vehicle = simulated_vehicle(seed=1)
-            for instance in paths:
-                vehicle.step((0.0,) * 4, is_armed=False)
-                client.sendto(ping, ("127.0.0.1", LOCAL_PORTS["ground"] + instance))
-                for link in links:
-                    link.send(vehicle.time_us, vehicle.frames())
-                for link in links:
-                    link.answer()
-                heard = common.MAVLink(None).parse_buffer(client.recv(2048, socket.MSG_DONTWAIT))
-                pings = [m.get_srcSystem() for m in heard if m.get_type() == "PING"]
-                assert pings == [instance + 1]
-            for link in links:
-                link.close()
-
-
-def test_frames_of_one_that_left_are_dropped(lane, tmp_path, simulated_vehicle):
-    """They may wait in the lane when its own connection ends."""
-    paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
-    for path in paths.values():
-        path.write_text(parameters_text(load_autopilot_parameters().airframe))
-    with ExitStack() as stack:
-        left, stays = (
-            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
-            for i in paths
-        )
-        host = embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end)
-        with host:
-            lane.far_end.close()
-            for link in (left, stays):
-                link.accept(STARTS_S, lambda _: host.check())
-            vehicle = simulated_vehicle(seed=1)
-            left.close()
-            for _ in range(3):
-                vehicle.step((0.0,) * 4, is_armed=False)
-                lane.send(INSTANCES[0], b"".join(vehicle.frames()))
-                assert stays.exchange(vehicle.time_us, vehicle.frames()) is not None
-
-
-def test_the_end_of_the_process_ends_every_link_of_its_lane(lane, tmp_path, simulated_vehicle):
-    paths = {i: tmp_path / f"{i}.yaml" for i in INSTANCES[:2]}
-    for path in paths.values():
-        path.write_text(parameters_text(load_autopilot_parameters().airframe))
-    with ExitStack() as stack:
-        links = [
-            stack.enter_context(HilLink(hil_port(i), free_run=False, lane=partial(lane.carry, i)))
-            for i in paths
-        ]
-        with embedded_host_process(paths, tmp_path, command=COMMAND, lane=lane.far_end) as host:
-            lane.far_end.close()
-            for link in links:
-                link.accept(STARTS_S, lambda _: host.check())
-            os.kill(host.pid, signal.SIGKILL)
-            vehicle = simulated_vehicle(seed=1)
+    vehicle = simulated_vehicle(seed=1)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.bind(("127.0.0.1", 0))
+        for instance in INSTANCES[:2]:
             vehicle.step((0.0,) * 4, is_armed=False)
+            client.sendto(ping, ("127.0.0.1", LOCAL_PORTS["ground"] + instance))
             for link in links:
-                with pytest.raises(AutopilotLost, match="closed the HIL link"):
-                    link.exchange(vehicle.time_us, vehicle.frames())
+                link.send(vehicle.time_us, vehicle.frames())
+            for link in links:
+                link.answer()
+            heard = common.MAVLink(None).parse_buffer(client.recv(2048, socket.MSG_DONTWAIT))
+            pings = [m.get_srcSystem() for m in heard if m.get_type() == "PING"]
+            assert pings == [instance + 1]
+    for link in links:
+        link.close()
+
+
+def test_frames_of_one_that_left_are_dropped(lane, two_by_lane, simulated_vehicle):
+    """They may wait in the lane when its own connection ends."""
+    _, (left, stays) = two_by_lane
+    vehicle = simulated_vehicle(seed=1)
+    left.close()
+    for _ in range(3):
+        vehicle.step((0.0,) * 4, is_armed=False)
+        lane.send(INSTANCES[0], b"".join(vehicle.frames()))
+        assert stays.exchange(vehicle.time_us, vehicle.frames()) is not None
+
+
+def test_the_end_of_the_process_ends_every_link_of_its_lane(two_by_lane, simulated_vehicle):
+    host, links = two_by_lane
+    os.kill(host.pid, signal.SIGKILL)
+    vehicle = simulated_vehicle(seed=1)
+    vehicle.step((0.0,) * 4, is_armed=False)
+    for link in links:
+        with pytest.raises(AutopilotLost, match="closed the HIL link"):
+            link.exchange(vehicle.time_us, vehicle.frames())
 
 
 def test_it_ends_when_the_last_link_closes(tmp_path):
