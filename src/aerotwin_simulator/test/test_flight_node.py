@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One flight of the node in this process: what it leaves behind, and to whom it speaks."""
 
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +28,18 @@ CLOSES_BADLY = textwrap.dedent(
 
         def close(self):
             raise OSError("the file is gone")
+    """
+)
+
+
+VERY_MANY_TOPICS = textwrap.dedent(
+    """
+    from aerotwin_simulator.ros import simulator_node
+    from aerotwin_simulator.ros.process import main
+
+    simulator_node.MOST_REMOVED = 0
+    simulator_node.SimulatorNode.destroy_service = lambda _, service: print("removed", service)
+    main()
     """
 )
 
@@ -93,6 +107,24 @@ def test_a_flight_builds_no_wait_set(fly_node, monkeypatch):
     node, result = fly_node({"controller.kind": "ros2", "speed": 100.0, "record": "none"})
     assert result.is_success
     assert node not in waiting
+
+
+def test_very_many_topics_end_with_the_process(tmp_path):
+    """Fast DDS would take minutes to remove them one by one."""
+    values = {
+        "world": "grassland",
+        "controller.kind": "ros2",
+        "camera.is_rendered": False,
+        "duration_s": 0.5,
+        "runs_dir": tmp_path,
+    }
+    arguments = [x for name, value in values.items() for x in ("-p", f"{name}:={value}")]
+    command = [sys.executable, "-P", "-c", VERY_MANY_TOPICS, "--ros-args", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60.0)
+    assert ended.returncode == 0, ended.stderr
+    assert "removed" not in ended.stdout
+    (run,) = tmp_path.iterdir()
+    assert BagReader(run / "bag").counts["/imu/data_raw"] == 125
 
 
 def test_a_topic_that_is_declared_twice_has_one_publisher():

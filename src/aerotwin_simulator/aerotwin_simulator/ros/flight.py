@@ -67,6 +67,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     simulation: Simulation | None = None
     try:
         simulation = _make(node, world, folder, bags)
+        _listen(node, simulation, status)
         status.update(0, 0.0, "starting the autopilot", None)
         _start(node, simulation)
         node.wait_for_followers(lambda text: status.update(0, 0.0, text, None))
@@ -130,8 +131,8 @@ class _Bags:
 
 
 def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simulation:
-    """Return a simulation whose messages are recorded and whose services are offered."""
-    simulation = Simulation(
+    """Return a simulation whose messages are recorded."""
+    return Simulation(
         node.parameters,
         world,
         folder,
@@ -139,8 +140,16 @@ def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simul
         awaited=node.awaited,
         spin=node.calls.wait,
     )
-    node.listen_for(simulation)
-    return simulation
+
+
+def _listen(node: SimulatorNode, simulation: Simulation, status: StatusLine) -> None:
+    """Offer the services of the vehicles and hear their topics: a minute for a thousand."""
+
+    def check(share: float) -> None:
+        _raise_if_stopped(node)
+        status.update(simulation.stamp_ns, 0.0, "offering the services of the vehicles", share)
+
+    node.listen_for(simulation, check)
 
 
 def _start(node: SimulatorNode, simulation: Simulation) -> None:
@@ -190,6 +199,7 @@ def _change(
                 )
                 write_configuration(folder, node.parameters, world)
             simulation = _make(node, world, folder, bags)
+            _listen(node, simulation, status)
             _start(node, simulation)
         except (UserError, AutopilotLost) as error:
             _close(simulation, not_ended)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process: signals, run folder, one flight, and the scenario around it."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +63,12 @@ def run_simulator(
     SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made,
     however long that takes. A second Ctrl-C aborts that. Where `CHECK_ONLY` is in the environment
     the process ends after its checks, and publishes nothing.
+
+    Where the node had so many topics that removing them would take minutes, it does not return: the
+    process ends at once with this code. Their publishers then count as lost, after the lease of
+    DDS, and the next participant frees their shared memory.
     """
+    is_left = False
     node: ConfiguredNode | None = None
 
     def end_flight() -> None:
@@ -70,15 +76,15 @@ def run_simulator(
             node.request_stop()
 
     def end_node() -> None:
-        nonlocal node
+        nonlocal node, is_left
         ended, node = node, None
         if ended is not None:
             ended.destroy_node()  # before rclpy ends: its threads would abort the process
+            is_left = isinstance(ended, SimulatorNode) and ended.is_left
         rclpy.try_shutdown()
 
-    stop = StopRequest(end_flight, ends_at_once=True)
-    init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
-    try:
+    def run() -> int:
+        nonlocal node
         if is_check_only():
             node = ConfiguredNode("simulator")
             _check(declare_parameters(node, parameters_type), check)
@@ -105,11 +111,21 @@ def run_simulator(
             stop.announce(WRITING_REPORT)
             return scenario.end(result, parameters, result.simulation.world)
         return exit_code(result)
+
+    stop = StopRequest(end_flight, ends_at_once=True)
+    init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        code = run()
     except (UserError, OSError) as error:
         say_fatal(error)
-        return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     finally:
         end_node()
+    if is_left:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def _check(parameters: FlightNodeParameters, further: Check) -> None:
