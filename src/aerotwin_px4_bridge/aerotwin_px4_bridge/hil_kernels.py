@@ -39,6 +39,8 @@ N_CONTROLS = 16
 AUTOPILOT_COMPONENT_ID = 1
 ANSWER_BYTES = 93
 """A HIL_ACTUATOR_CONTROLS that is not cut, because its last byte, the mode, is not zero."""
+PART_HEAD_BYTES = 4
+"""Of a part of a packet of `shared_lane`: number of the vehicle and bytes that follow, uint16."""
 CONTROL_LIMIT = 1.0 + 1e-3
 """Outputs lie in [-1, 1]; the margin allows for float32 rounding in the sender."""
 
@@ -198,14 +200,29 @@ def read_answer(frame, controls):
     return _read_answer(frame, controls)
 
 
-@njit(
-    types.void(types.Array(uint8, 1, "C", readonly=True), int64[::1], float64[:, ::1]), cache=True
-)
-def read_answers(frames, times_us, controls):
-    """Read frames of ANSWER_BYTES each, one after the other, as `read_answer` does."""
-    for k in range(len(times_us)):
-        frame = frames[k * ANSWER_BYTES : (k + 1) * ANSWER_BYTES]
-        times_us[k] = _read_answer(frame, controls[k])
+@njit(int64(types.Bytes(uint8, 1, "C", readonly=True), int64[:, ::1], float64[:, ::1]), cache=True)
+def read_parts(packet, parts, controls):
+    """Read a packet of `shared_lane`; return its number of parts, `MALFORMED` if it is cut.
+
+    Of each part, `parts` (n, 4) gets the number of the vehicle, where its frames begin and end, and
+    the `time_usec` of a lone answer, whose outputs go to `controls` (n, N_CONTROLS), or `MALFORMED`
+    for anything else. Parts beyond n are only counted.
+    """
+    n, place, size = 0, 0, len(packet)
+    while place < size:
+        begin = place + PART_HEAD_BYTES
+        if begin > size:
+            return MALFORMED
+        place = begin + _get(packet, begin - 2, 2)
+        if place > size:
+            return MALFORMED
+        if n < len(parts):
+            parts[n, 0], parts[n, 1], parts[n, 2] = _get(packet, begin - 4, 2), begin, place
+            parts[n, 3] = MALFORMED
+            if place - begin == ANSWER_BYTES:
+                parts[n, 3] = _read_answer(packet[begin:place], controls[n])
+        n += 1
+    return n
 
 
 @njit(int64(types.Bytes(uint8, 1, "C", readonly=True), uint8[::1]), cache=True)

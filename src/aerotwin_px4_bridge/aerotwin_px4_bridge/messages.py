@@ -356,23 +356,11 @@ def read_lone_answer(data: bytes) -> LoneAnswer | None:
     if len(data) != kernels.ANSWER_BYTES:
         return None
     time_us = kernels.read_answer(data, _controls)
-    return None if time_us < 0 else _lone_answer(data, time_us, _controls.tolist())
+    return None if time_us < 0 else lone_answer(data, time_us, _controls.tolist())
 
 
-def read_lone_answers(frames: Sequence[bytes]) -> list[LoneAnswer | None]:
-    """Return what `read_lone_answer` does of each of several frames."""
-    n = len(frames)
-    if any(len(frame) != kernels.ANSWER_BYTES for frame in frames):
-        return [read_lone_answer(frame) for frame in frames]
-    times_us, controls = np.empty(n, np.int64), np.empty((n, N_CONTROLS))
-    kernels.read_answers(np.frombuffer(b"".join(frames), np.uint8), times_us, controls)
-    return [
-        None if time_us < 0 else _lone_answer(frame, time_us, values)
-        for frame, time_us, values in zip(frames, times_us.tolist(), controls.tolist(), strict=True)
-    ]
-
-
-def _lone_answer(frame: bytes, time_us: int, controls: list[float]) -> LoneAnswer:
+def lone_answer(frame: bytes, time_us: int, controls: Sequence[float]) -> LoneAnswer:
+    """Return system id and controls of a frame whose time and controls compiled code has read."""
     is_armed = frame[kernels.MODE_AT] & IS_ARMED != 0
     is_lockstep = frame[kernels.FLAGS_AT] & IS_LOCKSTEP != 0
     found = ActuatorControls(time_us, tuple(controls), is_armed, is_lockstep)

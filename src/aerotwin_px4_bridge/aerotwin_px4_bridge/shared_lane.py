@@ -10,8 +10,11 @@ import socket
 import struct
 from collections.abc import Iterator
 
-from aerotwin_px4_bridge.hil_socket import SocketConnection
-from aerotwin_px4_bridge.messages import ActuatorControls, LoneAnswer, read_lone_answers
+import numpy as np
+
+from aerotwin_px4_bridge.hil_kernels import MALFORMED, N_CONTROLS, read_parts
+from aerotwin_px4_bridge.hil_socket import PeerClosed, SocketConnection
+from aerotwin_px4_bridge.messages import ActuatorControls, LoneAnswer, lone_answer
 
 MOST_BYTES = 65536
 """Of a packet; a vehicle's frames of a step are below 1 kB."""
@@ -46,6 +49,7 @@ class SharedLane:
     def __init__(self) -> None:
         near_end, self.far_end = lane_pair()
         self._connection = SocketConnection(near_end, most_bytes=MOST_BYTES)
+        self._make_room(SENT_TOGETHER)
         self._waiting: list[bytes] = []
         self._arrived: dict[int, bytes] = {}
         self._answers: dict[int, tuple[LoneAnswer, bytes]] = {}
@@ -69,14 +73,28 @@ class SharedLane:
             return frames
         if self._waiting:
             self._send_waiting()
-        received = [*parts(self._connection.receive_bytes(wait=wait))]
-        answers = read_lone_answers([frames for _, frames in received])
-        for (sender, frames), answer in zip(received, answers, strict=True):
-            if answer is not None and sender not in self._arrived and sender not in self._answers:
-                self._answers[sender] = answer, frames
+        self._sort(self._connection.receive_bytes(wait=wait))
+        return self._taken(number)
+
+    def _sort(self, packet: bytes) -> None:
+        """Keep what a packet brings to each; raise PeerClosed if it is cut."""
+        n = read_parts(packet, self._parts, self._controls)
+        if n > len(self._parts):
+            self._make_room(n)
+            read_parts(packet, self._parts, self._controls)
+        if n == MALFORMED:
+            raise PeerClosed("a packet of several autopilots was cut")
+        controls = self._controls[:n].tolist()
+        for row, (sender, begin, end, time_us) in enumerate(self._parts[:n].tolist()):
+            frames = packet[begin:end]
+            if time_us >= 0 and sender not in self._arrived and sender not in self._answers:
+                self._answers[sender] = lone_answer(frames, time_us, controls[row]), frames
             else:
                 self._arrived[sender] = self._taken(sender) + frames
-        return self._taken(number)
+
+    def _make_room(self, n: int) -> None:
+        """Read packets of so many parts from now on."""
+        self._parts, self._controls = np.empty((n, 4), np.int64), np.empty((n, N_CONTROLS))
 
     def answer(self, number: int, system_id: int | None, time_us: int) -> ActuatorControls | None:
         """Return the answer of an autopilot to a step, if it has arrived; else see `receive`."""

@@ -68,6 +68,21 @@ def test_each_gets_its_own_answer(lane, carried):
     assert second.receive_bytes() == b"more"
 
 
+def test_a_packet_may_hold_any_number_of_parts(lane, carried):
+    n = 3 * SENT_TOGETHER
+    connections = [carried(number) for number in range(n)]
+    lane.far_end.send(b"".join(pack_part(number, bytes([number])) for number in range(n)))
+    assert [each.receive_bytes() for each in connections] == [bytes([k]) for k in range(n)]
+
+
+@pytest.mark.parametrize("n_cut", [1, 2, 3, 6])
+def test_a_packet_that_is_cut_ends_the_connection(lane, carried, n_cut):
+    connection = carried(1)
+    lane.far_end.send((pack_part(1, b"one") + pack_part(2, b"two"))[:-n_cut])
+    with pytest.raises(PeerClosed, match="cut"):
+        connection.receive_bytes()
+
+
 def test_one_that_comes_again_gets_nothing_of_before(lane, carried):
     first, _ = carried(1), carried(2)
     lane.far_end.send(pack_part(1, b"one") + pack_part(2, b"old"))
