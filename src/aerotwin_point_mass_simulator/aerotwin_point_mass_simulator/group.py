@@ -112,10 +112,11 @@ class PointMasses:
     def move(self, begin_ns: int, end_ns: int) -> bool:
         """Move all by one step."""
         self._arrange()
-        self._before, self._after = self._after, self._before
-        for robot, start, end in zip(self.robots, self._before, self._after, strict=True):
-            robot.begin_step(begin_ns, end_ns, start, end)
-            robot.air.blow(start, begin_ns)
+        self._before[:] = self._after
+        for row, robot in enumerate(self.robots):
+            robot.begin_step(begin_ns, end_ns)
+            if robot.air.blow(robot.step.start, begin_ns):
+                self._wind[row] = robot.wind_map
         for robot in self._with_end:
             robot.poll()
         self._errors.advance(self._dt)
@@ -124,8 +125,7 @@ class PointMasses:
         velocity, yaw_rate = self.pilots.commands(
             begin_ns, estimate, motion.velocity, self.yaw, p.maximum_speed_m_s
         )
-        wind = np.array([robot.wind_map for robot in self.robots])
-        moved = point_mass_step(p, motion, velocity, self._dt, wind=wind)
+        moved = point_mass_step(p, motion, velocity, self._dt, wind=self._wind)
         self._motion = self._on_ground(motion, moved)
         self.yaw = self.yaw + yaw_rate * self._dt
         self._now_ns = end_ns
@@ -167,17 +167,21 @@ class PointMasses:
     def _publish_motions(self) -> None:
         state = self._after
         R_map_body = state[:, layout.ROTATION].reshape(-1, 3, 3)
-        motions = np.hstack(
+        true = np.hstack(
             [
                 state[:, layout.POSITION],
                 state[:, layout.QUATERNION],
                 np.einsum("nij,ni->nj", R_map_body, state[:, layout.VELOCITY]),
                 state[:, layout.ANGULAR_VELOCITY],
             ]
-        ).tolist()
-        estimates = (self._motion.position + self._error).tolist()
-        for robot, motion, estimate in zip(self.robots, motions, estimates, strict=True):
-            robot.publish_motion(self._now_ns, motion, estimate)
+        )
+        estimated = true.copy()
+        estimated[:, :3] = self._motion.position + self._error
+        for outlets, motions in zip(self._outlets, (true, estimated), strict=True):
+            outlets.publish(self._now_ns, motions)
+        poses = estimated[:, :3].tolist(), estimated[:, 3:7].tolist()
+        for robot, p_map, q_map_body in zip(self.robots, *poses, strict=True):
+            robot.publish_transforms(self._now_ns, p_map, q_map_body)
 
     def _check_collisions(self) -> None:
         """Check those that may touch something by now, in one query of the world."""
@@ -227,10 +231,13 @@ class PointMasses:
         self._ground = np.array([robot.ground_m for robot in self.robots])
         self._with_end = [robot for robot in self.robots if robot.has_end]
         self._with_payload = [robot for robot in self.robots if robot.has_payload]
+        of_robots = zip(*(robot.outlets for robot in self.robots), strict=True)
+        self._outlets = [self._sinks.block(outlets) for outlets in of_robots]
         self._write()
         self._before[:] = self._after
+        self._wind = np.array([robot.wind_map for robot in self.robots]).reshape(-1, 3)
         for robot, start, end in zip(self.robots, self._before, self._after, strict=True):
-            robot.begin_step(self._now_ns, self._now_ns, start, end)
+            robot.take_states(self._now_ns, start, end)
 
     def _write(self, yaw_rate: FloatArray | float = 0.0) -> None:
         """Write the motion into the states after the step."""

@@ -66,7 +66,7 @@ class PointMassRobot(SimpleRobot):
     """A point mass; attributes are those of `SimulatedRobot`, `row` is its row in the group.
 
     It looks like its airframe, and collides like it. `pilot` is its controller, `watch` looks for
-    walls.
+    walls; `outlets` are those of its true motion and of its estimate.
     """
 
     row: int
@@ -84,11 +84,16 @@ class PointMassRobot(SimpleRobot):
         self._frame = frame_lines(self.airframe)
         self.watch = self._new_watch()
         self._left: np.ndarray | None = None
-        self._truth_topic = self._place(topics.TRUTH_ODOM)
-        self._odom_topic = self._place(topics.AUTOPILOT_ODOM)
-        self._truth = odometry_layout(topics.frame(plan.name, TRUTH_FRAME))
-        self._estimate = odometry_layout(topics.frame(plan.name, AUTOPILOT_FRAME))
-        self._tf = replace(topics.TF, source=plan.name)
+        self.outlets = [
+            surroundings.sinks.outlet(
+                self._place(topic), odometry_layout(topics.frame(plan.name, name))
+            )
+            for topic, name in (
+                (topics.TRUTH_ODOM, TRUTH_FRAME),
+                (topics.AUTOPILOT_ODOM, AUTOPILOT_FRAME),
+            )
+        ]
+        self._tf, self._has_tf = replace(topics.TF, source=plan.name), False
         if plan.parameters.publish_tf:
             self.transforms = OdometryTransforms(topics.frame(plan.name, ""), MOST_REMEMBERED)
 
@@ -215,9 +220,13 @@ class PointMassRobot(SimpleRobot):
 
     # -- in the loop -------------------------------------------------------------------------------
 
-    def begin_step(self, begin_ns: int, end_ns: int, start: np.ndarray, end: np.ndarray) -> None:
-        """Set its motion over a step [ns], as the state arrays at both ends."""
-        self.step = TruthStep(begin_ns, end_ns, start, end)
+    def take_states(self, now_ns: int, start: np.ndarray, end: np.ndarray) -> None:
+        """Have these state arrays at both ends of a step from now on, which the group writes."""
+        self.step = TruthStep(now_ns, now_ns, start, end)
+
+    def begin_step(self, begin_ns: int, end_ns: int) -> None:
+        """Set the instants of a step [ns]."""
+        self.step.start_ns, self.step.end_ns = begin_ns, end_ns
 
     def set_ground(self, p_map: np.ndarray, height_m: float) -> None:
         """Set the height above the ground at a position (3,) [m]; beside the world it is lost."""
@@ -245,19 +254,16 @@ class PointMassRobot(SimpleRobot):
         """Check for collisions at the next step, because an obstacle came into the world."""
         self._group.look_again()
 
-    def publish_motion(
-        self, stamp_ns: int, motion: list[float], estimated_p_map: list[float]
+    def publish_transforms(
+        self, stamp_ns: int, p_map: list[float], q_map_body: list[float]
     ) -> None:
-        """Publish its true motion and its estimate at an instant [ns].
-
-        `motion` are position, attitude xyzw, velocity and angular velocity in body axes.
-        """
-        sinks, estimate = self._around.sinks, [*estimated_p_map, *motion[3:]]
-        sinks.publish_cdr(self._truth_topic, stamp_ns, self._truth.pack(stamp_ns, motion))
-        sinks.publish_cdr(self._odom_topic, stamp_ns, self._estimate.pack(stamp_ns, estimate))
+        """Publish its estimated position [m] and attitude xyzw at an instant [ns]."""
         if self.transforms is None:
             return
-        cdr = self.transforms.pack_poses(stamp_ns, _ORIGIN, estimated_p_map, motion[3:7])
+        cdr = self.transforms.pack_poses(stamp_ns, _ORIGIN, p_map, q_map_body)
         if cdr is not None:
-            sinks.add([self._tf])
+            sinks = self._around.sinks
+            if not self._has_tf:
+                sinks.add([self._tf])
+                self._has_tf = True
             sinks.publish_cdr(self._tf, stamp_ns, cdr)

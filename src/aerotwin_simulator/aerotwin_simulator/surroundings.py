@@ -165,12 +165,15 @@ class Air:
         """Set the wind (3,) from the rotors of other vehicles, for the steps from now on [m/s]."""
         self._downwash_map = wind_map
 
-    def blow(self, state: np.ndarray, stamp_ns: int) -> None:
-        """Advance the wind to the next step, at a vehicle's height and airspeed."""
+    def blow(self, state: np.ndarray, stamp_ns: int) -> bool:
+        """Advance the wind to the next step, at a vehicle's height and airspeed.
+
+        Returns whether it may have changed.
+        """
         downwash = self._downwash_map
         is_changed = self._faults or self._has_added or downwash is not None
         if self._is_steady and not is_changed:
-            return
+            return False
         place, inputs = self._place, self._inputs
         height = float(state[layout.POSITION.start + 2] - inputs[layout.GROUND_POINT + 2])
         if self._is_steady:
@@ -184,3 +187,4 @@ class Air:
             self._has_added = bool(self._faults)
         if downwash is not None:
             inputs[place] += downwash
+        return True
