@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 from aerotwin_core.atomic_file import discard_unfinished
 
@@ -103,6 +104,13 @@ def give_up(notice: str = "") -> None:
     if notice:
         _print(notice)
     os._exit(EXIT_INTERRUPTED)
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process without clean-up that would take minutes; what it printed is not lost."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def deliver_lost_interrupts() -> None:

@@ -5,6 +5,8 @@
 from decimal import Decimal
 
 NANOSECONDS_PER_SECOND = 1_000_000_000
+NEVER_NS = 2**63 - 1
+"""After every instant."""
 _LONGEST_STAMP_NS = 2**63 - 1
 
 
@@ -61,23 +63,24 @@ class Schedule:
         self._numerator, denominator = float(rate_hz).as_integer_ratio()
         self._period = NANOSECONDS_PER_SECOND * denominator
         self._k = after_ns * self._numerator // self._period
-        self._next_ns = self._due_ns()
-        while self._next_ns <= after_ns:
+        self.next_ns = self._due_ns()
+        """The next instant that is due."""
+        while self.next_ns <= after_ns:
             self._advance()
 
     def until(self, stamp_ns: int) -> list[int]:
         """Return the instants due since the last call, up to and including stamp_ns."""
-        if self._next_ns > stamp_ns:
+        if self.next_ns > stamp_ns:
             return []
         times = []
-        while self._next_ns <= stamp_ns:
-            times.append(self._next_ns)
+        while self.next_ns <= stamp_ns:
+            times.append(self.next_ns)
             self._advance()
         return times
 
     def _advance(self) -> None:
         self._k += 1
-        self._next_ns = self._due_ns()
+        self.next_ns = self._due_ns()
 
     def _due_ns(self) -> int:
         return (2 * self._k * self._period + self._numerator) // (2 * self._numerator)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_core.time import NEVER_NS, Schedule, from_seconds, to_seconds
 from aerotwin_faults.fault import BAROMETER, GNSS, IMU, MAGNETOMETER
 from aerotwin_faults.together import change_reading, gnss_error
 from aerotwin_multirotor_body.fine_steps import Exchange, FineSteps
@@ -60,11 +60,11 @@ class _Due:
     """Due times of a sensor with its own rate, and the time since its last sample."""
 
     def __init__(self, rate_hz: float, start_ns: int) -> None:
-        self._schedule = Schedule(rate_hz, start_ns)
+        self.schedule = Schedule(rate_hz, start_ns)
         self._last_ns = start_ns
 
     def times(self, step: TruthStep) -> list[int]:
-        return self._schedule.until(step.end_ns)
+        return self.schedule.until(step.end_ns)
 
     def elapsed_s(self, stamp_ns: int) -> float:
         elapsed, self._last_ns = to_seconds(stamp_ns - self._last_ns), stamp_ns
@@ -231,6 +231,15 @@ class InertialSensors:
     def _sample_barometer(self, elapsed_s: float, truth: np.ndarray) -> BarometerSample:
         altitude = self._origin.altitude_m + float(truth[layout.POSITION][2])
         return self.unit.barometer.sample(elapsed_s, altitude)
+
+    @property
+    def next_fix_ns(self) -> int:
+        """When the GNSS is to measure or to deliver next [ns]."""
+        if self._gnss is None:
+            return NEVER_NS
+        queue = self._gnss_in_flight
+        delivered_ns = queue[0][0] + self._gnss_delay_ns if queue else NEVER_NS
+        return min(self._gnss_due.schedule.next_ns, delivered_ns)
 
     def collect_fixes(self, readings: Readings) -> None:
         """Measure with the GNSS at the due time; deliver after the receiver's delay."""

@@ -36,7 +36,7 @@ from aerotwin_simulator.controllers.ardupilot_parameters import OWN_SENSORS
 from aerotwin_simulator.controllers.backend import OFF
 from aerotwin_simulator.controllers.python_class import PythonController
 from aerotwin_simulator.controllers.sensor_topics import SensorTopics
-from aerotwin_simulator.external_vision import VisionTopic, make_vision
+from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fixed_frames import fixed_transforms
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
@@ -257,6 +257,7 @@ class SimulatedVehicle:
         wind_map = self.mover.inputs[layout.WIND : layout.WIND + 3]
         self.readings = self.sensors.first_readings(self.step, wind_map)
         self._estimate_ns: int | None = None  # stamp of the last published
+        self._idle_until_ns = 0  # no sensor that is read alone is due before
         self.outcome: str | None = None
         self.is_success = self.has_failed = False
         self.backend: Backend = make_backend(
@@ -453,6 +454,8 @@ class SimulatedVehicle:
     def measure_alone(self) -> None:
         """Publish the readings of all sensors but IMU, magnetometer and barometer."""
         step = self.step
+        if step.end_ns < self._idle_until_ns:
+            return
         if self.sees_world:
             self.readings.messages = self._payload.publish(step, self._reads)
             try:
@@ -462,6 +465,10 @@ class SimulatedVehicle:
         self.sensors.collect_fixes(self.readings)
         self.readings.battery = self._battery.report(step.end_ns, step.end)
         self.readings.vision = self._vision.collect(step)
+        has_more = self.sees_world or not isinstance(self._vision, NoVision)
+        is_read = has_more or self.readings.fixes or self.readings.battery
+        next_ns = min(self.sensors.next_fix_ns, self._battery.next_ns)
+        self._idle_until_ns = 0 if is_read else next_ns
 
     def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
         for stamp_ns in self._truth_due.until(end_ns):

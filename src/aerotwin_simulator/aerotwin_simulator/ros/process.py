@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process: signals, run folder, one flight, and the scenario around it."""
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Protocol
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
+from aerotwin_core import stop_request
 from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
@@ -64,9 +64,8 @@ def run_simulator(
     however long that takes. A second Ctrl-C aborts that. Where `CHECK_ONLY` is in the environment
     the process ends after its checks, and publishes nothing.
 
-    Where the node had so many topics that removing them would take minutes, it does not return: the
-    process ends at once with this code. Their publishers then count as lost, after the lease of
-    DDS, and the next participant frees their shared memory.
+    Where removing the topics of the node would take minutes, it ends the process instead of
+    returning: they count as lost after the lease of DDS, whose next participant frees their memory.
     """
     is_left = False
     node: ConfiguredNode | None = None
@@ -122,9 +121,7 @@ def run_simulator(
     finally:
         end_node()
     if is_left:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        stop_request.end_process(code)
     return code
 
 

@@ -53,11 +53,8 @@ _ANSWER_S = 0.005
 _JOIN_S = 5.0
 _SPIN_S = 0.5
 MOST_REMOVED = 2000
-"""Services and subscriptions of a node that are removed one by one, at its end.
-
-Fast DDS visits all others at each removal: two seconds for a hundred vehicles, four minutes for a
-thousand.
-"""
+"""Services and subscriptions that are removed at the end of a node: Fast DDS visits all others
+each time, in two seconds for a hundred vehicles, in four minutes for a thousand."""
 
 
 class CallbackThread:
@@ -112,8 +109,7 @@ class SimulatorNode(ConfiguredNode):
         self._steered: set[str] = set()
         self._callbacks: CallbackThread | None = None
         self._further: list[Closeable] = []
-        self.is_left = False
-        """Whether it ended and its topics did not: they end with the process."""
+        self.is_left = False  # it ended, and its topics will with the process
         self.sink = RosSink(self)
         self.gates: dict[str, FrameGate] = {}  # by vehicle
         self.absent: list[str] = []  # topics on which no node answered in time
