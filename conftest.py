@@ -43,6 +43,7 @@ os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 

@@ -97,6 +97,7 @@ def run(path: list[str], modules: list[str], commands: list[list[str]]) -> tuple
         "PATH",
         "LANG",
         "OMP_WAIT_POLICY",
+        "OPENBLAS_NUM_THREADS",
         "NUMBA_THREADING_LAYER",
         "NUMBA_CACHE_DIR",
     )

@@ -7,7 +7,7 @@ import sys
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.stop_request import StopRequest
-from aerotwin_core.working_folder import check_environment
+from aerotwin_core.working_folder import check_environment, set_thread_defaults
 
 EXIT_CONFIGURATION = 78
 """EX_CONFIG of sysexits.h."""
@@ -27,4 +27,5 @@ def run(module: str) -> None:
 
         say_fatal(error)
         sys.exit(EXIT_CONFIGURATION)
+    set_thread_defaults()
     importlib.import_module(module).main()

@@ -9,15 +9,21 @@ after a fork, and a third of the compile time.
 """
 
 import os
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 N_BANDS, N_RANGES = 24, 8
 _WORTH_A_THREAD = 4000
 """Elements of a range; fewer are done sooner than handed over."""
+_SIGNALS_S = 0.1
+"""A signal ends no wait of Python for another thread: it is heard after so long."""
 
 
 def default_thread_count() -> int:
@@ -68,3 +74,26 @@ def run_ranges(kernel: Callable[..., Any], n: int, *arguments: Any) -> list[Any]
     submit = _pool("ranges", n_threads, os.getpid()).submit
     futures = [submit(kernel, start, stop, *arguments) for start, stop in ranges]
     return [future.result() for future in futures]
+
+
+def in_background(call: Callable[[], T]) -> Callable[[], T]:
+    """Begin a call in a thread of its own, and return what waits for its result or its exception.
+
+    The end of the process does not wait for it.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    def result() -> T:
+        while not future.done():
+            with suppress(TimeoutError):
+                future.exception(_SIGNALS_S)
+        return future.result()
+
+    threading.Thread(target=run, name="background", daemon=True).start()
+    return result

@@ -5,12 +5,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.errors import UserError
+from aerotwin_core.threads import in_background
+from aerotwin_run_evaluation.bag.camera import true_camera
 from aerotwin_run_evaluation.bag.frames import FrameCollector, collect_frames
 from aerotwin_run_evaluation.bag.poses import Span, truth_within, within
 from aerotwin_run_evaluation.bag.protocols import trajectory_protocol
@@ -39,6 +42,8 @@ NO_TRUTH = (
     "alike; the bag holds {}. Name one of them, or a trajectory file, by --truth"
 )
 NOTHING_JUDGED = "Nothing was judged: neither a trajectory nor a map. Below stands why."
+_ONE_MAP = Lock()
+"""Held by the one map that is evaluated: each takes a processor and some memory."""
 NO_MAP = "no map was published on {}, and none is judged"
 
 
@@ -89,14 +94,19 @@ class RunCost:
 class SlamEvaluation:
     """Results of the SLAM of a run.
 
-    `maps` are evaluations of one map, coarsest voxels first; empty when it is not evaluated.
-    `map_note` is a remark on the map for a reader of the trajectory.
+    `wait_for_maps` returns `maps`, which are evaluated in a thread of their own: trajectories are
+    drawn meanwhile. `map_note` is a remark on the map for a reader of the trajectory.
     """
 
     estimates: tuple[JudgedEstimate, ...] = ()
-    maps: "tuple[MapEvaluation, ...]" = ()
+    wait_for_maps: "Callable[[], tuple[MapEvaluation, ...]]" = tuple
     map_note: str = ""
     cost: RunCost | None = None
+
+    @property
+    def maps(self) -> "tuple[MapEvaluation, ...]":
+        """Evaluations of one map, coarsest voxels first; empty when it is not evaluated."""
+        return self.wait_for_maps()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,14 +193,14 @@ def _judge_slam(
             warnings.append(f"The trajectory is not judged: {error}")
     first = judged.get(topics.estimates[0])
     is_map_there = _is_map_there(record, bag)
-    maps: tuple[MapEvaluation, ...] = ()
+    wait_for_maps: Callable[[], tuple[MapEvaluation, ...]] = tuple
     if first is not None and record.world is not None and is_map_there and not record.is_partial:
-        maps = _judge_map(record, record.world, bag, truth, warnings, on_step)
+        wait_for_maps = _begin_map(record, record.world, bag, truth, warnings, on_step)
     if topics.map_note:
         warnings.append(topics.map_note)
     return SlamEvaluation(
         estimates=tuple(judged.values()),
-        maps=maps,
+        wait_for_maps=wait_for_maps,
         map_note=topics.map_note or ("" if is_map_there else NO_MAP.format(topics.map)),
         cost=_cost(record, first, stamps, warnings),
     )
@@ -268,14 +278,15 @@ def _is_map_there(record: RunRecord, bag: BagReader) -> bool:
     return bool(topics.map) and (topics.is_map_expected or bag.counts.get(topics.map, 0) > 0)
 
 
-def _judge_map(
+def _begin_map(
     record: RunRecord,
     world: "World",
     bag: BagReader,
     truth: PoseTopic,
     warnings: list[str],
     on_step: Callable[[str], None],
-) -> "tuple[MapEvaluation, ...]":
+) -> "Callable[[], tuple[MapEvaluation, ...]]":
+    """Begin to evaluate the last map, and return what waits for the result."""
     from aerotwin_run_evaluation.run_map import judge_map, last_map
 
     topics = record.topics
@@ -288,20 +299,25 @@ def _judge_map(
         points = last_map(bag, topics.map)
     except (ValueError, UserError) as error:
         warnings.append(f"The map on {topics.map} is not judged: {error}")
-        return ()
+        return tuple
     if points is None:
         warnings.append(f"No map was recorded on {topics.map}: it is not judged.")
-        return ()
-    return judge_map(
-        points,
-        world=world,
-        truth_bag=record.truth_bag,
-        truth=truth.trajectory,
-        T_map_odom=placement.T_reference_estimate,
-        protocol=record.protocol,
-        vehicle=topics.vehicle,
-        on_step=on_step,
-    )
+        return tuple
+    camera = true_camera(record.truth_bag, truth.trajectory, topics.vehicle)
+    T_map_odom, protocol = placement.T_reference_estimate, record.protocol
+
+    def judge() -> "tuple[MapEvaluation, ...]":
+        with _ONE_MAP:
+            return judge_map(
+                points,
+                world=world,
+                camera=camera,
+                T_map_odom=T_map_odom,
+                protocol=protocol,
+                on_step=on_step,
+            )
+
+    return in_background(judge)
 
 
 def _cost(

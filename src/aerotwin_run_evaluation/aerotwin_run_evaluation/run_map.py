@@ -7,12 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.messages import deserialize
 from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.protocol import Protocol
-from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
-from aerotwin_run_evaluation.bag.camera import true_camera
 from aerotwin_run_evaluation.bag.protocols import map_protocol
 from aerotwin_worlds import World
 
@@ -25,16 +24,17 @@ def judge_map(
     points_odom: np.ndarray,
     *,
     world: World,
-    truth_bag: BagReader,
-    truth: Trajectory,
+    camera: tuple[np.ndarray, PinholeCamera] | None,
     T_map_odom: np.ndarray,
     protocol: str | None,
-    vehicle: str,
     on_step: Callable[[str], None],
 ) -> tuple[MapEvaluation, ...]:
-    """Evaluate a map's points (n, 3) [m]; without a protocol twice, against voxels of two sizes."""
+    """Evaluate a map's points (n, 3) [m]; without a protocol twice, against voxels of two sizes.
+
+    `camera` is what saw the surface: true poses (k, 4, 4) of its optical axes in map, and its
+    model; without it the whole surface is to be mapped.
+    """
     reference = SurfaceReference.from_meshes(world.meshes)
-    camera = true_camera(truth_bag, truth, vehicle)
     observed = None if camera is None else reference.seen_from(*camera)
     return tuple(
         evaluate_map(
