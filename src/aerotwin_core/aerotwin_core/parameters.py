@@ -345,7 +345,7 @@ def _check(value: Any, field: dataclasses.Field[Any], place: str) -> Any:
     meta = field.metadata
     choices = meta.get("choices")
     if choices and value not in choices:
-        listed = ", ".join(str(choice) for choice in choices)
+        listed = ", ".join(str(choice) for choice in choices if choice is not None)
         raise ParameterError(f"{place}: expected one of {listed}, found {shown(value)}")
     numbers = value if isinstance(value, tuple) else (value,)
     unit = f" {meta['unit']}" if meta.get("unit") else ""
