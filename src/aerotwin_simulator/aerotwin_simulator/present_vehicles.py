@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.messages import serialize, transform_message
-from aerotwin_core.time import from_seconds
+from aerotwin_core.time import from_seconds, to_seconds
 from aerotwin_simulator import topics
 from aerotwin_simulator.alike_vehicles import computed_together
 from aerotwin_simulator.fleet import VehiclePlan
@@ -176,7 +176,7 @@ class PresentVehicles:
         self.left.append(vehicle)
         self._schedule = [each for each in self._schedule if not each[1] or each[2].name != name]
         if vehicle.outcome is None:
-            vehicle.end("it left the world", is_success=True)
+            vehicle.end(f"removed at {to_seconds(stamp_ns):.1f} s", is_success=True)
         with ExitStack() as stack:
             stack.callback(self._on_left, vehicle)
             stack.callback(self._publish_fixed, stamp_ns)
