@@ -144,10 +144,12 @@ def _make(node: SimulatorNode, world: World, folder: Path, bags: _Bags) -> Simul
 
 def _listen(node: SimulatorNode, simulation: Simulation, status: StatusLine) -> None:
     """Offer the services of the vehicles and hear their topics: a minute for a thousand."""
+    shown_s = time.monotonic() + 2.0
 
     def check(share: float) -> None:
         _raise_if_stopped(node)
-        status.update(simulation.stamp_ns, 0.0, "offering the services of the vehicles", share)
+        if time.monotonic() > shown_s:
+            status.update(simulation.stamp_ns, 0.0, "offering the services of the vehicles", share)
 
     node.listen_for(simulation, check)
 
