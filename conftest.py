@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from aerotwin_core.numbered_lock import TEST_DOMAINS, claimed_domain
+from aerotwin_core.working_folder import set_thread_defaults
 
 _ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(_ROOT / "test"))  # for `evidence` and `support`
@@ -41,9 +42,7 @@ def _claim_domain() -> int:
 os.environ["ROS_DOMAIN_ID"] = str(_claim_domain())
 os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+set_thread_defaults()
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 

@@ -5,9 +5,8 @@
 from decimal import Decimal
 
 NANOSECONDS_PER_SECOND = 1_000_000_000
-NEVER_NS = 2**63 - 1
-"""After every instant."""
-_LONGEST_STAMP_NS = 2**63 - 1
+LONGEST_STAMP_NS = 2**63 - 1
+"""The largest int64: after every instant."""
 
 
 def to_seconds(stamp_ns: int) -> float:
@@ -38,7 +37,7 @@ def stamp_of_text(text: str, digits: int = 9) -> int:
         stamp = int((Decimal(text) * 10**digits).to_integral_value())
     except (ArithmeticError, ValueError):  # those of decimal are no OverflowError
         raise ValueError(f"{text[:40]!r} is no time") from None
-    if abs(stamp) > _LONGEST_STAMP_NS:
+    if abs(stamp) > LONGEST_STAMP_NS:
         raise ValueError(f"{text[:40]!r} is no time in this unit")
     return stamp
 

@@ -93,7 +93,7 @@ class PointMassRobot(SimpleRobot):
                 (topics.AUTOPILOT_ODOM, AUTOPILOT_FRAME),
             )
         ]
-        self._tf, self._has_tf = replace(topics.TF, source=plan.name), False
+        self._tf = replace(topics.TF, source=plan.name)
         if plan.parameters.publish_tf:
             self.transforms = OdometryTransforms(topics.frame(plan.name, ""), MOST_REMEMBERED)
 
@@ -263,7 +263,5 @@ class PointMassRobot(SimpleRobot):
         cdr = self.transforms.pack_poses(stamp_ns, _ORIGIN, p_map, q_map_body)
         if cdr is not None:
             sinks = self._around.sinks
-            if not self._has_tf:
-                sinks.add([self._tf])
-                self._has_tf = True
+            sinks.add([self._tf])
             sinks.publish_cdr(self._tf, stamp_ns, cdr)

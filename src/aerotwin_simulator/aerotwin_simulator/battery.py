@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.messages import battery_state_message, serialize
-from aerotwin_core.time import NEVER_NS, Schedule
+from aerotwin_core.time import LONGEST_STAMP_NS, Schedule
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_simulator import topics
 from aerotwin_simulator.topics import SinkGroup
@@ -41,7 +41,7 @@ class BatteryMonitor:
     @property
     def next_ns(self) -> int:
         """When the next report is due [ns]."""
-        return self._due.next_ns if self.is_there else NEVER_NS
+        return self._due.next_ns if self.is_there else LONGEST_STAMP_NS
 
     def report(self, end_ns: int, state: np.ndarray) -> BatteryReport | None:
         """Return, and publish, a report if one is due by the end of a step."""

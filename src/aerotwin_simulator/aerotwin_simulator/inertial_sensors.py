@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_core.time import NEVER_NS, Schedule, from_seconds, to_seconds
+from aerotwin_core.time import LONGEST_STAMP_NS, Schedule, from_seconds, to_seconds
 from aerotwin_faults.fault import BAROMETER, GNSS, IMU, MAGNETOMETER
 from aerotwin_faults.together import change_reading, gnss_error
 from aerotwin_multirotor_body.fine_steps import Exchange, FineSteps
@@ -236,9 +236,9 @@ class InertialSensors:
     def next_fix_ns(self) -> int:
         """When the GNSS is to measure or to deliver next [ns]."""
         if self._gnss is None:
-            return NEVER_NS
+            return LONGEST_STAMP_NS
         queue = self._gnss_in_flight
-        delivered_ns = queue[0][0] + self._gnss_delay_ns if queue else NEVER_NS
+        delivered_ns = queue[0][0] + self._gnss_delay_ns if queue else LONGEST_STAMP_NS
         return min(self._gnss_due.schedule.next_ns, delivered_ns)
 
     def collect_fixes(self, readings: Readings) -> None:

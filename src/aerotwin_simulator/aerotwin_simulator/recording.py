@@ -39,8 +39,8 @@ class BagSink(MessageSink):
         """Declare a topic, unless it is not recorded."""
         if (topic.is_image or topic.is_cloud) and not self._is_whole:
             return
-        self._names[topic.name] = resolve(topic.name)
-        self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
+        name = self._names[topic.name] = self._names.get(topic.name) or resolve(topic.name)
+        self.writer.add_topic(name, topic.msgtype, latched=topic.is_latched)
 
     def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Write one message; a topic that is not recorded is ignored."""

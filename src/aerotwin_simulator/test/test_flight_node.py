@@ -3,7 +3,6 @@
 """One flight of the node in this process: what it leaves behind, and to whom it speaks."""
 
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.child_python import python_command
 from aerotwin_sensor_models.reading_messages import imu_layout
 from aerotwin_simulator import topics
 
@@ -119,7 +119,7 @@ def test_very_many_topics_end_with_the_process(tmp_path):
         "runs_dir": tmp_path,
     }
     arguments = [x for name, value in values.items() for x in ("-p", f"{name}:={value}")]
-    command = [sys.executable, "-P", "-c", VERY_MANY_TOPICS, "--ros-args", *arguments]
+    command = python_command("-c", VERY_MANY_TOPICS, "--ros-args", *arguments)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60.0)
     assert ended.returncode == 0, ended.stderr
     assert "removed" not in ended.stdout

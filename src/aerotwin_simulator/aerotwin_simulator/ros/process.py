@@ -10,7 +10,6 @@ from typing import Protocol
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from aerotwin_core import stop_request
 from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
@@ -18,7 +17,7 @@ from aerotwin_core.launch_record import write_launch_record
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.run_folder import make_run_folder
-from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest, end_process
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.flight import FlightResult, fly
@@ -121,7 +120,7 @@ def run_simulator(
     finally:
         end_node()
     if is_left:
-        stop_request.end_process(code)
+        end_process(code)
     return code
 
 

@@ -272,13 +272,14 @@ class SimulatorNode(ConfiguredNode):
             self._callbacks.close()
         for further in self._further:
             further.close()
-        self.is_left = len([*self.services]) + len([*self.subscriptions]) > MOST_REMOVED
+        services, subscriptions = [*self.services], [*self.subscriptions]
+        self.is_left = len(services) + len(subscriptions) > MOST_REMOVED
         if self.is_left:
             return
         # Fast DDS visits every reader at each removal: readers before the many writers.
-        for service in [*self.services]:
+        for service in services:
             self.destroy_service(service)
-        for subscription in [*self.subscriptions]:
+        for subscription in subscriptions:
             self.destroy_subscription(subscription)
         super().destroy_node()
 
