@@ -9,9 +9,9 @@ import pytest
 
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
-from aerotwin_simulator import Obstacle
 from aerotwin_simulator.obstacles import ObstacleCourse
 from aerotwin_simulator.topics import SinkGroup
+from aerotwin_worlds import Obstacle
 
 BOX = (4.0, 2.0, 2.0)
 

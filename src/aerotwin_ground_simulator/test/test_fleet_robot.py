@@ -28,9 +28,9 @@ from aerotwin_px4_bridge.setpoint_stream import PoseTarget, VelocityTarget
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import FlatScanParameters
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.obstacles import Obstacle
 from aerotwin_simulator.recording import BagSink, MemorySink
 from aerotwin_simulator.surroundings import AwaitedReadings
+from aerotwin_worlds import Obstacle
 
 STEP_S = 0.01
 HALF_LENGTH_M = 0.9  # at most, from base_link to its bumper

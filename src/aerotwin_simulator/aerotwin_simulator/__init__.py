@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         ControllerSettings,
         Px4Settings,
     )
-    from aerotwin_simulator.obstacles import Obstacle
     from aerotwin_simulator.parameters import (
         CameraSettings,
         FleetSettings,
@@ -34,5 +33,8 @@ if TYPE_CHECKING:
     from aerotwin_simulator.recording import BagSink
     from aerotwin_simulator.simulation import Simulation
     from aerotwin_simulator.surroundings import AwaitedReadings
+
+    # Deprecated name, which goes with the next version.
+    from aerotwin_worlds.obstacle import Obstacle
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

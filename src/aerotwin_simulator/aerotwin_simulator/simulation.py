@@ -29,7 +29,7 @@ from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
 from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
-from aerotwin_simulator.obstacles import Obstacle, ObstacleCourse
+from aerotwin_simulator.obstacles import ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.present_vehicles import PresentVehicles
@@ -40,7 +40,7 @@ from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_simulator.world_follower import Renderer, WorldFollower
-from aerotwin_worlds import World
+from aerotwin_worlds import Obstacle, World
 
 CLOCK_RATE_HZ = 100.0
 _NAMED_PHASES = 4

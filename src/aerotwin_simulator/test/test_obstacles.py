@@ -8,7 +8,7 @@ import pytest
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.frames import transform_points
 from aerotwin_core.parameters import load_parameters
-from aerotwin_simulator import Obstacle
+from aerotwin_worlds import Obstacle
 from aerotwin_worlds.ground_way import GroundWay
 from support.obstacle_stage import course_on, crossing, plane, quad, queries_of
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aerotwin_rendering.rasteriser import RenderedFrame as Frame
     from aerotwin_rendering.view import optical_pose
     from aerotwin_worlds.loading import find_world, known_worlds, load_world
+    from aerotwin_worlds.obstacle import MovingObstacle, Obstacle
     from aerotwin_worlds.world import World, world_record
 else:
     __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -16,9 +16,9 @@ from aerotwin_scenarios.flights.scenario import load_scenario
 from aerotwin_scenarios.flights.shipped import shipped_scenarios
 from aerotwin_simulator.events.plan import OBSTACLE
 from aerotwin_simulator.ground_station import ORDERS
-from aerotwin_simulator.obstacles import Obstacle
 from aerotwin_simulator.signals import FLEET_SIGNALS, SIGNALS
 from aerotwin_temporal_logic import Verdict
+from aerotwin_worlds import Obstacle
 
 
 def result_lines(name: str, seed: int, result: ScenarioResult) -> Iterator[str]:

@@ -13,7 +13,7 @@ from aerotwin_scenarios.flights.scenario import MISSION_SETTINGS, ScenarioKeys
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.events.plan import LONGEST_NAME, MARK, OBSTACLE, EventParameters
 from aerotwin_simulator.ground_station import ORDERS
-from aerotwin_simulator.obstacles import Obstacle
+from aerotwin_worlds import Obstacle
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NOTHING: Schema = {"enum": [None, {}]}

@@ -20,11 +20,11 @@ from aerotwin_simulator.events.begun_fault import begin_fault
 from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
 from aerotwin_simulator.events.plan import Event
 from aerotwin_simulator.ground_station import GroundStation
-from aerotwin_simulator.obstacles import Obstacle
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.signals import FleetSignals
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_temporal_logic import Trace, Trigger
+from aerotwin_worlds import Obstacle
 
 STATION_RATE_HZ = 50.0
 """At which ground stations read and send."""
