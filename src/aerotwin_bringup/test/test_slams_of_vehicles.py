@@ -13,7 +13,8 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
 from aerotwin_launch import expand_launch_file
 from aerotwin_simulator import FleetSettings, SimulatorParameters
-from aerotwin_simulator.fleet import FleetVehicle, plan_joining, plan_vehicles
+from aerotwin_simulator.fleet import plan_joining, plan_vehicles
+from aerotwin_simulator.fleet_file import FleetVehicle
 
 pytestmark = pytest.mark.ros
 FILE = """
@@ -82,7 +83,7 @@ def test_the_slam_of_a_vehicle_is_checked_with_its_own_sensors(tmp_path):
 
     path = tmp_path / "fleet.yaml"
     path.write_text("vehicles: [{name: a, slam: kiss_icp}]")
-    with pytest.raises(ParameterError, match=r"a: lidar\.preset: expected one with slam kiss_icp"):
+    with pytest.raises(ParameterError, match=r"a\.lidar: expected one with slam kiss_icp"):
         plan_vehicles(replaced(SitlFlightParameters(), {"fleet.file": str(path)}))
 
 
@@ -102,7 +103,7 @@ def test_one_that_joins_later_by_its_file_has_a_slam_and_a_spawned_one_has_none(
 
 
 def test_a_flight_without_slam_refuses_one_in_its_fleet_file(fleet):
-    with pytest.raises(ParameterError, match="rear: slam: expected null in a flight without SLAM"):
+    with pytest.raises(ParameterError, match=r"rear\.slam: expected null in a flight without SLAM"):
         plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=fleet)))
 
 

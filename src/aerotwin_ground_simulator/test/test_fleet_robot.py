@@ -125,7 +125,7 @@ def test_what_a_ground_robot_cannot_do_is_refused_in_words(make):
         driver.set_target(PoseTarget(p_map=[0.0, 0.0, 0.0]))
     with pytest.raises(ParameterError, match=r"put cameras into a file"):
         make(rover(camera=True))
-    with pytest.raises(ParameterError, match="controller of its own"):
+    with pytest.raises(ParameterError, match=r"rover\.controller: expected none"):
         make(rover(controller="px4"))
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.parameters import load_parameters, load_parameters_file, read_yaml
+from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_flight_control import RelayOptions
 from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_scenarios.relay_cases import load_cases, relay_origin, write_fleet
-from aerotwin_simulator.fleet import Fleet
+from aerotwin_simulator.fleet_file import load_fleet
 from aerotwin_worlds import World
 
 CASES = Path(__file__).resolve().parents[3] / "config" / "relay" / "cases.yaml"
@@ -66,7 +66,7 @@ def test_a_case_becomes_a_fleet_of_two_that_start_on_either_side(tmp_path):
     assert origin == pytest.approx([4.0, -2.0, 2.0])
     case = load_cases(CASES)[1]
     path = write_fleet(case, tmp_path, cases_folder=CASES.parent, world=world, origin_map=origin)
-    first, second = load_parameters_file(Fleet, path).vehicles
+    first, second = (entry.vehicle for entry in load_fleet(path))
     assert (first.start_east_m, first.start_north_m) == pytest.approx((-5.0, 2.0))
     assert (second.start_east_m, second.start_north_m) == pytest.approx((-5.0, 6.5))
     options = [

@@ -14,10 +14,12 @@ from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers import BackendSetup, check_controller, check_hil_port
 from aerotwin_simulator.events.plan import load_events
 from aerotwin_simulator.extra_sensors import make_extra_sensors
-from aerotwin_simulator.fleet import mission_of, plan_vehicles
+from aerotwin_simulator.fleet import VehiclePlan, mission_of, placing_errors, plan_vehicles
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
 from aerotwin_worlds.loading import find_world
+
+_ON_HIL_PORTS = ("embedded", "px4")
 
 
 def check_before_flight(parameters: SimulatorParameters) -> None:
@@ -29,41 +31,42 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     find_world(parameters.world.partition("@")[0])
     if parameters.events != NO_FILE:
         load_events(parameters.events)
-    nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
     with TemporaryDirectory(prefix="aerotwin-") as folder:
         plans = plan_vehicles(parameters)
         for k, plan in enumerate(plans):
-            own = plan.parameters
-            is_multirotor = own.dynamics == MULTIROTOR  # others have no autopilot
-            if k > 0 and plan.is_alike and own.controller.kind in ("embedded", "px4"):
-                if is_multirotor:
-                    check_hil_port(own, len(plans))  # all else is as with the first
-                continue
-            make_extra_sensors(own)
-            check_vehicle_cameras(own.camera)
-            if own.lidar.is_mounted:
-                load_preset("lidar", own.lidar.preset)
-            if own.radar.is_mounted:
-                load_preset("radar", own.radar.preset)
-            airframe = load_airframe(own.airframe)
-            mission = mission_of(plan)
-            _check_unused_mission(own)
-            if not is_multirotor:
-                continue
-            check_controller(
-                BackendSetup(
-                    vehicle=plan.name,
-                    parameters=own,
-                    airframe=airframe,
-                    plane=LocalTangentPlane(nowhere),
-                    home=nowhere,
-                    p_map_start=np.zeros(3),
-                    heading_deg=0.0,
-                    mission=mission,
-                    folder=Path(folder),
-                ),
-                len(plans),
-            )
+            with placing_errors(plan):
+                if k > 0 and plan.is_alike and plan.parameters.controller.kind in _ON_HIL_PORTS:
+                    if plan.parameters.dynamics == MULTIROTOR:
+                        check_hil_port(plan.parameters, len(plans))  # all else is as with the first
+                else:
+                    _check_vehicle(plan, len(plans), Path(folder))
+
+
+def _check_vehicle(plan: VehiclePlan, n_vehicles: int, folder: Path) -> None:
+    own, nowhere = plan.parameters, GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
+    make_extra_sensors(own)
+    check_vehicle_cameras(own.camera)
+    if own.lidar.is_mounted:
+        load_preset("lidar", own.lidar.preset)
+    if own.radar.is_mounted:
+        load_preset("radar", own.radar.preset)
+    airframe = load_airframe(own.airframe)
+    mission = mission_of(plan)
+    _check_unused_mission(own)
+    if own.dynamics != MULTIROTOR:
+        return  # it has no autopilot
+    setup = BackendSetup(
+        vehicle=plan.name,
+        parameters=own,
+        airframe=airframe,
+        plane=LocalTangentPlane(nowhere),
+        home=nowhere,
+        p_map_start=np.zeros(3),
+        heading_deg=0.0,
+        mission=mission,
+        folder=folder,
+    )
+    check_controller(setup, n_vehicles)
 
 
 def _check_unused_mission(parameters: SimulatorParameters) -> None:

@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import replaced
@@ -19,6 +21,7 @@ from aerotwin_simulator import (
     SimulatorParameters,
 )
 from aerotwin_simulator.fleet import mission_file, mission_of, plan_vehicles, side_by_side
+from aerotwin_simulator.preflight import check_before_flight
 
 INSTANCE = 60
 PLACING_M = 1e-6
@@ -63,17 +66,66 @@ def test_a_fleet_file_says_what_differs(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("vehicles: [{name: a}, {name: a}]", "name: expected different ones, found a"),
-        ("vehicles: [{name: a}, {name: b, instance: 0}]", "instance: expected different"),
-        ("vehicles: [{name: 2a}]", "name: expected a letter"),
+        ("vehicles: [{name: a}, {name: a}]", ":1: a.name: expected different ones, found a"),
+        ("vehicles: [{name: a}, {name: b, instance: 0}]", ":1: b.instance: expected different"),
+        ("vehicles:\n  - {name: 2a}", r":2: vehicles\[0\].*name: expected a letter"),
+        ("vehicles:\n  - {name: a}\n  - {name: map}", r":3: .*name: 'map' is the name of a node"),
         ("vehicles: []", "at least one vehicle"),
+        ("- {name: a}", "expected the key vehicles with a list below it"),
         ("vehicles: [{name: a, colour: red}]", "unknown key 'colour'"),
-        ("vehicles: [{name: a, controller: autopilot}]", "a: controller.kind: expected embedded"),
+        ("vehicles: [{name: a, controller: auto}]", ":1: a.controller: expected embedded"),
+        (
+            "vehicles:\n  - name: a\n    dynamics: ground_robot\n    imu: ideal",
+            ":4: a.imu: expected none with dynamics ground_robot, .*found 'ideal'",
+        ),
+        (
+            "vehicles: [{name: a, dynamics: point_mass, controller: px4}]",
+            "a.controller: expected none with dynamics point_mass",
+        ),
+        ("vehicles: [{name: a, ground_vehicle: bicycle}]", "a.ground_vehicle: expected none"),
+        (
+            "vehicles:\n  - {name: a, leaves_at_s: 5.0}\n  - {name: b, leaves_at_s: 7.0}",
+            ":3: b.leaves_at_s: expected a vehicle that stays in the world, found none after 7 s",
+        ),
+        (
+            "vehicles:\n  - {name: a, leaves_at_s: 5.0}\n  - {name: b, joins_at_s: 7.0}",
+            ":2: a.leaves_at_s: .*found none after 5 s",
+        ),
+        (
+            "vehicles: [{name: a, mission: none.yaml}]",
+            ":1: a.mission: expected a file or folder as seen from the fleet file, found none",
+        ),
+        ("vehicles: [{name: a, imu: my/imu.yaml}]", ":1: a.imu: expected a file or folder"),
     ],
 )
 def test_a_wrong_fleet_file_is_reported(tmp_path, text, message):
-    with pytest.raises(ParameterError, match=message):
-        plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=_fleet(tmp_path, text))))
+    file = _fleet(tmp_path, text)
+    with pytest.raises(ParameterError, match=rf"^{re.escape(file)}.*{message}"):
+        plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=file)))
+
+
+def test_what_a_fleet_file_names_is_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    text = "vehicles: [{name: a, mission: m.yaml, extra_sensors: ['my:Sensor@m.yaml']}]"
+    path = _fleet(tmp_path / "there", text)
+    monkeypatch.chdir(tmp_path / "here")
+    for folder in ("here", "there"):
+        (tmp_path / folder / "m.yaml").write_text(HOVER)
+    parameters = SimulatorParameters(fleet=FleetSettings(file=path))
+    beside = str(tmp_path / "there" / "m.yaml")
+    own = plan_vehicles(parameters)[0].parameters
+    assert (own.mission.file, own.sensors.extra) == (beside, (f"my:Sensor@{beside}",))
+    Path(beside).unlink()
+    with pytest.warns(FutureWarning, match="m.yaml was found in the working folder"):
+        assert plan_vehicles(parameters)[0].parameters.mission.file == "m.yaml"
+
+
+def test_what_is_found_before_the_flight_names_the_line_of_the_vehicle(tmp_path):
+    text = "vehicles:\n  - {name: a}\n  - {name: b, airframe: zeppelin, controller: ros2}"
+    path = _fleet(tmp_path, text)
+    with pytest.raises(ParameterError, match=r"fleet.yaml:3: b.airframe: there is none"):
+        check_before_flight(SimulatorParameters(fleet=FleetSettings(file=path)))
 
 
 def test_a_fleet_file_and_instances_exclude_each_other(tmp_path):
@@ -96,7 +148,7 @@ def test_a_folder_of_missions_has_one_for_the_world(tmp_path, world):
 def test_a_world_without_a_mission_is_reported(tmp_path):
     (tmp_path / "other.yaml").write_text("waypoints: []")
     parameters = replaced(SimulatorParameters(), {"world": "pit", "mission.file": str(tmp_path)})
-    with pytest.raises(UserError, match=r"no mission pit.yaml for the world pit .*other.yaml"):
+    with pytest.raises(ParameterError, match=r"no mission pit.yaml for the world pit .*other.yaml"):
         mission_file(parameters)
     parameters = replaced(parameters, {"controller.kind": "ros2"})
     (plan,) = plan_vehicles(parameters)

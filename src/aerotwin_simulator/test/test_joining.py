@@ -9,7 +9,8 @@ import yaml
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import replaced
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.fleet import FleetVehicle, plan_joining, plan_vehicles
+from aerotwin_simulator.fleet import plan_joining, plan_vehicles
+from aerotwin_simulator.fleet_file import FleetVehicle
 from aerotwin_simulator.recording import MemorySink
 
 SECOND = 1_000_000_000

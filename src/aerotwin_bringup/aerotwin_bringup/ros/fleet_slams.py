@@ -16,14 +16,15 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_bringup.ros.sitl_flight import OF_LIDAR, SHIPPED
 from aerotwin_core.cli import say_fatal
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.parameters import group, load_parameters_file, parameter
+from aerotwin_core.parameters import group, parameter
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_launch import expand_launch_file, run_plan
 from aerotwin_launch.log_folder import make_log_folder
 from aerotwin_launch.packages import package_share
 from aerotwin_simulator import FleetSettings, topics
-from aerotwin_simulator.fleet import Fleet, fleet_name
+from aerotwin_simulator.fleet import fleet_name
+from aerotwin_simulator.fleet_file import load_fleet
 
 PACKAGES = {SHIPPED: "aerotwin_stereo_odometry", OF_LIDAR: "aerotwin_kiss_icp"}
 
@@ -44,8 +45,8 @@ def vehicle_slams(parameters: FleetSlamsParameters) -> dict[str, str]:
     fleet, slam = parameters.fleet, parameters.slam
     if fleet.file == "none":
         return {fleet_name(k): slam for k in range(fleet.instances)}
-    entries = load_parameters_file(Fleet, fleet.file).vehicles
-    return {entry.name: slam if entry.slam is None else entry.slam for entry in entries}
+    vehicles = [entry.vehicle for entry in load_fleet(fleet.file)]
+    return {each.name: slam if each.slam is None else each.slam for each in vehicles}
 
 
 def launch_document(

@@ -32,7 +32,8 @@ from aerotwin_simulation_interfaces.ros.entity_services import (
 )
 from aerotwin_simulation_interfaces.ros.host import SimulatorHost
 from aerotwin_simulator.controller_settings import AUTOPILOTS
-from aerotwin_simulator.fleet import FleetVehicle, plan_joining
+from aerotwin_simulator.fleet import plan_joining
+from aerotwin_simulator.fleet_file import FleetVehicle
 from aerotwin_simulator.robot import SINGLE
 from aerotwin_simulator.run_control import FleetOrder
 from aerotwin_simulator.simulation import Simulation
