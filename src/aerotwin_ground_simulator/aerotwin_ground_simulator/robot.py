@@ -6,11 +6,13 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.parameters import group, load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
@@ -98,6 +100,11 @@ def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
     """
     if spec in KINDS:
         return KINDS[spec]()
+    if not Path(spec).exists():
+        raise ParameterError(
+            f"ground_robot.vehicle: expected {', '.join(KINDS)} or the path of a YAML file, found "
+            f"{printable(spec, 200)}; choose one, or correct the path"
+        )
     content = read_yaml(spec)
     if not isinstance(content, dict) or len(content) != 1 or next(iter(content)) not in KINDS:
         raise ParameterError(

@@ -141,12 +141,13 @@ class FleetEntry:
 
     def placed(self, error: Exception) -> ParameterError:
         """Return an error that begins with a parameter's name with file, line, vehicle and key."""
-        name, colon, rest = str(error).partition(": ")
+        text = str(error).removeprefix(f"{self.vehicle.name}: ")
+        name, colon, rest = text.partition(": ")
         fields = dataclasses.fields(FleetVehicle)
         keys = {field.metadata.get("same_as", field.name): field.name for field in fields}
         if colon and (key := keys.get(name, name if name in keys.values() else "")):
             return ParameterError(f"{self.origin.at(key)}: {rest}")
-        return ParameterError(f"{self.origin}: {error}")
+        return ParameterError(f"{self.origin}: {text}")
 
 
 def load_fleet(path: str | Path) -> list[FleetEntry]:

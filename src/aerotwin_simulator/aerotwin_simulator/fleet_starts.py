@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts of identical vehicles: side by side, as far as ground and obstacles leave room.
+"""Starts of identical vehicles: close together, as far as ground and obstacles leave room.
 
 The mission is moved with the start, which counts only if the moved mission keeps clear, too.
 """
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import atan, cos, isfinite
 
 import numpy as np
 
@@ -32,10 +32,10 @@ def place_side_by_side(
 ) -> list[VehiclePlan]:
     """Return the plans with a start for each of several identical vehicles; others unchanged.
 
-    The first starts at the world's start, the others on a grid of `SPACING_M` around it: in a line
-    to the north as far as there is room, then to the south, then in the next lines to east and
-    west. There, the ground is level and even, and the path of the mission is `CLEAR_M` from every
-    surface, or as far as the first vehicle's. Raises ParameterError if there is not room for all.
+    The first starts at the world's start, the others at the nearest free places of a grid of
+    `SPACING_M` around it. There, the ground is level and even, and the path of the mission is
+    `CLEAR_M` from every surface, or as far as the first vehicle's. Raises ParameterError if there
+    is not room for all.
     """
     if not plans[0].is_alike:
         return list(plans)
@@ -62,12 +62,15 @@ def place_side_by_side(
 
 
 def _offsets(n: int) -> Iterator[tuple[float, float]]:
-    """Yield offsets of the grid without its centre, east and north [m], the preferred first."""
-    steps = [*range(1, n + 1), *range(-1, -n - 1, -1)]
-    lines = sorted(range(-n, n + 1), key=lambda k: (abs(k), -k))
-    for line in lines:
-        for step in steps if line == 0 else [0, *steps]:
-            yield line * SPACING_M, step * SPACING_M
+    """Yield the places of a grid but its centre, east and north [m], the nearest first.
+
+    There are about 64 for each of n vehicles. Of several as near, the first is to the north.
+    """
+    reach = 4 * math.ceil(math.sqrt(n))
+    east, north = (axis.ravel() for axis in np.mgrid[-reach : reach + 1, -reach : reach + 1])
+    order = np.lexsort([-east, -north, east**2 + north**2])[1:]
+    for k in order.tolist():
+        yield float(east[k]) * SPACING_M, float(north[k]) * SPACING_M
 
 
 class _Room:
@@ -81,7 +84,7 @@ class _Room:
         self._path = self._first_path(first)
         # At CLEAR_M above it the ground itself is nearer by its slope and roughness; a path that
         # keeps half a sample from every surface passes through none.
-        clear_m = CLEAR_M * cos(atan(self._steepest)) - ROUGH_M
+        clear_m = CLEAR_M * math.cos(math.atan(self._steepest)) - ROUGH_M
         own_m = float(queries.distance(self._way(first)).min())
         self._clear_m = max(min(clear_m, own_m), 0.5 * _SAMPLE_M)
 
@@ -123,7 +126,7 @@ class _Room:
         offset = np.array([plan.start_east_m, plan.start_north_m, 0.0])
         x, y, z = self._world.start_p_map + offset
         height = float(self._queries.height(x, y))
-        start = self._above_ground(np.array([x, y, height if isfinite(height) else z]))
+        start = self._above_ground(np.array([x, y, height if math.isfinite(height) else z]))
         if not len(self._path):
             return start[None]
         path = self._path + offset
@@ -132,7 +135,7 @@ class _Room:
     def _above_ground(self, p_map: FloatArray) -> FloatArray:
         """Return the point above the ground below a position; outside the world, above itself."""
         point, _ = self._queries.ground_plane(p_map)
-        return (point if isfinite(point[2]) else p_map) + np.array([0.0, 0.0, CLEAR_M])
+        return (point if math.isfinite(point[2]) else p_map) + np.array([0.0, 0.0, CLEAR_M])
 
 
 def _spaced(corners: FloatArray) -> FloatArray:

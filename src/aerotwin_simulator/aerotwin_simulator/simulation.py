@@ -27,7 +27,7 @@ from aerotwin_simulator.collision import check_together
 from aerotwin_simulator.controllers.autopilot_process import make_host
 from aerotwin_simulator.events.engine import EventEngine
 from aerotwin_simulator.events.plan import Event, load_events
-from aerotwin_simulator.fleet import VehiclePlan, plan_vehicles
+from aerotwin_simulator.fleet import VehiclePlan, placing_errors, plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.obstacles import ObstacleCourse
 from aerotwin_simulator.parameters import MULTIROTOR, NO_FILE, SimulatorParameters
@@ -156,7 +156,8 @@ class Simulation:
             host=self._host,
             common_start=self._common_start if plan.is_alike else None,
         )
-        return self._kinds.make(plan, surroundings, stamp_ns)
+        with placing_errors(plan):
+            return self._kinds.make(plan, surroundings, stamp_ns)
 
     def _declare_topics(self) -> None:
         self._sinks.add(topics.OF_THE_WORLD)

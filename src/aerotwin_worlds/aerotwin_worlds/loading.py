@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aerotwin_core.errors import UserError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.file_inside import file_inside
 from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
 from aerotwin_core.home_path import expanded
@@ -113,7 +113,7 @@ def find_world(spec: str) -> Path:
     if spec and (path / _TILESET_FILE).is_file():
         _refuse_what_is_no_description(path / _TILESET_FILE)
     searched = [path.absolute()] if len(path.parts) > 1 else [Path.cwd(), *world_folders()]
-    raise UserError(
+    raise ParameterError(
         f"world '{spec}': no such file, no folder with {WORLD_FILE}, and no known name; "
         f"looked in {', '.join(map(str, searched))}; known are: "
         f"{', '.join(known_worlds()) or 'none'}; give one of these, or a path to a YAML file"

@@ -8,8 +8,8 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.cli import say, say_fatal
-from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
+from aerotwin_core.errors import EXIT_FAILURE, UserError, exit_code_of
+from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, Stopped, StopRequest
 from aerotwin_scenarios.dense_localization.mission.mission import DenseMission, MissionParameters
@@ -41,7 +41,7 @@ def main() -> None:
         code = 0 if mission.run() else EXIT_FAILURE
     except (UserError, OSError) as error:
         say_fatal(error)
-        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = exit_code_of(error)
     except Stopped:
         say("stopped: what was whole is in the run folder, there is no report")
         code = EXIT_INTERRUPTED

@@ -15,9 +15,9 @@ from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_bringup.ros.sitl_flight import OF_LIDAR, SHIPPED
 from aerotwin_core.cli import say_fatal
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import ParameterError, UserError, exit_code_of
 from aerotwin_core.parameters import group, parameter
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
+from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_launch import expand_launch_file, run_plan
 from aerotwin_launch.log_folder import make_log_folder
@@ -96,9 +96,12 @@ def main() -> None:
     try:
         parameters, namespace = read_parameters()
         shipped = package_share("aerotwin_bringup", os.environ) / "config" / "sitl_flight"
-        document = launch_document(parameters, shipped, namespace)
-        if not document["launch"]:  # all are the user's own, or none
-            sys.exit(0)
+        try:
+            document = launch_document(parameters, shipped, namespace)
+        except ParameterError:
+            return  # the simulator says what is wrong with the fleet, and ends the launch
+        if not document["launch"]:
+            return  # all are the user's own, or none
         with tempfile.TemporaryDirectory(prefix="aerotwin_slams_") as folder:
             path = Path(folder) / "slams.launch.yaml"
             path.write_text(yaml.safe_dump(document), encoding="utf-8")
@@ -106,5 +109,5 @@ def main() -> None:
             code = run_plan(plan, make_log_folder(os.environ), name="fleet_slams")
     except (UserError, OSError) as error:
         say_fatal(error)
-        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = exit_code_of(error)
     sys.exit(code)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
-from aerotwin_core.errors import UserError
+from aerotwin_core.errors import EXIT_FAILURE, UserError
 from aerotwin_core.parameters import parameter, replaced
 from aerotwin_run_evaluation.report.flight_report import write_flight_report
 from aerotwin_scenarios.recorded_flight import plan_recorded_flight, write_mission
@@ -29,7 +29,6 @@ from aerotwin_trajectory_evaluation.recorded_track import check_recording
 from aerotwin_trajectory_evaluation.recordings import FlightRecording
 from aerotwin_worlds import World
 
-EXIT_FAILURE = 1
 TRUTH = "/truth/odom"
 NOT_REACHED = "The recorded track was not reached: nothing is compared."
 

@@ -15,9 +15,9 @@ from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import EXIT_FAILURE, UserError, exit_code_of
 from aerotwin_core.parameters import parameter, replaced, to_mapping
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
+from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
@@ -173,7 +173,7 @@ def main() -> None:
         code = relay.run()
     except (UserError, OSError) as error:
         say_fatal(error)
-        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = exit_code_of(error)
     finally:
         rclpy.try_shutdown()
     sys.exit(code)

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from aerotwin_core.cli import say, say_fatal
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import EXIT_FAILURE, ParameterError, UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_run_evaluation.report.flight_report import JudgedSlam, write_flight_report
 from aerotwin_run_evaluation.report.run_report import say_step
@@ -20,7 +20,6 @@ from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_worlds import World
 
-EXIT_FAILURE = 1
 SHIPPED, OF_LIDAR = "stereo_odometry", "kiss_icp"
 
 

@@ -12,13 +12,10 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.cli import say_fatal
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import EXIT_PARAMETER, ParameterError, UserError, exit_code_of
 from aerotwin_core.network import choose_network
 from aerotwin_core.stop_request import StopRequest
 
-EXIT_PARAMETER = 78
-"""EX_CONFIG of sysexits.h."""
-EXIT_FAILURE = 1
 LOOK_S = 0.1
 """Between two looks at whether the node is to end, while nothing happens."""
 
@@ -61,7 +58,7 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
     except ExternalShutdownException:
         pass
     except UserError as error:
-        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = exit_code_of(error)
         say_fatal(error)
     finally:
         if node is not None:

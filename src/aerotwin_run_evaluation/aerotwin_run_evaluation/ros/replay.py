@@ -11,10 +11,10 @@ from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import EXIT_FAILURE, UserError, exit_code_of
 from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import to_mapping
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
+from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.run_folder import make_run_folder, software_versions
 from aerotwin_core.status_line import StatusLine
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
@@ -50,7 +50,7 @@ def main() -> None:
         code = _replay_and_report(node, world)
     except (UserError, OSError) as error:
         say_fatal(error)
-        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = exit_code_of(error)
     finally:
         if node is not None:
             node.destroy_node()

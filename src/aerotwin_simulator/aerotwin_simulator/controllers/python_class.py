@@ -70,7 +70,7 @@ class PythonController:
             self.has_end = hasattr(self.controller, "is_finished")
             reads = getattr(self.controller, "reads", ())
         except Exception as error:
-            raise UserError(
+            raise ParameterError(
                 f"controller.kind: {self._name} cannot be made: {_as_text(error)}; correct the "
                 "class or its controller.options"
             ) from error
@@ -198,23 +198,23 @@ class PythonController:
 
 
 def load_class(name: str) -> Callable[[ControllerContext], Any]:
-    """Return the class `module:Class`. Raises UserError if it cannot be imported or found."""
+    """Return the class `module:Class`. Raises ParameterError if it cannot be imported or found."""
     module_name, _, class_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        raise UserError(
+        raise ParameterError(
             f"controller.kind: no module '{error.name}' found for {name}; install it, or put its "
             "folder on PYTHONPATH"
         ) from error
     except Exception as error:
-        raise UserError(
+        raise ParameterError(
             f"controller.kind: {module_name} cannot be imported: {_as_text(error)}"
         ) from (error)
     found: Any = getattr(module, class_name, None)
     if not callable(getattr(found, "step", None)):
         classes = [n for n, v in vars(module).items() if callable(getattr(v, "step", None))]
-        raise UserError(
+        raise ParameterError(
             f"controller.kind: expected a class {class_name} with a method step in {module_name}, "
             f"found {', '.join(classes) or 'none'}"
         )

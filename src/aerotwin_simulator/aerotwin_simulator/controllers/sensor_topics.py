@@ -5,7 +5,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aerotwin_core.errors import UserError
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.messages import deserialize
 from aerotwin_sensor_models import FieldsReading, SensorReading, camera_reading, cloud_reading
 from aerotwin_simulator.body_camera import BodyCamera, Eye
@@ -44,17 +44,17 @@ class SensorTopics:
     def find(self, reads: object, controller: str) -> frozenset[str]:
         """Return the topics that a controller asks for, by their full names.
 
-        Raises UserError for one that no sensor on board publishes.
+        Raises ParameterError for one that no sensor on board publishes.
         """
         if isinstance(reads, str) or not isinstance(reads, Iterable):
-            raise UserError(
+            raise ParameterError(
                 f"controller {controller}: reads: expected names of topics, found {reads!r}; "
                 'write reads = ("lidar/points",) for instance'
             )
         names = list(reads)
         for name in names:
             if name not in self._names:
-                raise UserError(
+                raise ParameterError(
                     f"controller {controller}: reads: expected topics of sensors on board "
                     f"({', '.join(self._names) or 'there are none'}), found {name!r}; mount the "
                     "sensor by camera.is_rendered, camera.file, lidar.preset, radar.preset or "

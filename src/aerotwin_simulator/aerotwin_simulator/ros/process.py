@@ -12,9 +12,9 @@ from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say, say_fatal
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import EXIT_FAILURE, UserError, exit_code_of
 from aerotwin_core.launch_record import write_launch_record
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
+from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest, end_process
@@ -116,7 +116,7 @@ def run_simulator(
         code = run()
     except (UserError, OSError) as error:
         say_fatal(error)
-        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+        code = exit_code_of(error)
     finally:
         end_node()
     if is_left:

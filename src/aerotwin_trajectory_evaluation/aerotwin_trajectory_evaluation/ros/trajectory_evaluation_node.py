@@ -18,7 +18,7 @@ from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import PointCloud2
 
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import EXIT_FAILURE, ParameterError, UserError
 from aerotwin_core.gate import Condition, exit_code_of_gates, parse_condition
 from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import parameter, to_mapping
@@ -26,7 +26,7 @@ from aerotwin_core.point_clouds import finite_points
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.intake import TopicSource
 from aerotwin_core.ros.lockstep import create_wall_timer, publish_diagnostics
-from aerotwin_core.ros.node import EXIT_FAILURE, run_node
+from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH
 from aerotwin_core.ros.sources import pose_sources
