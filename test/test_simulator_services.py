@@ -167,8 +167,8 @@ def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
     set_speed(0.0)
 
     ground_m = client.height_m
-    assert client.call(Trigger, "/takeoff", Trigger.Request()).success
     assert client.call(SetBool, "/arm", SetBool.Request(data=True)).success
+    assert client.call(Trigger, "/takeoff", Trigger.Request()).success
     client.wait(lambda: client.height_m > ground_m + 1.5, "the take-off")
     set_speed(2.0)
     steer(client)

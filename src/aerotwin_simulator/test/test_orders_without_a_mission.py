@@ -58,9 +58,13 @@ def in_the_air(simulation):
     until(simulation, lambda: autopilot.phase == "ready for a client")
     with pytest.raises(UserError, match="resume: no mission is flown here"):
         autopilot.resume()
-    autopilot.take_off(HEIGHT_M)
+    with pytest.raises(UserError, match="take-off: it is disarmed; arm it first"):
+        autopilot.take_off(HEIGHT_M)
     autopilot.arm(True)
+    autopilot.take_off(HEIGHT_M)  # before it can have reported that it is armed
     until(simulation, lambda: height_m(simulation) > 1.0)
+    with pytest.raises(UserError, match="take-off: it flies in mode TAKEOFF"):
+        autopilot.take_off(HEIGHT_M)
     return autopilot
 
 

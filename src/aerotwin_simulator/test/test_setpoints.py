@@ -65,14 +65,9 @@ class Flight:
     def take_off(self):
         while not self.state.can_fly and self.simulation.stamp_ns < READY_LIMIT_S * 1e9:
             self.simulation.advance()
-        if self.backend.client.link.state.dialect.arms_first:
-            self.backend.arm(True)
-            self.run(1.0)
-            self.backend.take_off(4.0)
-        else:
-            self.backend.take_off(4.0)
-            self.run(0.5)
-            self.backend.arm(True)
+        self.backend.arm(True)
+        self.run(1.0)
+        self.backend.take_off(4.0)
         self.run(10.0)
         assert self.vehicle.p_map_body[2] > 2.0
 

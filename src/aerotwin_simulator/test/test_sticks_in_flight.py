@@ -70,9 +70,9 @@ class Flight:
         state = self.backend.autopilot_state
         while not state.can_fly and self.simulation.stamp_ns < READY_LIMIT_S * 1e9:
             self.simulation.advance()
-        self.backend.take_off(4.0)
-        self.run(0.5)
         self.backend.arm(True)
+        self.run(0.5)
+        self.backend.take_off(4.0)
         self.run(10.0)
 
     def enter_position_mode(self):

@@ -54,8 +54,8 @@ class PilotedVehicle:
     def _command(self, order: str) -> None:
         """Call services without waiting: an order without effect is repeated by the pilot."""
         if order == "take_off" and self._arm.service_is_ready():
-            self._take_off.call_async(Trigger.Request())
             self._arm.call_async(SetBool.Request(data=True))
+            self._take_off.call_async(Trigger.Request())
         elif order == "land" and self._land.service_is_ready():
             self._land.call_async(Trigger.Request())
 

@@ -21,6 +21,8 @@ from aerotwin_simulator.controllers.backend import BackendSetup, Motors
 CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
 call, and no message comes faster than at 20 Hz."""
+_ARMS_WITHIN_NS = 2_000_000_000
+"""Of simulated time: what is reported once a second says by then whether it has armed."""
 _RATIOS = (
     "velocity_ratio",
     "horizontal_position_ratio",
@@ -45,6 +47,7 @@ class CommandedAutopilot:
         ends_landed = setup.parameters.mission.landing_ends_flight
         self.has_end = setup.mission is not None or ends_landed
         self.commanders: Sequence[Commander] = ()
+        self._arming_ns: int | None = None
 
     def open_client(self) -> None:
         """Open the client's port. Raises UserError if it is in use."""
@@ -70,19 +73,40 @@ class CommandedAutopilot:
 
     def arm(self, is_armed: bool) -> None:
         """Command the autopilot to arm or disarm."""
+        self._arming_ns = self.client.link.state.heartbeat_ns if is_armed else None
         self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
 
     def take_off(self, height_m: float) -> None:
-        """Command a take-off to a height above here; raises UserError before that is reported."""
+        """Command a take-off to a height above here.
+
+        Raises UserError if it is neither armed nor was just told to arm, flies already, or has not
+        reported its altitude.
+        """
         link, dialect = self.client.link, self.client.link.state.dialect
         if link.state.altitude_amsl_m is None:
             raise UserError("the autopilot has not reported its altitude; try again when ready")
+        if link.state.is_in_air or (link.state.is_armed and self._is_taking_off):
+            raise UserError(f"take-off: it flies in mode {link.state.mode_name}; land first")
+        if not (link.state.is_armed or self._is_arming):
+            raise UserError("take-off: it is disarmed; arm it first")
         if dialect.arms_first:
             values = dialect.set_mode_values(dialect.offboard)
             link.send_command(mavlink.MAV_CMD_DO_SET_MODE, *values)
         altitude = link.state.altitude_amsl_m + height_m
         target = dialect.take_off_values(altitude, altitude - self.setup.home.altitude_m)
         link.send_command(mavlink.MAV_CMD_NAV_TAKEOFF, *target)
+
+    @property
+    def _is_taking_off(self) -> bool:
+        return self.client.link.state.common_mode_name == "TAKEOFF"
+
+    @property
+    def _is_arming(self) -> bool:
+        """Whether it was told to arm, and may not have reported since that it did."""
+        now_ns = self.client.link.state.heartbeat_ns
+        if self._arming_ns is None or now_ns is None:
+            return False
+        return now_ns - self._arming_ns < _ARMS_WITHIN_NS
 
     def hold(self) -> None:
         """Hover here: the mission waits, or an outside client loses control to a hover.
