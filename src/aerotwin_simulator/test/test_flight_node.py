@@ -94,6 +94,26 @@ def test_listeners_are_counted_anew_when_the_start_is_over(fly_node):
     assert node.n_recounts == 1
 
 
+def test_another_clock_in_the_domain_is_warned_about(fly_node, monkeypatch):
+    import rclpy
+    from rosgraph_msgs.msg import Clock
+
+    from aerotwin_simulator.ros import flight
+
+    start = flight._start
+
+    def start_beside_another(node, simulation):
+        node.create_publisher(Clock, "/clock", 1)
+        return start(node, simulation)
+
+    assert not fly_node({"controller.kind": "ros2"})[1].warnings
+    rclpy.try_shutdown()
+    monkeypatch.setattr(flight, "_start", start_beside_another)
+    (warning,) = fly_node({"controller.kind": "ros2", "record": "none"})[1].warnings
+    assert "another node publishes /clock in ROS domain" in warning
+    assert "ROS_DOMAIN_ID" in warning
+
+
 def test_a_flight_builds_no_wait_set(fly_node, monkeypatch):
     from rclpy.executors import Executor
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from aerotwin_core.parameters import flat_parameters
 from aerotwin_faults import KINDS
+from aerotwin_px4_bridge.ground_station import ORDERS
 from aerotwin_scenarios.flights.fly import ScenarioResult
 from aerotwin_scenarios.flights.metrics import METRIC_SIGNALS
 from aerotwin_scenarios.flights.scenario import load_scenario
 from aerotwin_scenarios.flights.shipped import shipped_scenarios
 from aerotwin_simulator.events.plan import OBSTACLE
-from aerotwin_simulator.ground_station import ORDERS
 from aerotwin_simulator.signals import FLEET_SIGNALS, SIGNALS
 from aerotwin_temporal_logic import Verdict
 from aerotwin_worlds import Obstacle

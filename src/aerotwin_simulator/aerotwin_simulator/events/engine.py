@@ -3,6 +3,7 @@
 """Makes the events of a scenario happen in the loop, by simulated time and the vehicles' state."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from aerotwin_core.errors import ParameterError, UserError
@@ -12,14 +13,15 @@ from aerotwin_core.parameters import to_mapping
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_faults import Fault, FaultTiming
 from aerotwin_faults.fault import AIR, GROUND_STATION
+from aerotwin_faults.together import link_delay_s
 from aerotwin_px4_bridge.dialects import ARDUPILOT, PX4
+from aerotwin_px4_bridge.ground_station import GroundStation
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.events.begun_fault import begin_fault
 from aerotwin_simulator.events.history import SAMPLE_RATE_HZ, SignalHistory
 from aerotwin_simulator.events.plan import Event
-from aerotwin_simulator.ground_station import GroundStation
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.signals import FleetSignals
 from aerotwin_simulator.topics import SinkGroup
@@ -150,7 +152,7 @@ class EventEngine:
             self._stations[k] = GroundStation(
                 self._plane,
                 vehicle.parameters.fleet.link_number,
-                vehicle.faults.of(GROUND_STATION),
+                partial(link_delay_s, vehicle.faults.of(GROUND_STATION)),
                 ARDUPILOT if vehicle.parameters.controller.is_ardupilot else PX4,
             )
 

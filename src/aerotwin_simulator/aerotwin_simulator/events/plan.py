@@ -15,7 +15,7 @@ from aerotwin_core.parameters import load_parameters, parameter, read_yaml_with_
 from aerotwin_faults import KINDS, Fault, FaultEntry
 from aerotwin_faults.entry import LONGEST_NAME, check_name
 from aerotwin_faults.fault import GROUND_STATION
-from aerotwin_simulator.ground_station import ORDERS, OperatorOrder
+from aerotwin_px4_bridge.ground_station import ORDERS, OperatorOrder
 from aerotwin_simulator.signals import signals_of
 from aerotwin_temporal_logic import Formula, Signal, Trigger, parse
 from aerotwin_worlds import Obstacle

@@ -4,7 +4,7 @@
 
 import gc
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -225,7 +225,7 @@ def _close(simulation: Simulation, not_ended: list[str]) -> None:
 def _run(
     node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor, status: StatusLine
 ) -> None:
-    next_look_s = 0.0
+    next_look_s, others = 0.0, _OtherClocks(node)
     while simulation.outcome is None and not (node.is_stop_requested or node.control.is_ending):
         if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
@@ -236,7 +236,32 @@ def _run(
             _throttle_topics(node, simulation, factor)
             phase, progress = simulation.phase, simulation.progress
             status.update(simulation.stamp_ns, factor.recent, phase, progress)
+            others.look()
             next_look_s = time.monotonic() + LOOK_PERIOD_S
+
+
+class _OtherClocks:
+    """Warns once of another simulation, or a played bag, whose topics would mix with these."""
+
+    def __init__(self, node: SimulatorNode) -> None:
+        self._node, self._is_known = node, False
+
+    def look(self) -> None:
+        """Warn if another node publishes the clock, too."""
+        if self._is_known or self._node.count_publishers(topics.CLOCK.name) < 2:
+            return
+        self._is_known = True
+        found = self._node.get_publishers_info_by_topic(topics.CLOCK.name)
+        names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
+        with suppress(ValueError):
+            names.remove(self._node.get_fully_qualified_name())
+        text = (
+            f"another node publishes {topics.CLOCK.name} in ROS domain "
+            f"{self._node.context.get_domain_id()} ({', '.join(names)}): its topics mix with those "
+            "of this run; end it, or give one of both another ROS_DOMAIN_ID"
+        )
+        self._node.get_logger().warning(text)
+        self._node.warnings.append(text)
 
 
 def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor) -> None:

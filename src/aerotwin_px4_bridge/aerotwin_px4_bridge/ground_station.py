@@ -7,7 +7,7 @@ References
 MAVLink common.xml, MAV_CMD.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan, radians
 from typing import Protocol
@@ -17,8 +17,6 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
-from aerotwin_faults import ActiveFault
-from aerotwin_faults.together import link_delay_s
 from aerotwin_px4_bridge.dialects import PX4, Dialect
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 from aerotwin_px4_bridge.onboard import OnboardLink
@@ -105,18 +103,19 @@ class _Pending:
 class GroundStation:
     """Sends the heartbeats of a ground station, and orders until they are answered.
 
-    It depends on simulated time and received messages alone. `faults` are those at place
-    `ground_station`; `refusals` say which orders were not followed, and why.
+    It depends on simulated time and received messages alone. `delay_s` returns how much later what
+    it sends at an instant [ns] leaves [s], None if it is lost; `refusals` say which orders were not
+    followed, and why.
     """
 
     def __init__(
         self,
         plane: LocalTangentPlane,
         instance: int,
-        faults: Sequence[ActiveFault],
+        delay_s: Callable[[int], float | None],
         dialect: Dialect = PX4,
     ) -> None:
-        self._plane, self._faults = plane, faults
+        self._plane, self._delay_s = plane, delay_s
         self._link = OnboardLink(plane, instance, is_ground_station=True, dialect=dialect)
         self._heartbeat_due_ns = 0
         self._pending: list[_Pending] = []
@@ -131,7 +130,7 @@ class GroundStation:
     def poll(self, stamp_ns: int) -> None:
         """Read received messages and send what is due; never block."""
         link = self._link
-        link.delay(link_delay_s(self._faults, stamp_ns))
+        link.delay(self._delay_s(stamp_ns))
         link.poll_datagrams(stamp_ns)
         if stamp_ns >= self._heartbeat_due_ns:
             self._heartbeat_due_ns = stamp_ns + SECOND_NS
