@@ -240,6 +240,42 @@ def test_the_reason_why_nothing_comes_is_logged_once(stack):
     ]
 
 
+def test_an_optional_topic_may_be_silent_but_not_of_another_type(stack):
+    from geometry_msgs.msg import Twist
+    from std_msgs.msg import Header
+
+    from aerotwin_core.ros.intake import TopicSource
+
+    stack.driver.create_publisher(Twist, "cmd_vel", RELIABLE)
+    stack.driver.create_publisher(Header, "command", RELIABLE)
+    for topic in ("cmd_vel", "command"):
+        source = TopicSource(topic=topic, kind=Twist)
+        stack.node.intakes.add(source, print, depth=5, is_optional=True)
+    stack.spin(lambda: stack.logged)
+    (warning,) = stack.logged
+    assert "/command: published as std_msgs/msg/Header" in warning
+
+
+@pytest.mark.parametrize("stack", [("-p", "use_sim_time:=true")], indirect=True)
+def test_nothing_is_missed_before_time_begins(stack):
+    import time
+
+    from rosgraph_msgs.msg import Clock
+    from std_msgs.msg import Header
+
+    from aerotwin_core.ros.intake import TopicSource
+
+    stack.node.intakes.add(TopicSource(topic="camera", kind=Header), print, depth=5)
+    begin_s = time.monotonic()
+    stack.spin(lambda: time.monotonic() - begin_s > 5.0)
+    assert not stack.logged
+    clock = stack.driver.create_publisher(Clock, "/clock", RELIABLE)
+    message = Clock()
+    message.clock.sec = 1
+    stack.spin(lambda: stack.logged, lambda: clock.publish(message))
+    assert "/camera: nothing publishes" in stack.logged[0]
+
+
 @pytest.mark.parametrize(
     "stack", [("-p", "qos_overrides./scan.subscription.reliability:=best_effort")], indirect=True
 )

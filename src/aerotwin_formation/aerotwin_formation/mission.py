@@ -139,7 +139,13 @@ def load_mission(
     mission = replace(mission, patterns=orders)
     lowest_m = min(z for _, _, z in mission.waypoints_m)
     for order in orders:
-        pattern = mission.pattern(order.pattern, n_vehicles)
+        try:
+            pattern = mission.pattern(order.pattern, n_vehicles)
+        except ParameterError as error:
+            raise ParameterError(
+                f"{path}: patterns: {error}; or fly another number of vehicles, or a mission whose "
+                "patterns are for as many"
+            ) from None
         tall_m = float(np.ptp(pattern.offsets[:, 2]))
         if lowest_m < tall_m + CLEAR_M:
             raise ParameterError(

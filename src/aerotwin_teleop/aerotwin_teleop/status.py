@@ -70,7 +70,7 @@ def status_lines(
     """Return the lines of a status: its head, each vehicle, the command and the last notice."""
     if not vehicles:
         return ["no vehicle is heard yet: is a simulation running, without a mission?", notice]
-    head = f"  {'vehicle':16} {'mode':12} {'':8} {'height':>9} {'speed':>9} {'battery':>6}"
+    head = f"  {'vehicle':16} {'mode':12} {'':8} {'map z':>9} {'speed':>9} {'battery':>6}"
     rows = [one.row(is_commanded=one.name in commanded) for one in vehicles[:MOST_ROWS]]
     if len(vehicles) > MOST_ROWS:
         n_more = len(vehicles) - MOST_ROWS

@@ -55,6 +55,7 @@ class Vehicle:
         self.node = rclpy.create_node(name or "robot")
         prefix = f"{name}/" if name else ""
         self.requests, self.motions, self.patterns = [], [], []
+        self.stands = False
         self.node.create_subscription(TwistStamped, f"{prefix}cmd_vel", self._on_motion, 10)
         self.node.create_subscription(
             String, "formation/pattern", lambda m: self.patterns.append(m.data), 10
@@ -73,7 +74,15 @@ class Vehicle:
         publish = self.node.create_publisher(
             DiagnosticArray, f"{prefix}autopilot/status", 10
         ).publish
-        self.node.create_timer(0.1, lambda: publish(DiagnosticArray(status=[status])))
+
+        def report():
+            ignored = len(self.motions) if self.stands else 0
+            count = KeyValue(key="setpoints_ignored", value=str(ignored))
+            values = [*status.values, count]
+            now = DiagnosticStatus(message=status.message, values=values)
+            publish(DiagnosticArray(status=[now]))
+
+        self.node.create_timer(0.1, report)
 
     def _on_motion(self, message):
         linear = message.twist.linear
@@ -177,4 +186,15 @@ def test_a_driver_drives_on_until_the_end_which_stops(start):
     pilot.until(lambda: robot.motions.count(SteeredMotion(forward=0.25, turn=0.1)) > 30)
     pilot.type(b"q")
     pilot.until(lambda: robot.motions[-1] == SteeredMotion())
+    pilot.wait_for_end()
+
+
+def test_who_is_not_heard_or_does_not_fly_is_said_to_do_so(start):
+    pilot = start(["teleop", "--keys", "xtdrone", "uav0", "nobody"], "uav0")
+    pilot.until(lambda: b"not heard" in pilot.shown and b"OFFBOARD" in pilot.shown)
+    pilot.vehicles[0].stands = True
+    pilot.type(b"w")
+    pilot.until(lambda: b"uav0 ignores velocities: it does not fly; arm it" in pilot.shown)
+    pilot.type(b"q")
+    pilot.process.send_signal(signal.SIGINT)
     pilot.wait_for_end()

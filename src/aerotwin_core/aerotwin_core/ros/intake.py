@@ -133,9 +133,15 @@ class Intake:
         self._subscription = self._subscribe()
 
     def is_missed(self) -> bool:
-        """Return whether a message was to be expected by now: another node publishes some."""
+        """Return whether a message was to be expected by now.
+
+        Of an optional one it is not: whoever publishes it may be silent, unless none of its
+        messages could come, as they are of another type.
+        """
+        if not self._is_optional:
+            return True
         others = filter(self._is_other, self._node.get_publishers_info_by_topic(self.name))
-        return not self._is_optional or any(others)
+        return any(others) and not any(map(self._offers, self._sources))
 
     def _is_other(self, info: TopicEndpointInfo) -> bool:
         own = self._node.get_name(), self._node.get_namespace()
@@ -295,6 +301,8 @@ class Intakes:
         for intake in [each for each, n in [*self._unreported.items()] if each.n_messages > n]:
             del self._unreported[intake]
             log.info(intake.summary())
+        if is_before_clock(self._node):
+            self._start_s = time.monotonic()  # nothing is sent before time begins
         if not self._has_warned and time.monotonic() - self._start_s > WARNING_S:
             self._has_warned = True
             for intake in [*self._unreported]:
@@ -302,6 +310,12 @@ class Intakes:
                     log.warning(f"after {WARNING_S:g} s, {intake.summary()}")
         if not self._unreported and self._timer is not None:
             self._timer.cancel()
+
+
+def is_before_clock(node: Node) -> bool:
+    """Return whether a node lives in simulated time, which has not begun."""
+    clock = node.get_clock()
+    return bool(clock.ros_time_is_active) and clock.now().nanoseconds == 0
 
 
 def _is_same(qos: QoSProfile, other: QoSProfile) -> bool:

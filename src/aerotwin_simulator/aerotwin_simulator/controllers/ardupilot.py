@@ -173,9 +173,7 @@ class ArduPilot(CommandedAutopilot):
         """Return the link's counters, and the reported state of the estimator."""
         counters = self.link.counters
         return {
-            **self.estimator_values(),
-            "armed": str(self.motors.kind != OFF).lower(),
-            "mode": self.autopilot_state.mode_name,
+            **self.reported_values(),
             "steps_a_second": str(self._rate_hz),
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),

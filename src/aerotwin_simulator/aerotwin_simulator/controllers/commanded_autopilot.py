@@ -16,7 +16,7 @@ from aerotwin_px4_bridge.dialects import Dialect
 from aerotwin_px4_bridge.listener import AutopilotListener
 from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_px4_bridge.sticks import Sticks
-from aerotwin_simulator.controllers.backend import BackendSetup, Motors
+from aerotwin_simulator.controllers.backend import OFF, BackendSetup, Motors
 
 CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
@@ -189,7 +189,18 @@ class CommandedAutopilot:
         """Desired state of the mission."""
         return self.client.setpoint
 
-    def estimator_values(self) -> dict[str, str]:
+    def reported_values(self) -> dict[str, str]:
+        """Return what it reports of itself, for diagnostics."""
+        values = {
+            **self._estimator_values(),
+            "armed": str(self.motors.kind != OFF).lower(),
+            "mode": self.autopilot_state.mode_name,
+        }
+        if isinstance(self.client, AutopilotListener):
+            values["setpoints_ignored"] = str(self.client.setpoints.n_ignored)
+        return values
+
+    def _estimator_values(self) -> dict[str, str]:
         """Return innovations over their gates, and the numbers sent by name (NIS)."""
         state = self.client.link.state
         values = {name: f"{value:.3f}" for name, value in sorted(state.named_values.items())}

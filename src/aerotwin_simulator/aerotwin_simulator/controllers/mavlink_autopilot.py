@@ -189,9 +189,7 @@ class MavlinkAutopilot(CommandedAutopilot):
         """Return the link's counters, and the reported state of the estimator."""
         counters = self.link.counters
         return {
-            **self.estimator_values(),
-            "armed": str(self.motors.kind != OFF).lower(),
-            "mode": self.autopilot_state.mode_name,
+            **self.reported_values(),
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),
             "steps_missed": str(counters.n_missed),

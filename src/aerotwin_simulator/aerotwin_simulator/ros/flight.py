@@ -68,7 +68,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     try:
         simulation = _make(node, world, folder, bags)
         _listen(node, simulation, status)
-        status.update(0, 0.0, "starting the autopilot", None)
+        status.update(0, 0.0, "starting", None)
         _start(node, simulation)
         node.wait_for_followers(lambda text: status.update(0, 0.0, text, None))
         following: Simulation | None = simulation

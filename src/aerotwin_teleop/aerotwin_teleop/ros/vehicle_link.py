@@ -20,7 +20,7 @@ from aerotwin_core.ros.conversions import stamp_from_ns
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import reliable
 from aerotwin_teleop.key_maps import Request
-from aerotwin_teleop.motion import SteeredMotion
+from aerotwin_teleop.motion import AT_REST, SteeredMotion
 from aerotwin_teleop.status import VehicleStatus
 
 DEPTH = 10
@@ -29,6 +29,8 @@ SERVICE_WAIT_S = 2.0
 """For a service to be found."""
 ANSWER_WAIT_S = 2.0
 """For the answer of one, before the next is called without it."""
+MOVED_WITHIN_S = 1.5
+"""Before its status, of which one comes each second: a motion of that time is meant."""
 _RATIO = "_ratio"
 Notify = Callable[[str], None]
 
@@ -43,6 +45,9 @@ class VehicleLink:
         self._clients: dict[str, Any] = {}
         self._waiting: list[tuple[Request, float]] = []
         self._free_s = -math.inf  # from when the next can be called
+        self._moved_s = -math.inf  # when it was last sent another motion than rest
+        self._n_ignored = 0
+        self._unheard = True
         self._publisher = node.create_publisher(
             TwistStamped,
             f"{self._prefix}cmd_vel",
@@ -56,6 +61,8 @@ class VehicleLink:
 
     def send(self, motion: SteeredMotion) -> None:
         """Publish a motion."""
+        if motion != AT_REST:
+            self._moved_s = time.monotonic()
         message = TwistStamped()
         message.header.stamp = stamp_from_ns(self._node.get_clock().now().nanoseconds)
         message.header.frame_id = FRAME
@@ -135,13 +142,30 @@ class VehicleLink:
             )
         )
 
+    def look(self) -> None:
+        """Say of a vehicle from which nothing came yet whether it listens."""
+        if self._unheard:
+            listens = self._publisher.get_subscription_count() > 0
+            self.status.phase = "listens, reports nothing yet" if listens else "not heard"
+
     def _on_status(self, message: DiagnosticArray) -> None:
+        self._unheard = False
         for status in message.status:
             values = {pair.key: pair.value for pair in status.values}
+            self._note_ignored(values.get("setpoints_ignored", ""))
             self.status.phase = status.message
             self.status.mode = values.get("mode", "")
             self.status.is_armed = {"true": True, "false": False}.get(values.get("armed", ""))
             self.status.innovation_ratios = _ratios(values)
+
+    def _note_ignored(self, count: str) -> None:
+        """Tell why it does not move, if velocities were ignored since the last status."""
+        n_ignored = int(count) if count.isdecimal() else 0
+        is_moved = time.monotonic() - self._moved_s < MOVED_WITHIN_S
+        if n_ignored > self._n_ignored and is_moved:
+            name = self.status.name or "the vehicle"
+            self._notify(f"{name} ignores velocities: it does not fly; arm it, then take off")
+        self._n_ignored = n_ignored
 
     def _on_odometry(self, message: Odometry) -> None:
         linear = message.twist.twist.linear

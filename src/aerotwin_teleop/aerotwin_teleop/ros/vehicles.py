@@ -60,6 +60,7 @@ class CommandedVehicles:
         if not self._is_fixed:
             self._set(in_order_of_coming(list(self._links), heard_vehicles(self._node)))
         for link in self._links.values():
+            link.look()
             link.call_waiting()
 
     def lines(self, motion: SteeredMotion, notice: str) -> list[str]:
