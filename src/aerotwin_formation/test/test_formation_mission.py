@@ -84,9 +84,7 @@ def test_a_mission_names_patterns_beside_its_file_and_has_them_for_all(tmp_path)
     with pytest.raises(ParameterError, match="places for 3 followers, found 2"):
         load_mission(path, 4, apart)
     path.write_text("waypoints_m: [[0, 0, 5]]\npatterns: [{pattern: heart}]\n")
-    with pytest.raises(
-        ParameterError, match=r"patterns: .*found 'heart' for 9.*fly another"
-    ):
+    with pytest.raises(ParameterError, match=r"patterns: .*found 'heart' for 9.*fly another"):
         load_mission(path, 9, apart)
 
 

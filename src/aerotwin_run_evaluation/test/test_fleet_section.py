@@ -21,6 +21,7 @@ from aerotwin_run_evaluation.report.fleet_section import (
 from aerotwin_run_evaluation.report.flight_section import read_tracks
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
+KIND = "ground robot bicycle"
 
 
 def member(name: str, north_m: float, first_ns: int = 0) -> FleetMember:
@@ -28,7 +29,7 @@ def member(name: str, north_m: float, first_ns: int = 0) -> FleetMember:
     stamps = first_ns + np.arange(101, dtype=np.int64) * 100_000_000
     p = np.column_stack([stamps * 1e-9, np.full(101, north_m), np.full(101, 2.0)])
     truth = Trajectory(stamps, p, np.tile(LEVEL, (101, 1)))
-    return FleetMember(name=name, outcome="flown", n_missed=0, truth=truth, errors=None)
+    return FleetMember(name=name, kind=KIND, outcome="flown", n_missed=0, truth=truth, errors=None)
 
 
 def test_the_closest_approach_is_that_of_the_closest_pair():
@@ -36,6 +37,12 @@ def test_the_closest_approach_is_that_of_the_closest_pair():
     assert section.metrics["separation_min_m"] == pytest.approx(1.5)
     assert "b and c" in section.headline[0].meaning
     assert [row[0] for row in section.tables[0].rows] == ["a", "b", "c"]
+
+
+def test_the_table_says_what_a_vehicle_is_and_when_it_was_there():
+    late = member("late", 4.0, first_ns=2_030_000_000)
+    rows = fleet_section([member("a", 0.0), late]).tables[0].rows
+    assert [row[1:3] for row in rows] == [(KIND, "0.0 – 10.0"), (KIND, "2.0 – 12.0")]
 
 
 def test_vehicles_are_compared_at_the_same_instants():
@@ -110,10 +117,10 @@ def test_vehicles_without_recorded_truth_are_listed_but_not_drawn(tmp_path):
     with BagWriter(tmp_path / "bag") as bag:
         bag.add_topic("/uav0/truth/odom", "nav_msgs/msg/Odometry")
     tracks = read_tracks(BagReader(tmp_path / "bag"), ["uav0"])
-    lost = read_member(tracks, "uav0", outcome="it was lost", n_missed=0)
+    lost = read_member(tracks, "uav0", kind=KIND, outcome="it was lost", n_missed=0)
     assert lost.truth is None
     section = fleet_section([lost])
-    assert [row[:2] for row in section.tables[0].rows] == [("uav0", "it was lost")]
+    assert [row[:4] for row in section.tables[0].rows] == [("uav0", KIND, "–", "it was lost")]
     assert section.figures == ()
     beside = fleet_section([lost, member("a", 0.0), member("b", 1.0)])
     assert ">uav0<" not in beside.figures[0].svg

@@ -82,3 +82,11 @@ def test_the_chapter_names_what_the_flight_had_on_board(tmp_path, parameters, le
     assert sum(leaves in text for text in meanings) == 1
     says_gnss = "GNSS" in repr((chapter.text, meanings, chapter.figures[0].caption))
     assert says_gnss is (parameters["sensors"]["gnss"] != "none")
+
+
+def test_a_flight_without_autopilots_speaks_of_none(tmp_path):
+    bag = _bag(tmp_path / "bag", truth_offset=np.zeros(3), estimate_offset=np.zeros(3))
+    own = {"parameters": {"sensors": {"gnss": "gnss_default"}}, "has_autopilot": False}
+    chapter = flight_section(path_errors(read_tracks(bag, [""])), **ENDED, **own)
+    texts = repr((chapter.text, chapter.tables[0].rows))
+    assert not any(word in texts for word in ("autopilot", "GNSS", "IMU"))

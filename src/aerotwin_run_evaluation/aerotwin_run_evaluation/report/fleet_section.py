@@ -24,8 +24,9 @@ MOST_NAMED = 20
 class FleetMember:
     """One vehicle of a fleet after its flight."""
 
-    # its namespace, and how its flight ended, in one line
+    # its namespace, what it is and how its flight ended, in words
     name: str
+    kind: str  # as "multirotor iris, flown by embedded"
     outcome: str
     n_missed: int  # lockstep answers that did not arrive in time
     truth: Trajectory | None  # None when the bag does not contain it: the flight ended as it began
@@ -33,11 +34,12 @@ class FleetMember:
 
 
 def read_member(
-    tracks: Mapping[str, Trajectory], name: str, *, outcome: str, n_missed: int
+    tracks: Mapping[str, Trajectory], name: str, *, kind: str, outcome: str, n_missed: int
 ) -> FleetMember:
     """Return a vehicle of a recorded fleet; `tracks` are those of `read_tracks`."""
     return FleetMember(
         name=name,
+        kind=kind,
         outcome=outcome,
         n_missed=n_missed,
         truth=tracks.get(track_topics(name)[0]),
@@ -104,8 +106,8 @@ def fleet_section(members: Sequence[FleetMember]) -> Section:
         title="The fleet",
         name="fleet",
         text=(
-            "All vehicles fly in one world frame and on one clock; each has its own autopilot or "
-            "controller, sensors, ports and home."
+            "All vehicles are in one world and on one clock; each has its own start, sensors and "
+            "controller."
         ),
         headline=tuple(headline),
         figures=(_plan_figure(tracks), _height_figure(tracks)) if tracks else (),
@@ -116,7 +118,12 @@ def fleet_section(members: Sequence[FleetMember]) -> Section:
 
 def _member_metrics(member: FleetMember) -> dict[str, Any]:
     errors = {} if member.errors is None else member.errors.metrics()
-    return {"outcome": member.outcome, "steps_missed": member.n_missed, **errors}
+    return {
+        "kind": member.kind,
+        "outcome": member.outcome,
+        "steps_missed": member.n_missed,
+        **errors,
+    }
 
 
 def _table(members: Sequence[FleetMember]) -> Table:
@@ -128,8 +135,12 @@ def _table(members: Sequence[FleetMember]) -> Table:
             f"{metrics[key]['rms']:.3f}" if key in metrics else "–"
             for key in ("cross_track_m", "control_error_m", "estimation_error_m")
         ]
-        rows.append((member.name, member.outcome, *values, str(member.n_missed)))
-    caption = "Errors along the path, RMS in metres; missed are lockstep answers."
+        row = member.name, member.kind, _presence(member), member.outcome
+        rows.append((*row, *values, str(member.n_missed)))
+    caption = (
+        "When it was in the world, in simulated seconds. Errors along the path, RMS in metres; "
+        "missed are lockstep answers."
+    )
     if len(shown) < len(members):
         caption += (
             f" These {len(shown)} of {len(members)} vehicles stand out most by outcome, missed "
@@ -137,10 +148,21 @@ def _table(members: Sequence[FleetMember]) -> Table:
         )
     return Table(
         title="Vehicles",
-        columns=("vehicle", "outcome", "cross-track", "control", "estimation", "missed"),
+        columns=(
+            *("vehicle", "kind", "there [s]", "outcome"),
+            *("cross-track", "control", "estimation", "missed"),
+        ),
         rows=tuple(rows),
         caption=caption,
     )
+
+
+def _presence(member: FleetMember) -> str:
+    """Return from when to when a vehicle was in the world."""
+    if member.truth is None:
+        return "–"
+    begin_s, end_s = member.truth.stamps_ns[[0, -1]] * 1e-9
+    return f"{begin_s:.1f} – {end_s:.1f}"
 
 
 def _standing_out(members: Sequence[FleetMember]) -> Sequence[FleetMember]:

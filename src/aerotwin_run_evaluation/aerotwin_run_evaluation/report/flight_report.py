@@ -45,6 +45,7 @@ class FlownVehicle(Protocol):
 
     name: str
     instance: int
+    kind: str
     outcome: str
     n_missed: int
     commanders: tuple[Commander, ...]
@@ -113,7 +114,10 @@ def write_flight_report(
     if "" in slams:
         record = _with_slam(record, "", slams[""])
     fleet = [vehicle for vehicle in flight.vehicles if vehicle.name]
-    members = [read_member(tracks, v.name, outcome=v.outcome, n_missed=v.n_missed) for v in fleet]
+    members = [
+        read_member(tracks, v.name, kind=v.kind, outcome=v.outcome, n_missed=v.n_missed)
+        for v in fleet
+    ]
     errors, evaluation = path_errors(tracks), judge_run(record, say_step)
     say_step("report")
     chapters = [
@@ -124,6 +128,7 @@ def write_flight_report(
             duration_s=flight.duration_s,
             real_time_factor=flight.real_time_factor,
             parameters=configuration["parameters"],
+            has_autopilot=any(v.kind.startswith("multirotor") for v in flight.vehicles),
             commanders=[c for vehicle in flight.vehicles for c in vehicle.commanders],
         )
     ]

@@ -30,10 +30,10 @@ FLIGHT_METRICS = MetricSet(
                unit="m"),
         Metric("cross_track_m.max", "cross-track, largest", "the worst moment", unit="m"),
         Metric("control_error_m.rms", "control error, RMS",
-               "set-point minus the autopilot's estimate: what the controller leaves", unit="m"),
+               "set-point minus the vehicle's estimate: what the controller leaves", unit="m"),
         Metric("control_error_m.max", "control error, largest", "the worst moment", unit="m"),
         Metric("estimation_error_m.rms", "estimation error, RMS",
-               "the autopilot's estimate minus truth: what {sensors} leave", unit="m"),
+               "the vehicle's estimate minus truth: what {sensors} leave", unit="m"),
         Metric("estimation_error_m.max", "estimation error, largest", "the worst moment", unit="m"),
     ),
 )  # fmt: skip
@@ -135,10 +135,12 @@ def flight_section(
     duration_s: float,
     real_time_factor: float,
     parameters: Mapping[str, Any],
+    has_autopilot: bool = True,
     commanders: Sequence[Commander] = (),
 ) -> Section:
     """Return the section about the flight; its texts name the sensors in `parameters`.
 
+    Without autopilot there are none: point masses and ground robots have simulated estimates.
     `commanders` are the external clients that commanded a vehicle.
     """
     metrics: dict[str, Any] = {
@@ -162,12 +164,13 @@ def flight_section(
             meaning="simulated over wall time, with all that ran beside it",
         ),
     ]
+    flown_by = "The autopilot flies by its sensors alone. " if has_autopilot else ""
     text = (
-        "The autopilot flies by its sensors alone. The control error is set-point minus its own "
-        "estimate, the estimation error its estimate minus truth; cross-track is the distance of "
-        "the truth to the planned path as a line, whenever it is there."
+        f"{flown_by}The control error is set-point minus the vehicle's own estimate, the "
+        "estimation error its estimate minus truth; cross-track is the distance of the truth to "
+        "the planned path as a line, whenever it is there."
     )
-    sensors = sensors_on_board(parameters)
+    sensors = sensors_on_board(parameters) if has_autopilot else "simulated estimates"
     if "GNSS" in sensors:
         text += _ANCHOR
     figures: tuple[Figure, ...] = ()

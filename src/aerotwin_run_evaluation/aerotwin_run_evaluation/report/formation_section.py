@@ -106,10 +106,10 @@ def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
         for label, value, unit, meaning, limit in rows
     ]
     closest_tile = Headline(
-        label="Closest two",
+        label="Closest two, E",
         value=f"{closest:.2f}",
         unit="m",
-        meaning=f"E by truth; 2R is {least:.2f} m",
+        meaning=f"heights count for downwash, by truth; 2R is {least:.2f} m",
         status="good" if closest > least else "bad",
         better="higher",
     )

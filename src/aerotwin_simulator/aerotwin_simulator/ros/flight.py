@@ -38,6 +38,7 @@ class VehicleResult:
 
     name: str
     instance: int
+    kind: str  # in words
     outcome: str  # one line
     is_success: bool  # its task is done, or nothing ended it before the flight
     n_missed: int  # steps without a command in time
@@ -341,8 +342,9 @@ def _result(
         vehicles=tuple(
             VehicleResult(
                 name=vehicle.name,
+                kind=vehicle.kind,
                 instance=vehicle.parameters.fleet.instance,
-                outcome=vehicle.outcome or f"flew until the end: {vehicle.backend.phase}",
+                outcome=vehicle.outcome or f"until the end: {vehicle.backend.phase}",
                 is_success=vehicle.outcome is None or vehicle.is_success,
                 n_missed=vehicle.n_missed,
                 commanders=vehicle.commanders,
