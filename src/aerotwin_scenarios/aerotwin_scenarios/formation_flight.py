@@ -119,8 +119,8 @@ def _commanded(vehicle: SimulatedRobot) -> Commanded:
 def _obey(vehicle: Commanded, action: PilotAction) -> None:
     """Do what a pilot ordered; what a vehicle is not ready for is ordered again."""
     if action.order == "take_off":
-        vehicle.arm(True)
         with suppress(UserError):
+            vehicle.arm(True)
             vehicle.take_off(TAKEOFF_HEIGHT_M)
     elif action.order == "land":
         vehicle.land()
