@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import shown
@@ -175,7 +176,7 @@ def load_fleet(path: str | Path) -> list[FleetEntry]:
 
 def _with_paths(vehicle: FleetVehicle, folder: Path, origin: Origin) -> FleetVehicle:
     """Return the vehicle with paths that are right from the working folder."""
-    changes: dict[str, str | tuple[str, ...]] = {}
+    changes: dict[str, Any] = {}
     for key, text in _texts(vehicle):
         if key in _FILES or text.endswith((".yaml", ".yml")):
             changes[key] = _found(text, folder, f"{origin.at(key)}")
