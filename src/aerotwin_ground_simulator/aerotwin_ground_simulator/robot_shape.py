@@ -11,16 +11,16 @@ from scipy.spatial.transform import Rotation
 from aerotwin_meshes import TexturedMesh
 from aerotwin_meshes.convex_body import ConvexBody
 from aerotwin_meshes.parts import UNIT_BOX, box_triangles, light_of_sky
-from aerotwin_simulator import topics
-from aerotwin_simulator.collision import Lines
-from aerotwin_simulator.robot import RobotShape
-from aerotwin_simulator.robot_description import (
+from aerotwin_multirotor_dynamics.robot_description import (
     add_box,
     add_visual,
     number_text,
     robot_of_frames,
     urdf_text,
 )
+from aerotwin_simulator import topics
+from aerotwin_simulator.collision import Lines
+from aerotwin_simulator.robot import RobotShape
 
 WHEEL_RADIUS_M = 0.15
 _COLOURS = np.array([[[64, 64, 71], [24, 24, 26]]], np.uint8)

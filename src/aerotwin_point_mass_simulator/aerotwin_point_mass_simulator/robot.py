@@ -10,6 +10,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
 from aerotwin_multirotor_dynamics import layout, load_airframe, standing_pose
+from aerotwin_multirotor_dynamics.robot_description import multirotor_description
 from aerotwin_multirotor_dynamics.truth_messages import TRUTH_FRAME, odometry_layout
 from aerotwin_point_mass_simulator.pilot import PointMassPilot
 from aerotwin_point_mass_simulator.pilots import PointMassPilots
@@ -21,7 +22,6 @@ from aerotwin_simulator.controller_outlets import AUTOPILOT_FRAME
 from aerotwin_simulator.fixed_frames import fixed_transforms
 from aerotwin_simulator.fleet import VehiclePlan, mission_of
 from aerotwin_simulator.robot import RobotShape, Stepped
-from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.simple_robot import SimpleRobot
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Topic
@@ -165,7 +165,9 @@ class PointMassRobot(SimpleRobot):
     def publish_description(self) -> None:
         """Publish its URDF."""
         self.publish_urdf(
-            multirotor_description(self.airframe, self.static_transforms(), self.name)
+            multirotor_description(
+                self.airframe, self.static_transforms(), topics.frame(self.name, "")
+            )
         )
 
     def leave(self) -> None:

@@ -16,8 +16,10 @@ References: MAVLink common.xml, message 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 
 mavlink_receiver.cpp, `handle_message_odometry`: it uses the diagonal of a covariance.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import hypot, isfinite
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -47,6 +49,19 @@ _IN_TRIANGLE[_UPPER] = _IN_TRIANGLE.T[_UPPER] = np.arange(21)
 _UNIT_TOLERANCE = 0.01
 _S_ENU_NED: FloatArray = np.kron(np.eye(2), R_ENU_NED).astype(np.float64)
 _S_FLU_FRD: FloatArray = np.kron(np.eye(2), R_FLU_FRD).astype(np.float64)
+
+
+def _reordering(S_ours_theirs: FloatArray) -> tuple[np.ndarray, FloatArray]:
+    """Return which number of a triangle an entry in our axes is, and its sign, (6, 6) each.
+
+    The axes differ in order and sign only, so that S C S^T needs no sum.
+    """
+    order = np.abs(S_ours_theirs).argmax(axis=1)
+    signs = S_ours_theirs[np.arange(6), order]
+    return _IN_TRIANGLE[np.ix_(order, order)], np.outer(signs, signs)
+
+
+_TO_ENU, _TO_FLU = _reordering(_S_ENU_NED), _reordering(_S_FLU_FRD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,25 +147,50 @@ def parse_odometry(payload: bytes) -> VisionPose:
     Raises BadMessage if the pose is not finite, no rotation, or in another frame than NED, or the
     velocity in another than NED or FRD body axes.
     """
-    message = KNOWN[ODOMETRY].record(payload)
-    frame, child = message.frame_id, message.child_frame_id
-    if frame != FRAME_LOCAL_NED or child not in (FRAME_LOCAL_NED, FRAME_BODY_FRD):
-        raise BadMessage(f"ODOMETRY in frames {frame} and {child}: expected 1 (NED) and 12 (FRD)")
+    message = _odometry_record(payload)
     p_map, q_map_body = _from_ned((message.x, message.y, message.z), message.q, "ODOMETRY")
-    R_body_child, S_body_child = R_FLU_FRD, _S_FLU_FRD
-    if child == FRAME_LOCAL_NED:
+    R_body_child = R_FLU_FRD
+    if message.child_frame_id == FRAME_LOCAL_NED:
         R_body_child = rotation_from_quaternion(q_map_body).T @ R_ENU_NED
         S_body_child = np.block([[R_body_child, np.zeros((3, 3))], [np.zeros((3, 3)), R_FLU_FRD]])
+        in_child = _from_triangle(message.velocity_covariance, (_IN_TRIANGLE, np.ones((6, 6))))
+        twist = None if in_child is None else S_body_child @ in_child @ S_body_child.T
+    else:
+        twist = _from_triangle(message.velocity_covariance, _TO_FLU)
     return VisionPose(
         time_us=message.time_usec,
         p_map=p_map,
         q_map_body=q_map_body,
-        pose_covariance_map=_from_triangle(message.pose_covariance, _S_ENU_NED),
+        pose_covariance_map=_from_triangle(message.pose_covariance, _TO_ENU),
         v_body=_finite(R_body_child @ (message.vx, message.vy, message.vz)),
         omega_body=_finite(R_FLU_FRD @ (message.rollspeed, message.pitchspeed, message.yawspeed)),
-        twist_covariance_body=_from_triangle(message.velocity_covariance, S_body_child),
+        twist_covariance_body=twist,
         reset_counter=message.reset_counter,
     )
+
+
+def parse_covariances(payload: bytes) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the covariances (6, 6) of an ODOMETRY payload: pose in map, twist in body axes.
+
+    As `parse_odometry`, in a fifth of its time if nothing else is of interest.
+    """
+    message = _odometry_record(payload)
+    _check_sound((message.x, message.y, message.z), message.q, "ODOMETRY")
+    if message.child_frame_id == FRAME_LOCAL_NED:
+        pose = parse_odometry(payload)
+        return pose.pose_covariance_map, pose.twist_covariance_body
+    return (
+        _from_triangle(message.pose_covariance, _TO_ENU),
+        _from_triangle(message.velocity_covariance, _TO_FLU),
+    )
+
+
+def _odometry_record(payload: bytes) -> SimpleNamespace:
+    message = KNOWN[ODOMETRY].record(payload)
+    frame, child = message.frame_id, message.child_frame_id
+    if frame != FRAME_LOCAL_NED or child not in (FRAME_LOCAL_NED, FRAME_BODY_FRD):
+        raise BadMessage(f"ODOMETRY in frames {frame} and {child}: expected 1 (NED) and 12 (FRD)")
+    return message
 
 
 def _to_ned(pose: VisionPose) -> tuple[FloatArray, FloatArray]:
@@ -161,10 +201,13 @@ def _to_ned(pose: VisionPose) -> tuple[FloatArray, FloatArray]:
 
 
 def _from_ned(p_ned, quat_wxyz, name: str) -> tuple[FloatArray, FloatArray]:
-    p, q = np.array(p_ned), np.array(quat_wxyz)
-    if not np.isfinite(p).all() or not abs(np.linalg.norm(q) - 1.0) < _UNIT_TOLERANCE:
+    _check_sound(p_ned, quat_wxyz, name)
+    return R_ENU_NED @ np.array(p_ned), map_body_from_quat_wxyz_ned_frd(quat_wxyz)
+
+
+def _check_sound(p_ned: Sequence[float], quat_wxyz: Sequence[float], name: str) -> None:
+    if not isfinite(sum(p_ned)) or not abs(hypot(*quat_wxyz) - 1.0) < _UNIT_TOLERANCE:
         raise BadMessage(f"{name}: position not finite or attitude no rotation")
-    return R_ENU_NED @ p, map_body_from_quat_wxyz_ned_frd(q)
 
 
 def _to_triangle(covariance: FloatArray | None, S_ours_theirs: FloatArray) -> FloatArray:
@@ -174,7 +217,9 @@ def _to_triangle(covariance: FloatArray | None, S_ours_theirs: FloatArray) -> Fl
     return (S_ours_theirs.T @ np.asarray(covariance) @ S_ours_theirs)[_UPPER]
 
 
-def _from_triangle(values, S_ours_theirs: FloatArray) -> FloatArray | None:
+def _from_triangle(
+    values: Sequence[float], reordering: tuple[np.ndarray, FloatArray]
+) -> FloatArray | None:
     """Return the (6, 6) covariance in our axes, None if its first number is not known.
 
     Unknown correlations are zero.
@@ -182,12 +227,13 @@ def _from_triangle(values, S_ours_theirs: FloatArray) -> FloatArray | None:
     if not isfinite(values[0]):
         return None
     triangle = np.array(values)
-    is_unknown = np.isnan(triangle)
-    if is_unknown.any():
+    if not isfinite(sum(values)):
+        is_unknown = np.isnan(triangle)
         triangle[is_unknown] = 0.0
         variances = _IN_TRIANGLE.diagonal()
         triangle[variances] += UNKNOWN_VARIANCE * is_unknown[variances]
-    return S_ours_theirs @ triangle[_IN_TRIANGLE] @ S_ours_theirs.T
+    places, signs = reordering
+    return triangle[places] * signs + 0.0  # no negative zeros
 
 
 def _finite(vector: FloatArray) -> FloatArray | None:

@@ -175,6 +175,18 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
     return stop + 2
 
 
+@njit((uint8[:, ::1], int64[::1], int64, float64[:, ::1], int64, int64, int64, int64), cache=True)
+def pack_sensors(frames, lengths, time_us, samples, flags, sequence, system_id, component_id):
+    """Write a HIL_SENSOR frame of each row, as `pack_sensor`, and its length.
+
+    `frames` are (n, >= FRAME_BYTES) uint8, `lengths` (n,), `samples` (n, N_SAMPLE).
+    """
+    for k in range(len(samples)):
+        lengths[k] = pack_sensor(
+            frames[k], time_us, samples[k], flags, sequence, system_id, component_id
+        )
+
+
 @njit(cache=True)
 def _read_answer(frame, controls):
     if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):

@@ -118,6 +118,7 @@ class HilLink:
         self._is_lockstep = True
         self._reader = FrameReader()
         self._connection: SocketConnection | SerialConnection | CarriedConnection | None = None
+        self._carried: CarriedConnection | None = None  # the connection, if it is one
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
@@ -173,10 +174,10 @@ class HilLink:
         """
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._carried = None
         connection = self._connection = self._listener.accept(timeout_s, on_wait)
         if self._lane is not None and isinstance(connection, SocketConnection):
-            self._connection = self._lane(connection)
+            self._connection = self._carried = self._lane(connection)
         self._reader = FrameReader()
         self._system_id = None
         self._is_in_step = not self._free_run_first
@@ -206,10 +207,13 @@ class HilLink:
         Several autopilots compute in parallel if all are sent to before the first `answer`.
         """
         self._time_us = time_us
+        self.counters.n_sent += 1
+        if self._carried is not None:  # with those of others, at no time of its own
+            self._send(b"".join(frames))
+            return
         start = perf_counter()
         self._send(b"".join(frames))
         self._send_s = perf_counter() - start
-        self.counters.n_sent += 1
 
     def answer(self) -> ActuatorControls | None:
         """Return the autopilot's answer to the last `send`, as `exchange`."""
@@ -217,10 +221,11 @@ class HilLink:
             return self._free_run(self._time_us)
         if not self._is_lockstep:
             return self._newest()
-        if isinstance(self._connection, CarriedConnection) and self._reader.is_empty:
-            answer = self._connection.answer(self._system_id, self._time_us)
+        if self._carried is not None and self._reader.is_empty:
+            answer = self._carried.answer(self._system_id, self._time_us)
             if answer is not None:
-                self._count_answer(0.0)
+                self.counters.n_answered += 1
+                self._misses_in_a_row = 0
                 return answer
         return self._wait_for(self._time_us)
 
@@ -228,7 +233,7 @@ class HilLink:
         """Close the connection and the port; an autopilot process sees the end of its link."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._carried = None
         self._listener.close()
 
     def __enter__(self) -> "HilLink":

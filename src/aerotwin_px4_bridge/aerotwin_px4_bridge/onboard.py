@@ -9,6 +9,7 @@ own estimate and state are received, in map axes.
 import select
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from math import hypot, isfinite
 from typing import Any
@@ -29,7 +30,7 @@ from aerotwin_px4_bridge.autopilot_state import (
 )
 from aerotwin_px4_bridge.battery_status import battery_payload
 from aerotwin_px4_bridge.dialects import PX4, Dialect
-from aerotwin_px4_bridge.external_vision import VisionPose, pack_vision, parse_odometry
+from aerotwin_px4_bridge.external_vision import VisionPose, pack_vision, parse_covariances
 from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
     NO_AUTOPILOT,
@@ -352,11 +353,8 @@ class OnboardLink:
         self.state.named_values[_text(message.name)] = message.value
 
     def _on_odometry(self, payload: bytes) -> None:
-        try:
-            pose = parse_odometry(payload)
-        except BadMessage:
-            return
-        self._covariances = (pose.pose_covariance_map, pose.twist_covariance_body)
+        with suppress(BadMessage):
+            self._covariances = parse_covariances(payload)
 
     def _on_attitude(self, message: Any) -> None:
         quat_wxyz = message.q1, message.q2, message.q3, message.q4

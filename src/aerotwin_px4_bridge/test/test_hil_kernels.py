@@ -85,6 +85,20 @@ def test_a_sensor_message_is_that_of_pymavlink_to_the_byte(flags):
         assert ours == _as_pymavlink(time_us, sample, flags, n % 256)
 
 
+def test_several_samples_are_packed_as_each_alone():
+    rng = np.random.default_rng(2)
+    samples = np.array([_random_sample(rng) for _ in range(4)])
+    samples[2, 0] = nan
+    frames, lengths = np.zeros((4, kernels.FRAME_BYTES), np.uint8), np.zeros(4, np.int64)
+    kernels.pack_sensors(frames, lengths, 4000, samples, BOTH, 3, 1, 200)
+    for row, length, sample in zip(frames, lengths, samples, strict=True):
+        alone = np.zeros(kernels.FRAME_BYTES, np.uint8)
+        assert kernels.pack_sensor(alone, 4000, sample, BOTH, 3, 1, 200) == length
+        if length != kernels.MALFORMED:
+            assert bytes(row[:length]) == bytes(alone[:length])
+    assert lengths[2] == kernels.MALFORMED
+
+
 def test_a_sample_comes_back_through_the_plain_reader():
     sample = _random_sample(np.random.default_rng(4))
     (whole,) = FrameReader().feed_bytes(pack_hil_sensor_sample(8000, sample, BOTH))

@@ -15,6 +15,7 @@ from aerotwin_px4_bridge.external_vision import (
     VisionPose,
     pack_odometry,
     pack_vision,
+    parse_covariances,
     parse_odometry,
 )
 from aerotwin_px4_bridge.mavlink2 import (
@@ -173,6 +174,18 @@ def test_a_velocity_in_north_east_down_is_turned_into_the_body():
     np.testing.assert_allclose(read.v_body, [1.0, -2.0, -3.0], rtol=FLOAT32)
     east = parse_odometry(_theirs(child_frame_id=1, q=[np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]))
     np.testing.assert_allclose(east.v_body, [2.0, 1.0, -3.0], rtol=FLOAT32)
+
+
+@pytest.mark.parametrize("child_frame_id", [1, 12])
+def test_covariances_alone_are_those_of_the_whole_message(child_frame_id):
+    rng = np.random.default_rng(5)
+    triangles = {f"{name}_covariance": rng.normal(size=21) for name in ("pose", "velocity")}
+    payload = _theirs(child_frame_id=child_frame_id, **triangles)
+    whole, (pose, twist) = parse_odometry(payload), parse_covariances(payload)
+    np.testing.assert_array_equal(pose, whole.pose_covariance_map)
+    np.testing.assert_array_equal(twist, whole.twist_covariance_body)
+    with pytest.raises(BadMessage, match="ODOMETRY in frames 20"):
+        parse_covariances(_theirs(frame_id=20))
 
 
 @pytest.mark.parametrize(

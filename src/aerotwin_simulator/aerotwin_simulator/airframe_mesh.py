@@ -13,9 +13,9 @@ from aerotwin_meshes import TexturedMesh
 from aerotwin_meshes.convex_body import ConvexBody
 from aerotwin_meshes.parts import UNIT_BOX, beam, box_triangles, disc, light_of_sky
 from aerotwin_multirotor_dynamics import Airframe
+from aerotwin_multirotor_dynamics.robot_description import UNKNOWN_RADIUS_M
 from aerotwin_simulator.collision import N_DIRECTIONS
 from aerotwin_simulator.robot import RobotShape
-from aerotwin_simulator.robot_description import UNKNOWN_RADIUS_M
 
 BODY, ARM, ROTOR = 0, 1, 2
 _COLOURS = np.array([[[64, 64, 71], [24, 24, 26], [26, 115, 204]]], np.uint8)

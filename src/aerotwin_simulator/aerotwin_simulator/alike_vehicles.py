@@ -16,6 +16,7 @@ from aerotwin_core.time import Schedule
 from aerotwin_multirotor_body.inertial_block import InertialBlock
 from aerotwin_multirotor_dynamics.truth_messages import motions
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.sensor_frames import SensorFrames
 from aerotwin_simulator.inertial_sensors import SENT
 from aerotwin_simulator.robot import Stepped
 from aerotwin_simulator.topics import SinkGroup
@@ -42,6 +43,8 @@ class AlikeVehicles:
         self._sees_world = first.sees_world
         self._sinks = sinks
         self._block = InertialBlock([vehicle.mover for vehicle in vehicles])
+        in_body_axes = all(vehicle.readings.R_body_imu is None for vehicle in vehicles)
+        self._frames = SensorFrames([v.backend for v in vehicles] if in_body_axes else [])
         n = len(vehicles)
         self._all = slice(0, n)
         self._parts = [slice(k, min(k + TOGETHER, n)) for k in range(0, n, TOGETHER)]
@@ -149,6 +152,9 @@ class AlikeVehicles:
             self._publish()
 
     def _send(self, rows: slice) -> None:
+        if not self._silent:
+            due = {"has_field": 1 in self._read, "has_pressure": 2 in self._read}
+            self._frames.pack(rows, self._end_ns // 1000, self._block.readings, **due)
         for vehicle in self.robots[rows]:
             if not vehicle.has_failed:
                 vehicle.measure_alone()

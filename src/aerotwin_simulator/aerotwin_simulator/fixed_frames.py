@@ -8,12 +8,12 @@ import numpy as np
 
 from aerotwin_core.frames import make_transform
 from aerotwin_multirotor_dynamics import Airframe, load_airframe
+from aerotwin_multirotor_dynamics.robot_description import multirotor_description
 from aerotwin_multirotor_dynamics.truth_messages import rotor_names
 from aerotwin_simulator import topics
 from aerotwin_simulator.extra_sensors import Mountings, make_extra_sensors, mountings_of
 from aerotwin_simulator.mounting import extra_transforms, eye_transforms, imu_transform
 from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.scanners import LIDAR_FRAME, RADAR_FRAME, mounting_of
 from aerotwin_simulator.vehicle_cameras import vehicle_eyes
 
@@ -62,4 +62,4 @@ def describe_vehicle(parameters: SimulatorParameters, vehicle: str = "") -> str:
     airframe = load_airframe(parameters.airframe)
     mountings = mountings_of(make_extra_sensors(parameters), vehicle)
     fixed = fixed_transforms(parameters, airframe, mountings, vehicle)
-    return multirotor_description(airframe, fixed, vehicle)
+    return multirotor_description(airframe, fixed, topics.frame(vehicle, ""))

@@ -15,6 +15,7 @@ from aerotwin_core.time import Schedule
 from aerotwin_faults.fault import AIR, COMPANION, LIDAR, POSE, RADAR
 from aerotwin_multirotor_body.vehicle_faults import BodyDamage, VehicleFaults
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
+from aerotwin_multirotor_dynamics.robot_description import multirotor_description
 from aerotwin_px4_bridge import AutopilotLost, Commander, VisionPose
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 from aerotwin_px4_bridge.odometry_transforms import OdometryTransforms
@@ -44,7 +45,6 @@ from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.payload import Payload
 from aerotwin_simulator.robot import FLOWN, LANDED, RobotShape, Status, Stepped
-from aerotwin_simulator.robot_description import multirotor_description
 from aerotwin_simulator.sensor_setup import Setup, preset_parameters, sensor_setup
 from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings, start_on_ground
 from aerotwin_simulator.truth import TruthOutlets, TruthStep, rotation
@@ -356,7 +356,9 @@ class SimulatedVehicle:
 
     def publish_description(self) -> None:
         """Publish its URDF."""
-        urdf = multirotor_description(self.airframe, self.static_transforms(), self.name)
+        urdf = multirotor_description(
+            self.airframe, self.static_transforms(), topics.frame(self.name, "")
+        )
         cdr = serialize(string_message(urdf))
         self._sinks.publish_cdr(self._place(topics.ROBOT_DESCRIPTION), 0, cdr)
 
@@ -498,7 +500,7 @@ class SimulatedVehicle:
         try:
             if not self.has_failed:
                 self.backend.receive_command()
-            if not self._sinks.is_empty:
+            if end_ns >= self._estimate_due.next_ns and not self._sinks.is_empty:
                 self._publish_estimate(end_ns)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)

@@ -54,6 +54,7 @@ class MavlinkAutopilot(CommandedAutopilot):
         self._p_map_observed: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
+        self._packed: memoryview | None = None
         is_px4 = parameters.controller.kind == "px4"
         self._starts_by_fix = self._is_blind and is_px4
         self.simulator_link = SimulatorLink(setup.plane, self.sticks) if is_px4 else None
@@ -146,7 +147,14 @@ class MavlinkAutopilot(CommandedAutopilot):
         place = self.setup.plane.to_geodetic(p_map)
         return [pack_hil_gps(stamp_ns // 1000, *place, (0.0, 0.0, 0.0))]
 
+    def take_frame(self, frame: memoryview) -> None:
+        """Send this HIL_SENSOR frame next, which was packed together with those of others."""
+        self._packed = frame
+
     def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:
+        if self._packed is not None:
+            packed, self._packed = self._packed, None
+            return packed
         values = readings.values
         if readings.R_body_imu is not None:
             values = self._in_body_axes(values, readings.R_body_imu)

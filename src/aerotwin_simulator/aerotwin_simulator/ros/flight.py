@@ -24,7 +24,7 @@ from aerotwin_simulator.simulation import Simulation
 from aerotwin_worlds import World
 from aerotwin_worlds.moved_start import StartSettings
 
-LOOK_PERIOD_S = 0.05
+LOOK_PERIOD_S, OTHERS_PERIOD_S = 0.05, 2.0
 """Wall time between two checks of the pace."""
 THINNED_ABOVE = 1.2
 """Real-time factor above which topics are thinned; a run held at real time stays below."""
@@ -245,11 +245,14 @@ class _OtherClocks:
     """Warns once of another simulation, or a played bag, whose topics would mix with these."""
 
     def __init__(self, node: SimulatorNode) -> None:
-        self._node, self._is_known = node, False
+        self._node, self._is_known, self._due_s = node, False, 0.0
 
     def look(self) -> None:
-        """Warn if another node publishes the clock, too."""
-        if self._is_known or self._node.count_publishers(topics.CLOCK.name) < 2:
+        """Warn if another node publishes the clock, too; a look takes a millisecond."""
+        if self._is_known or time.monotonic() < self._due_s:
+            return
+        self._due_s = time.monotonic() + OTHERS_PERIOD_S
+        if self._node.count_publishers(topics.CLOCK.name) < 2:
             return
         self._is_known = True
         found = self._node.get_publishers_info_by_topic(topics.CLOCK.name)

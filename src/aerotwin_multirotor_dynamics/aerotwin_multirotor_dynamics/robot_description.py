@@ -12,9 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_multirotor_dynamics import Airframe
+from aerotwin_multirotor_dynamics.airframe import Airframe
 from aerotwin_multirotor_dynamics.truth_messages import rotor_names
-from aerotwin_simulator import topics
 
 UNKNOWN_RADIUS_M = 0.1
 """Of the rotors of an airframe that has no `propeller.radius_m`."""
@@ -22,10 +21,13 @@ _THIN_M, _SENSOR_M = 0.01, 0.03
 _COLOURS = {"body": "0.25 0.25 0.28 1", "rotor": "0.1 0.45 0.8 0.5", "sensor": "0.85 0.4 0.1 1"}
 
 
-def multirotor_description(airframe: Airframe, fixed: Sequence[Any], vehicle: str = "") -> str:
-    """Return the URDF of a multirotor from its fixed transforms, TransformStamped messages."""
+def multirotor_description(airframe: Airframe, fixed: Sequence[Any], prefix: str = "") -> str:
+    """Return the URDF of a multirotor from its fixed transforms, TransformStamped messages.
+
+    `prefix` is that of its frames, as "uav0/".
+    """
     hubs = np.array([rotor.position_m for rotor in airframe.rotors])
-    base = topics.frame(vehicle, "base_link")
+    base = f"{prefix}base_link"
     robot, links = robot_of_frames(airframe.name, base, fixed)
     moments = dict(zip(("ixx", "iyy", "izz"), airframe.inertia_kg_m2, strict=True))
     inertial = ElementTree.SubElement(links[base], "inertial")
@@ -41,7 +43,7 @@ def multirotor_description(airframe: Airframe, fixed: Sequence[Any], vehicle: st
     radius = airframe.propeller.radius_m or UNKNOWN_RADIUS_M
     for name in rotor_names(len(hubs)):
         disc = {"radius": number_text(radius), "length": number_text(_THIN_M)}
-        add_visual(links[topics.frame(vehicle, name)], "cylinder", disc, "rotor")
+        add_visual(links[f"{prefix}{name}"], "cylinder", disc, "rotor")
     return urdf_text(robot)
 
 
