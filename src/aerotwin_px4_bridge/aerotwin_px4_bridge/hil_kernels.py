@@ -212,29 +212,54 @@ def read_answer(frame, controls):
     return _read_answer(frame, controls)
 
 
-@njit(int64(types.Bytes(uint8, 1, "C", readonly=True), int64[:, ::1], float64[:, ::1]), cache=True)
-def read_parts(packet, parts, controls):
-    """Read a packet of `shared_lane`; return its number of parts, `MALFORMED` if it is cut.
-
-    Of each part, `parts` (n, 4) gets the number of the vehicle, where its frames begin and end, and
-    the `time_usec` of a lone answer, whose outputs go to `controls` (n, N_CONTROLS), or `MALFORMED`
-    for anything else. Parts beyond n are only counted.
-    """
-    n, place, size = 0, 0, len(packet)
+@njit(cache=True)
+def _is_cut(packet):
+    place, size = 0, len(packet)
     while place < size:
-        begin = place + PART_HEAD_BYTES
-        if begin > size:
-            return MALFORMED
+        if place + PART_HEAD_BYTES > size:
+            return True
+        place += PART_HEAD_BYTES + _get(packet, place + 2, 2)
+    return place > size
+
+
+@njit(
+    types.UniTuple(int64, 2)(
+        types.Bytes(uint8, 1, "C", readonly=True),
+        int64,
+        int64[:, ::1],
+        float64[:, ::1],
+        int64[:, ::1],
+    ),
+    cache=True,
+)
+def sort_parts(packet, packet_number, answers, outputs, others):
+    """Sort the parts of a packet of `shared_lane`; return how many are lone answers, and others.
+
+    The lone answer of a vehicle whose row of `answers` (n, 6) is free, `MALFORMED` first, gets it:
+    `time_usec`, the system that sent it, whether that is armed, the number of the packet, where it
+    begins and ends there; its row of `outputs` (n, N_CONTROLS) gets the outputs. Of any other part,
+    `others` (k, 3) gets the vehicle's number, begin and end. `MALFORMED` twice if the packet is
+    cut, which changes nothing.
+    """
+    if _is_cut(packet):
+        return MALFORMED, MALFORMED
+    n_alone, n_others, place = 0, 0, 0
+    while place < len(packet):
+        number, begin = _get(packet, place, 2), place + PART_HEAD_BYTES
         place = begin + _get(packet, begin - 2, 2)
-        if place > size:
-            return MALFORMED
-        if n < len(parts):
-            parts[n, 0], parts[n, 1], parts[n, 2] = _get(packet, begin - 4, 2), begin, place
-            parts[n, 3] = MALFORMED
-            if place - begin == ANSWER_BYTES:
-                parts[n, 3] = _read_answer(packet[begin:place], controls[n])
-        n += 1
-    return n
+        is_known = number < len(answers) and answers[number, 0] == MALFORMED
+        if is_known and place - begin == ANSWER_BYTES:
+            time_us = _read_answer(packet[begin:place], outputs[number])
+            if time_us >= 0:
+                answers[number, 0], answers[number, 1] = time_us, packet[begin + SYSTEM_ID_AT]
+                answers[number, 2] = packet[begin + MODE_AT] & IS_ARMED
+                answers[number, 3] = packet_number
+                answers[number, 4], answers[number, 5] = begin, place
+                n_alone += 1
+                continue
+        others[n_others, 0], others[n_others, 1], others[n_others, 2] = number, begin, place
+        n_others += 1
+    return n_alone, n_others
 
 
 @njit(int64(types.Bytes(uint8, 1, "C", readonly=True), uint8[::1]), cache=True)

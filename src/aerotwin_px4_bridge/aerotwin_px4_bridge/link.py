@@ -229,6 +229,18 @@ class HilLink:
                 return answer
         return self._wait_for(self._time_us)
 
+    @property
+    def in_lane(self) -> tuple[CarriedConnection, int] | None:
+        """The connection by a lane and the system id of an autopilot in step; None if not so."""
+        is_in_step = self._is_in_step and self._is_lockstep and self._reader.is_empty
+        if self._carried is None or self._system_id is None or not is_in_step:
+            return None
+        return self._carried, self._system_id
+
+    def forget_misses(self) -> None:
+        """Begin a new row of misses: it answers."""
+        self._misses_in_a_row = 0
+
     def close(self) -> None:
         """Close the connection and the port; an autopilot process sees the end of its link."""
         if self._connection is not None:

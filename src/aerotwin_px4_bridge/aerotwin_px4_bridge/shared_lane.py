@@ -12,14 +12,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aerotwin_px4_bridge.hil_kernels import MALFORMED, N_CONTROLS, read_parts
+from aerotwin_px4_bridge.hil_kernels import MALFORMED, N_CONTROLS, PART_HEAD_BYTES, sort_parts
 from aerotwin_px4_bridge.hil_socket import PeerClosed, SocketConnection
-from aerotwin_px4_bridge.messages import ActuatorControls, LoneAnswer, lone_answer
+from aerotwin_px4_bridge.messages import ActuatorControls, lone_answer
 
 MOST_BYTES = 65536
 """Of a packet; a vehicle's frames of a step are below 1 kB."""
 SENT_TOGETHER = 10
 """Vehicles: the process computes their answers while the loop prepares those of the next."""
+_BYTES_FIRST = -2
+"""In place of the time of a lone answer: other bytes came, which are to be read first."""
 _HEAD = struct.Struct("<HH")  # number of the vehicle, bytes that follow
 
 
@@ -49,16 +51,23 @@ class SharedLane:
     def __init__(self) -> None:
         near_end, self.far_end = lane_pair()
         self._connection = SocketConnection(near_end, most_bytes=MOST_BYTES)
-        self._make_room(SENT_TOGETHER)
         self._waiting: list[bytes] = []
         self._arrived: dict[int, bytes] = {}
-        self._answers: dict[int, tuple[LoneAnswer, bytes]] = {}
-        """Whole answers that arrived alone, as those in lockstep do, and their bytes."""
+        self._packets: list[bytes] = []
+        """Of which lone answers were not taken yet, as `n_alone` counts them."""
+        self.n_alone = 0
+        self._answers = np.full((0, 6), MALFORMED, np.int64)
+        """What `sort_parts` finds of lone answers; a row is not free if other bytes came before."""
+        self._outputs = np.zeros((0, N_CONTROLS))
+        self._others = np.empty((MOST_BYTES // PART_HEAD_BYTES, 3), np.int64)
 
     def carry(self, number: int, connection: SocketConnection) -> "CarriedConnection":
         """Return a connection to an autopilot whose frames go by the lane from now on."""
-        self._arrived.pop(number, None)
-        self._answers.pop(number, None)
+        self._taken(number)
+        n_more = number + 1 - len(self._answers)
+        if n_more > 0:
+            self._answers = np.pad(self._answers, ((0, n_more), (0, 0)), constant_values=MALFORMED)
+            self._outputs = np.pad(self._outputs, ((0, n_more), (0, 0)))
         return CarriedConnection(self, number, connection)
 
     def send(self, number: int, frames: bytes) -> None:
@@ -78,38 +87,67 @@ class SharedLane:
 
     def _sort(self, packet: bytes) -> None:
         """Keep what a packet brings to each; raise PeerClosed if it is cut."""
-        n = read_parts(packet, self._parts, self._controls)
-        if n > len(self._parts):
-            self._make_room(n)
-            read_parts(packet, self._parts, self._controls)
-        if n == MALFORMED:
+        packet_number = len(self._packets)
+        n_alone, n_others = sort_parts(
+            packet, packet_number, self._answers, self._outputs, self._others
+        )
+        if n_alone == MALFORMED:
             raise PeerClosed("a packet of several autopilots was cut")
-        controls = self._controls[:n].tolist()
-        for row, (sender, begin, end, time_us) in enumerate(self._parts[:n].tolist()):
-            frames = packet[begin:end]
-            if time_us >= 0 and sender not in self._arrived and sender not in self._answers:
-                self._answers[sender] = lone_answer(frames, time_us, controls[row]), frames
-            else:
-                self._arrived[sender] = self._taken(sender) + frames
-
-    def _make_room(self, n: int) -> None:
-        """Read packets of so many parts from now on."""
-        self._parts, self._controls = np.empty((n, 4), np.int64), np.empty((n, N_CONTROLS))
+        if n_alone:
+            self._packets.append(packet)
+            self.n_alone += n_alone
+        for number, begin, end in self._others[:n_others].tolist():
+            if frames := self._taken(number) + packet[begin:end]:
+                self._arrived[number] = frames
+                if number < len(self._answers):
+                    self._answers[number, 0] = _BYTES_FIRST
 
     def answer(self, number: int, system_id: int | None, time_us: int) -> ActuatorControls | None:
         """Return the answer of an autopilot to a step, if it has arrived; else see `receive`."""
-        if (found := self._answers.get(number)) is None:
+        if self._answers[number, :2].tolist() != [time_us, system_id]:
             return None
-        (sender_id, answer), _ = found
-        if sender_id != system_id or answer.time_us != time_us:
-            return None
-        del self._answers[number]
-        return answer
+        outputs = self._outputs[number].tolist()
+        return lone_answer(self._taken(number), time_us, outputs)[1]
+
+    def are_answered(self, numbers: np.ndarray, systems: np.ndarray, time_us: int) -> np.ndarray:
+        """Return of which autopilots (n,) with these system ids the answer to a step is here."""
+        found = self._answers[numbers]
+        return (found[:, 0] == time_us) & (found[:, 1] == systems)
+
+    def take_answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the outputs (n, N_CONTROLS) of those that are here, and which are armed (n,)."""
+        is_armed = self._answers[numbers, 2] != 0
+        self._forget(numbers, len(numbers))
+        return self._outputs[numbers], is_armed
+
+    def _forget(self, numbers: np.ndarray | int, n: int) -> None:
+        """Free the places of n lone answers."""
+        self._answers[numbers, 0] = MALFORMED
+        self.n_alone -= n
+        if not self.n_alone:
+            self._packets.clear()
+
+    def wait(self) -> bool:
+        """Wait for a packet for a slice of time; return whether one came.
+
+        Raises PeerClosed if the process has ended.
+        """
+        if self._waiting:
+            self._send_waiting()
+        packet = self._connection.receive_bytes()
+        self._sort(packet)
+        return bool(packet)
 
     def _taken(self, number: int) -> bytes:
         """Return the frames of an autopilot that have arrived, and forget them."""
-        answer = self._answers.pop(number, None)
-        return self._arrived.pop(number, b"") if answer is None else answer[1]
+        if number < len(self._answers):
+            time_us, _, _, packet_number, begin, end = self._answers[number].tolist()
+            if time_us >= 0:
+                frames = self._packets[packet_number][begin:end]
+                self._forget(number, 1)
+                return frames
+            self._answers[number, 0] = MALFORMED
+        return self._arrived.pop(number, b"")
 
     def _send_waiting(self) -> None:
         packet = b"".join(self._waiting)
@@ -126,19 +164,19 @@ class CarriedConnection:
     """A connection to an autopilot whose frames go by a shared lane."""
 
     def __init__(self, lane: SharedLane, number: int, connection: SocketConnection) -> None:
-        self._lane, self._number, self._connection = lane, number, connection
+        self.lane, self.number, self._connection = lane, number, connection
 
     def send(self, data: bytes) -> None:
         """Send all data, or raise PeerStuck or PeerClosed."""
-        self._lane.send(self._number, data)
+        self.lane.send(self.number, data)
 
     def receive_bytes(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none arrived within a slice, or now."""
-        return self._lane.receive(self._number, wait=wait)
+        return self.lane.receive(self.number, wait=wait)
 
     def answer(self, system_id: int | None, time_us: int) -> ActuatorControls | None:
         """Return its answer to a step, if it has arrived alone; else see `receive_bytes`."""
-        return self._lane.answer(self._number, system_id, time_us)
+        return self.lane.answer(self.number, system_id, time_us)
 
     def close(self) -> None:
         """Close the autopilot's own connection, by which it leaves the lane."""

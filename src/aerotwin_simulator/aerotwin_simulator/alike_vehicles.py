@@ -14,9 +14,10 @@ import numpy as np
 
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_body.inertial_block import InertialBlock
+from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.truth_messages import motions
 from aerotwin_simulator import topics
-from aerotwin_simulator.controllers.sensor_frames import SensorFrames
+from aerotwin_simulator.controllers.alike_autopilots import AlikeAutopilots
 from aerotwin_simulator.inertial_sensors import SENT
 from aerotwin_simulator.robot import Stepped
 from aerotwin_simulator.topics import SinkGroup
@@ -44,7 +45,10 @@ class AlikeVehicles:
         self._sinks = sinks
         self._block = InertialBlock([vehicle.mover for vehicle in vehicles])
         in_body_axes = all(vehicle.readings.R_body_imu is None for vehicle in vehicles)
-        self._frames = SensorFrames([v.backend for v in vehicles] if in_body_axes else [])
+        backends = [vehicle.backend for vehicle in vehicles]
+        self._autopilots = AlikeAutopilots(backends, in_body_axes=in_body_axes)
+        self._next_look_ns = 0
+        """When estimates are published, or what autopilots report is read."""
         n = len(vehicles)
         self._all = slice(0, n)
         self._parts = [slice(k, min(k + TOGETHER, n)) for k in range(0, n, TOGETHER)]
@@ -154,7 +158,7 @@ class AlikeVehicles:
     def _send(self, rows: slice) -> None:
         if not self._silent:
             due = {"has_field": 1 in self._read, "has_pressure": 2 in self._read}
-            self._frames.pack(rows, self._end_ns // 1000, self._block.readings, **due)
+            self._autopilots.pack(rows, self._end_ns // 1000, self._block.readings, **due)
         for vehicle in self.robots[rows]:
             if not vehicle.has_failed:
                 vehicle.measure_alone()
@@ -181,8 +185,20 @@ class AlikeVehicles:
 
     def receive_command(self, end_ns: int) -> None:
         """Receive the answers of the controllers, and check whose flight is over."""
-        for vehicle in self.robots:
-            vehicle.receive_command(end_ns)
+        have_failed = any(vehicle.has_failed for vehicle in self.robots)
+        if have_failed or not self._autopilots.receive(end_ns // 1000):
+            for vehicle in self.robots:
+                vehicle.receive_command(end_ns)
+        elif end_ns >= self._next_look_ns or self._have_crashed():
+            for vehicle in self.robots:
+                vehicle.follow_command(end_ns)
+        else:
+            return
+        dues = [vehicle.next_estimate_ns for vehicle in self.robots]
+        self._next_look_ns = min(dues + self._autopilots.next_polls_ns)
+
+    def _have_crashed(self) -> bool:
+        return any(vehicle.mover.state[layout.IS_CRASHED] for vehicle in self.robots)
 
 
 def computed_together(stepped: Sequence[Stepped], sinks: SinkGroup, stamp_ns: int) -> list[Stepped]:

@@ -500,11 +500,22 @@ class SimulatedVehicle:
         try:
             if not self.has_failed:
                 self.backend.receive_command()
-            if end_ns >= self._estimate_due.next_ns and not self._sinks.is_empty:
-                self._publish_estimate(end_ns)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
+            self._check_end()
+            return
+        self.follow_command(end_ns)
+
+    def follow_command(self, end_ns: int) -> None:
+        """Publish the estimate that is due, and check whether the flight is over."""
+        if end_ns >= self._estimate_due.next_ns and not self._sinks.is_empty:
+            self._publish_estimate(end_ns)
         self._check_end()
+
+    @property
+    def next_estimate_ns(self) -> int:
+        """When its estimate is due next."""
+        return self._estimate_due.next_ns
 
     def _check_end(self) -> None:
         if self.has_failed:

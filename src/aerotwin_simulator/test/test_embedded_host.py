@@ -13,6 +13,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
 from aerotwin_px4_bridge.embedded_host import EmbeddedHost
+from aerotwin_px4_bridge.lane_answers import LaneAnswers
 from aerotwin_simulator.parameters import MAX_INSTANCE, FleetSettings, SimulatorParameters
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.simulation import Simulation
@@ -38,15 +39,17 @@ def parameters(n: int) -> SimulatorParameters:
     )
 
 
-def recorded(folder: Path, world, n: int) -> tuple[dict[str, str], str]:
+def recorded(
+    folder: Path, world, n: int, n_steps: int = N_STEPS, **changes
+) -> tuple[dict[str, str], str]:
     """Return the digest of each topic of a flight, and the phases of its vehicles."""
     folder.mkdir()
     bag = BagSink(folder / "bag", record="inertial")
-    simulation = Simulation(parameters(n), world, folder, [bag])
+    simulation = Simulation(replaced(parameters(n), changes), world, folder, [bag])
     try:
         simulation.start()
         assert len({v.backend.process.pid for v in simulation.vehicles}) == 1
-        for _ in range(N_STEPS):
+        for _ in range(n_steps):
             simulation.advance()
         assert simulation.is_repeatable
         phase = simulation.phase
@@ -70,6 +73,35 @@ def test_two_runs_of_twenty_give_the_same_bytes(tmp_path, flat_world):
     assert len(first) > 10 * N_VEHICLES
     assert first == second
     assert phase == f"{N_VEHICLES} waiting until it can arm"
+
+
+def test_answers_taken_together_are_those_that_each_takes(tmp_path, flat_world, monkeypatch):
+    """From the start through arming and climb: 7 s after which all are in the air."""
+    (tmp_path / "up.yaml").write_text(
+        "takeoff_altitude_m: 3.0\nwaypoints: [{position_m: [9.0, 0.0, 3.0]}]\n"
+    )
+    flight = {"mission.file": str(tmp_path / "up.yaml"), "wind.turbulence_m_s": 5.0}
+    together, phase = recorded(tmp_path / "together", flat_world, 3, 2500, **flight)
+    assert "uav2 flying" in phase
+    monkeypatch.setattr(LaneAnswers, "receive", lambda *_: None)
+    alone, _ = recorded(tmp_path / "alone", flat_world, 3, 2500, **flight)
+    assert together == alone
+
+
+def test_the_end_of_the_process_is_that_of_the_flight(tmp_path, flat_world):
+    simulation = Simulation(parameters(3), flat_world, tmp_path, [])
+    try:
+        simulation.start()
+        for _ in range(N_STEPS):
+            simulation.advance()
+        psutil.Process(simulation.vehicles[0].backend.process.pid).kill()
+        for _ in range(N_STEPS):
+            if simulation.outcome is None:
+                simulation.advance()
+    finally:
+        simulation.close()
+    assert not simulation.is_success
+    assert "closed the HIL link" in simulation.outcome
 
 
 def test_the_last_to_start_starts_the_process_and_the_last_to_stop_ends_it(tmp_path):

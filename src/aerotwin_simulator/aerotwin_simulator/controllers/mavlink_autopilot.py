@@ -49,7 +49,7 @@ class MavlinkAutopilot(CommandedAutopilot):
     def __init__(self, setup: BackendSetup) -> None:
         super().__init__(setup, PX4, most_sticks=MOST_STICKS)
         parameters = setup.parameters
-        self._client_due_ns = self._origin_due_ns = 0
+        self.client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._p_map_observed: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
@@ -91,8 +91,8 @@ class MavlinkAutopilot(CommandedAutopilot):
     def send_readings(self, readings: Readings) -> None:
         """Poll the mission client, then send the readings; HIL_SENSOR last: it is answered."""
         stamp_ns = readings.step.end_ns
-        if stamp_ns >= self._client_due_ns:
-            self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
+        if stamp_ns >= self.client_due_ns:
+            self.client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
             self.client.poll(stamp_ns)
             self._send_origin(stamp_ns)

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of autopilots behind one lane, taken from it for all at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aerotwin_px4_bridge.hil_socket import PeerClosed
+from aerotwin_px4_bridge.link import HilLink, LinkCounters
+from aerotwin_px4_bridge.shared_lane import SharedLane
+
+
+class LaneAnswers:
+    """Receives the answers on several links, as far as they come by one lane and in lockstep."""
+
+    def __init__(self, links: Sequence[HilLink]) -> None:
+        self._links = tuple(links)
+        self._lane: SharedLane | None = None
+        self._numbers = self._systems = np.zeros(0, np.int64)
+        self._counters: list[LinkCounters] = []
+
+    def receive(self, time_us: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the outputs (n, N_CONTROLS) in answer to a step, and who is armed (n,).
+
+        None if each link has to receive its own (`HilLink.answer`): until each has answered once,
+        and where one does not in time.
+        """
+        if self._lane is None and not self._find_lane():
+            return None
+        lane = self._lane
+        assert lane is not None
+        if not self._wait(lane, time_us):
+            self._lane = None  # until all are in step again
+            return None
+        for counters in self._counters:
+            counters.n_answered += 1
+        return lane.take_answers(self._numbers)
+
+    def _wait(self, lane: SharedLane, time_us: int) -> bool:
+        """Wait until all answers are there; return whether they are."""
+        while lane.n_alone < len(self._links) or not self._are_answered(lane, time_us):
+            try:
+                if not lane.wait():
+                    return False
+            except PeerClosed:
+                return self._are_answered(lane, time_us)
+        return True
+
+    def _are_answered(self, lane: SharedLane, time_us: int) -> bool:
+        return bool(lane.are_answered(self._numbers, self._systems, time_us).all())
+
+    def _find_lane(self) -> bool:
+        """Tell whether all are in step by one lane, and note their places there."""
+        places = [place for link in self._links if (place := link.in_lane) is not None]
+        lanes = {connection.lane for connection, _ in places}
+        if len(places) < len(self._links) or len(lanes) != 1:
+            return False
+        self._lane = lanes.pop()
+        self._counters = [link.counters for link in self._links]
+        for link in self._links:
+            link.forget_misses()
+        self._numbers = np.array([connection.number for connection, _ in places])
+        self._systems = np.array([system_id for _, system_id in places])
+        return True
