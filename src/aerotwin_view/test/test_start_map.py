@@ -92,7 +92,11 @@ def test_a_start_beside_the_world_is_refused_before_anything_runs(page):
     expect(page.locator("#refusal")).to_contain_text("start_east_m: expected a number, found 'far'")
 
 
-def test_another_world_has_another_map(page):
+def test_another_world_has_another_map_and_its_own_start(page):
+    page.locator("#field-start_east_m").fill("12.5")
+    page.locator("[value=cliff]").check()
+    assert _values(page) == [0.0, 0.0, 0.0]
+    expect(page.locator("#line")).not_to_contain_text("start_east_m")
     page.locator("#field-world").fill("atlantis")
     expect(page.locator(".map .hint").first).to_contain_text("world 'atlantis'")
     expect(page.locator(".map .picture")).to_be_hidden()

@@ -157,6 +157,7 @@ function showScenario() {
     const count = made("span", { className: "count", textContent: ` (${group.fields.length})` });
     return made("details", { className: "group" }, made("summary", {}, group.title, count), ...inside);
   }));
+  startMap?.keepStart();
   showLine();
 }
 
@@ -310,6 +311,7 @@ async function copy(text, button) {
 at("copy").addEventListener("click", () => copy(at("line").textContent, at("copy")));
 at("scenario").addEventListener("change", showScenario);
 function formChanged() {
+  startMap?.leaveWorld();
   hideRefusal();
   showLine();
   startMap?.follow();

@@ -8,6 +8,7 @@ function fillForm({ scenario, values }) {
   hideRefusal();
   showScenario();
   for (const { field, set } of controls) if (field.name in values) set(values[field.name]);
+  startMap?.keepStart();
   showLine();
   startMap?.follow();
   at("scenario").focus();

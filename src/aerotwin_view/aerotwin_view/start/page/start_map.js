@@ -16,6 +16,7 @@ class StartMap {
     this.view = null;
     this.timer = 0;
     this.asked = "";
+    this.known = "";
     this.text = made("p", { className: "hint" });
     this.text.setAttribute("role", "status");
     this.image = made("img", { alt: "" });
@@ -30,6 +31,18 @@ class StartMap {
     this.element = made("details", { className: "map" }, summary, this.text, this.picture, this.credit);
     this.element.addEventListener("toggle", () => this.follow(0));
     this.listen();
+  }
+
+  // A start is one in its world: in another one it is that world's own again.
+  leaveWorld() {
+    if (this.world() === this.known) return;
+    this.keepStart();
+    for (const { field, set } of controls) if (START_FIELDS.includes(field.name)) set(field.default ?? "");
+  }
+
+  // The start that the fields name is one in the world that is chosen now.
+  keepStart() {
+    this.known = this.world();
   }
 
   // Show the map of the world that is chosen now, and the start that the fields name.
