@@ -18,6 +18,7 @@ from aerotwin_simulator.fleet_file import (
     FleetEntry,
     FleetVehicle,
     load_fleet,
+    refuse_emptiness,
     refuse_same_numbers,
 )
 from aerotwin_simulator.parameters import (
@@ -89,6 +90,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
         except ParameterError as error:
             raise entry.placed(error) from None
         plans.append(dataclasses.replace(plan, entry=entry))
+    refuse_emptiness(entries, parameters.duration_s)
     refuse_same_numbers(entries, [plan.parameters.fleet.instance for plan in plans])
     return plans
 

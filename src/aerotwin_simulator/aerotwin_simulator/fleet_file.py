@@ -155,7 +155,7 @@ def load_fleet(path: str | Path) -> list[FleetEntry]:
     """Return the vehicles of a fleet file; its relative paths are those beside it.
 
     Raises ParameterError with file, line, vehicle and key if a value is wrong, a file that it names
-    does not exist, two vehicles share a name or a number, or there would once be no vehicle.
+    does not exist, or two vehicles share a name.
     """
     content, origin = read_yaml_with_lines(path)
     if isinstance(content, list):
@@ -170,7 +170,6 @@ def load_fleet(path: str | Path) -> list[FleetEntry]:
     if not entries:
         raise ParameterError(f"{path}: expected at least one vehicle, found none")
     _refuse_twins(entries, "name", [entry.vehicle.name for entry in entries])
-    _refuse_emptiness(entries)
     return entries
 
 
@@ -236,8 +235,8 @@ def _refuse_twins(
             )
 
 
-def _refuse_emptiness(entries: Sequence[FleetEntry]) -> None:
-    """Raise ParameterError if no vehicle is there at the start, or once later."""
+def refuse_emptiness(entries: Sequence[FleetEntry], duration_s: float) -> None:
+    """Raise ParameterError if no vehicle is there at the start, or once before the end [s]."""
     vehicles = [entry.vehicle for entry in entries]
     if all(vehicle.joins_at_s > 0.0 for vehicle in vehicles):
         origin = entries[0].origin
@@ -247,7 +246,7 @@ def _refuse_emptiness(entries: Sequence[FleetEntry]) -> None:
         )
     for entry in entries:
         end_s = entry.vehicle.leaves_at_s
-        if end_s is None:
+        if end_s is None or 0.0 < duration_s <= end_s:
             continue
         if not any(
             other.joins_at_s <= end_s and (other.leaves_at_s is None or other.leaves_at_s > end_s)

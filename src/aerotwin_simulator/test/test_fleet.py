@@ -104,6 +104,15 @@ def test_a_wrong_fleet_file_is_reported(tmp_path, text, message):
         plan_vehicles(SimulatorParameters(fleet=FleetSettings(file=file)))
 
 
+def test_who_leaves_after_the_end_leaves_nobody_missing(tmp_path):
+    path = _fleet(tmp_path, "vehicles: [{name: a, leaves_at_s: 60.0}]")
+    fleet = FleetSettings(file=path)
+    assert plan_vehicles(SimulatorParameters(fleet=fleet, duration_s=60.0))[0].name == "a"
+    for duration_s in (0.0, 61.0):
+        with pytest.raises(ParameterError, match="found none after 60 s"):
+            plan_vehicles(SimulatorParameters(fleet=fleet, duration_s=duration_s))
+
+
 def test_what_a_fleet_file_names_is_beside_it(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     (tmp_path / "there").mkdir()

@@ -165,7 +165,8 @@ def test_a_join_that_fails_is_how_the_run_ends(make):
     simulation, _ = make(A, B | {"start_east_m": 99.0}, duration_s=0.504)
     fly(simulation)  # the time is over in the step in which it cannot join
     assert not simulation.is_success
-    assert simulation.outcome.startswith("b: its start (99.0, 0.0) m in map lies beside")
+    assert "fleet.yaml:" in simulation.outcome
+    assert ": b: its start (99.0, 0.0) m in map lies beside" in simulation.outcome
 
 
 def test_one_that_is_taken_out_by_hand_is_not_missed_at_its_time(make):
