@@ -40,9 +40,12 @@ class Pilot(Node):
 
     def call(self, kind: type, service: str, **values: bool) -> None:
         """Call a service until it is not refused: it cannot arm before its estimate is good."""
-        client, reply = self.create_client(kind, service), None
-        client.wait_for_service(60.0)
+        client = self.create_client(kind, service)
+        while not client.service_is_ready():
+            self.hear()
+        reply = None
         while reply is None or not reply.success:
+            self.hear()
             future = client.call_async(kind.Request(**values))
             rclpy.spin_until_future_complete(self, future, timeout_sec=10.0)
             reply = future.result()

@@ -154,6 +154,10 @@ class Child:
         kernel.signal_group(self.pid, signal.SIGINT)
         if await self._ends_within(spec.sigterm_timeout_s):
             return False
+        if self._hurry.is_set():
+            report(f"still there {SIGKILL_TIMEOUT_S:g} s after a second Ctrl-C, sending SIGKILL")
+            kernel.signal_group(self.pid, signal.SIGKILL)
+            return True
         report(f"still there {spec.sigterm_timeout_s:g} s after SIGINT, sending SIGTERM")
         kernel.signal_group(self.pid, signal.SIGTERM)
         if await self._ends_within(spec.sigkill_timeout_s):

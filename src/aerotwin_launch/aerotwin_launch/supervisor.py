@@ -17,7 +17,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import BinaryIO
 
-from aerotwin_core.errors import EXIT_PARAMETER
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.process_guard import ProcessGuard
 from aerotwin_core.stop_request import ONE_PRESS_S
@@ -29,7 +28,7 @@ from aerotwin_launch.screen import Screen
 from aerotwin_launch.written_command import written_command
 
 EXIT_CANNOT_START = 126
-_MOST_LETTERS = 300
+_MOST_LETTERS = 120
 """Of the command of a process that died, as it is shown."""
 MARK = "AEROTWIN_LAUNCH"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -146,10 +145,8 @@ class _Supervisor:
         elif self._is_as_asked(code):
             text = f"process was stopped [pid {child.pid}, exit code {code}]"
         else:
-            text = f"process has died [pid {child.pid}, exit code {code}"
-            if code != EXIT_PARAMETER:  # of which the process has said what is wrong
-                text += f", cmd '{printable(' '.join(command), _MOST_LETTERS)}'"
-            text += "]"
+            shown = printable(" ".join(command), _MOST_LETTERS)
+            text = f"process has died [pid {child.pid}, exit code {code}, cmd '{shown}']"
             self._say("ERROR", child.spec.label, text)
             return
         self._say("INFO", child.spec.label, text)

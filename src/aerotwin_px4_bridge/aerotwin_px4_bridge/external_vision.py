@@ -172,7 +172,7 @@ def parse_odometry(payload: bytes) -> VisionPose:
 def parse_covariances(payload: bytes) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the covariances (6, 6) of an ODOMETRY payload: pose in map, twist in body axes.
 
-    As `parse_odometry`, in a fifth of its time if nothing else is of interest.
+    Faster than `parse_odometry`, for who needs nothing else. Raises BadMessage as that.
     """
     message = _odometry_record(payload)
     _check_sound((message.x, message.y, message.z), message.q, "ODOMETRY")

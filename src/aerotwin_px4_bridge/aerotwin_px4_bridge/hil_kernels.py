@@ -30,6 +30,7 @@ temperature [K] of a sample."""
 
 HAS_FIELD, HAS_PRESSURE = 1, 2  # flags of a sample: its contents besides the IMU
 
+BYTES_FIRST = -2  # in place of the time of a lone answer: other bytes came, to be read first
 MALFORMED = -1  # returned for a value that is not finite or does not fit, and for an invalid frame
 
 FRAME_BYTES = 77  # the longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum
@@ -238,8 +239,8 @@ def sort_parts(packet, packet_number, answers, outputs, others):
     The lone answer of a vehicle whose row of `answers` (n, 6) is free, `MALFORMED` first, gets it:
     `time_usec`, the system that sent it, whether that is armed, the number of the packet, where it
     begins and ends there; its row of `outputs` (n, N_CONTROLS) gets the outputs. Of any other part,
-    `others` (k, 3) gets the vehicle's number, begin and end. `MALFORMED` twice if the packet is
-    cut, which changes nothing.
+    `others` (k, 3) gets the vehicle's number, begin and end, and a free row `BYTES_FIRST`.
+    `MALFORMED` twice if the packet is cut, which changes nothing.
     """
     if _is_cut(packet):
         return MALFORMED, MALFORMED
@@ -257,6 +258,8 @@ def sort_parts(packet, packet_number, answers, outputs, others):
                 answers[number, 4], answers[number, 5] = begin, place
                 n_alone += 1
                 continue
+        if is_known:
+            answers[number, 0] = BYTES_FIRST
         others[n_others, 0], others[n_others, 1], others[n_others, 2] = number, begin, place
         n_others += 1
     return n_alone, n_others

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aerotwin_px4_bridge.hil_socket import PeerClosed
-from aerotwin_px4_bridge.link import HilLink, LinkCounters
+from aerotwin_px4_bridge.hil_socket import PeerClosed, PeerStuck
+from aerotwin_px4_bridge.link import AutopilotLost, HilLink, LinkCounters
 from aerotwin_px4_bridge.shared_lane import SharedLane
 
 
@@ -19,12 +19,13 @@ class LaneAnswers:
         self._lane: SharedLane | None = None
         self._numbers = self._systems = np.zeros(0, np.int64)
         self._counters: list[LinkCounters] = []
+        self._is_fresh = True  # whether none was taken yet, since all are in step
 
     def receive(self, time_us: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the outputs (n, N_CONTROLS) in answer to a step, and who is armed (n,).
 
         None if each link has to receive its own (`HilLink.answer`): until each has answered once,
-        and where one does not in time.
+        and where one does not in time. Raises AutopilotLost if the process no longer reads.
         """
         if self._lane is None and not self._find_lane():
             return None
@@ -33,6 +34,10 @@ class LaneAnswers:
         if not self._wait(lane, time_us):
             self._lane = None  # until all are in step again
             return None
+        if self._is_fresh:
+            for link in self._links:
+                link.forget_misses()
+            self._is_fresh = False
         for counters in self._counters:
             counters.n_answered += 1
         return lane.take_answers(self._numbers)
@@ -45,6 +50,11 @@ class LaneAnswers:
                     return False
             except PeerClosed:
                 return self._are_answered(lane, time_us)
+            except PeerStuck:
+                raise AutopilotLost(
+                    "the autopilots of a fleet no longer read their HIL links at "
+                    f"t = {time_us * 1e-6:.3f} s"
+                ) from None
         return True
 
     def _are_answered(self, lane: SharedLane, time_us: int) -> bool:
@@ -56,10 +66,8 @@ class LaneAnswers:
         lanes = {connection.lane for connection, _ in places}
         if len(places) < len(self._links) or len(lanes) != 1:
             return False
-        self._lane = lanes.pop()
+        self._lane, self._is_fresh = lanes.pop(), True
         self._counters = [link.counters for link in self._links]
-        for link in self._links:
-            link.forget_misses()
         self._numbers = np.array([connection.number for connection, _ in places])
         self._systems = np.array([system_id for _, system_id in places])
         return True

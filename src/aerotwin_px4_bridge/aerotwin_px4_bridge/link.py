@@ -370,17 +370,22 @@ class HilLink:
         try:
             self._connection.send(data)
         except PeerStuck:
-            raise AutopilotLost(
-                f"the autopilot no longer reads its HIL link at t = {self._time_us * 1e-6:.3f} s"
-            ) from None
+            raise self._stuck() from None
         except PeerClosed as error:
             raise self._closed(error) from None
 
     def _receive(self, *, wait: bool = True) -> bytes:
         try:
             return self._connection.receive_bytes(wait=wait) if self._connection else b""
+        except PeerStuck:  # by a lane, what waits is sent before
+            raise self._stuck() from None
         except PeerClosed as error:
             raise self._closed(error) from None
+
+    def _stuck(self) -> AutopilotLost:
+        return AutopilotLost(
+            f"the autopilot no longer reads its HIL link at t = {self._time_us * 1e-6:.3f} s"
+        )
 
     def _closed(self, error: PeerClosed) -> AutopilotLost:
         detail = f" ({error})" if str(error) else ""

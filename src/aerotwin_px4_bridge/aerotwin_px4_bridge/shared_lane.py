@@ -12,7 +12,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aerotwin_px4_bridge.hil_kernels import MALFORMED, N_CONTROLS, PART_HEAD_BYTES, sort_parts
+from aerotwin_px4_bridge.hil_kernels import (
+    BYTES_FIRST,
+    MALFORMED,
+    N_CONTROLS,
+    PART_HEAD_BYTES,
+    sort_parts,
+)
 from aerotwin_px4_bridge.hil_socket import PeerClosed, SocketConnection
 from aerotwin_px4_bridge.messages import ActuatorControls, lone_answer
 
@@ -20,8 +26,8 @@ MOST_BYTES = 65536
 """Of a packet; a vehicle's frames of a step are below 1 kB."""
 SENT_TOGETHER = 10
 """Vehicles: the process computes their answers while the loop prepares those of the next."""
-_BYTES_FIRST = -2
-"""In place of the time of a lone answer: other bytes came, which are to be read first."""
+_MOST_PACKETS = 100
+"""That are kept for lone answers which nobody takes; then their bytes are copied out."""
 _HEAD = struct.Struct("<HH")  # number of the vehicle, bytes that follow
 
 
@@ -63,7 +69,7 @@ class SharedLane:
 
     def carry(self, number: int, connection: SocketConnection) -> "CarriedConnection":
         """Return a connection to an autopilot whose frames go by the lane from now on."""
-        self._taken(number)
+        self.forget(number)
         n_more = number + 1 - len(self._answers)
         if n_more > 0:
             self._answers = np.pad(self._answers, ((0, n_more), (0, 0)), constant_values=MALFORMED)
@@ -87,6 +93,9 @@ class SharedLane:
 
     def _sort(self, packet: bytes) -> None:
         """Keep what a packet brings to each; raise PeerClosed if it is cut."""
+        if len(self._packets) == _MOST_PACKETS:
+            for number in np.flatnonzero(self._answers[:, 0] >= 0).tolist():
+                self._keep(number, self._taken(number))
         packet_number = len(self._packets)
         n_alone, n_others = sort_parts(
             packet, packet_number, self._answers, self._outputs, self._others
@@ -97,10 +106,18 @@ class SharedLane:
             self._packets.append(packet)
             self.n_alone += n_alone
         for number, begin, end in self._others[:n_others].tolist():
-            if frames := self._taken(number) + packet[begin:end]:
-                self._arrived[number] = frames
-                if number < len(self._answers):
-                    self._answers[number, 0] = _BYTES_FIRST
+            self._keep(number, self._taken(number) + packet[begin:end])
+
+    def _keep(self, number: int, frames: bytes) -> None:
+        """Keep frames of an autopilot, which has no lone answer here."""
+        if frames:
+            self._arrived[number] = frames
+            if number < len(self._answers):
+                self._answers[number, 0] = BYTES_FIRST
+
+    def forget(self, number: int) -> None:
+        """Forget what came from an autopilot that leaves."""
+        self._taken(number)
 
     def answer(self, number: int, system_id: int | None, time_us: int) -> ActuatorControls | None:
         """Return the answer of an autopilot to a step, if it has arrived; else see `receive`."""
@@ -181,3 +198,4 @@ class CarriedConnection:
     def close(self) -> None:
         """Close the autopilot's own connection, by which it leaves the lane."""
         self._connection.close()
+        self.lane.forget(self.number)

@@ -117,3 +117,25 @@ def test_an_answer_that_came_with_others_is_taken_by_its_time_and_sender(lane, c
     assert first.receive_bytes() == frames[1]
     assert second.receive_bytes() == frames[2]
     assert second.receive_bytes() == b"more"
+
+
+def test_bytes_before_an_answer_in_one_packet_stay_before_it(lane, carried):
+    connection = carried(1)
+    answer = pack_hil_actuator_controls(4000, (0.5,), is_armed=True, system_id=1)
+    lane.far_end.send(pack_part(1, b"first") + pack_part(1, answer))
+    assert connection.receive_bytes() == b"first" + answer
+    lane.far_end.send(pack_part(1, answer) + pack_part(1, b"then"))
+    assert connection.receive_bytes() == answer + b"then"
+
+
+def test_an_answer_that_nobody_takes_is_kept_and_few_packets_with_it(lane, carried):
+    idle, busy = carried(1), carried(2)
+    one, two = (
+        pack_hil_actuator_controls(4000, (0.5,), is_armed=True, system_id=k) for k in (1, 2)
+    )
+    lane.far_end.send(pack_part(1, one))
+    for _ in range(300):
+        lane.far_end.send(pack_part(2, two))
+        assert busy.receive_bytes() in (b"", two)
+    assert len(lane._packets) < 150
+    assert idle.receive_bytes(wait=False) == one

@@ -195,6 +195,8 @@ class AlikeVehicles:
         else:
             return
         dues = [vehicle.next_estimate_ns for vehicle in self.robots]
+        if any(vehicle.backend.is_finished or vehicle.backend.failure for vehicle in self.robots):
+            dues.append(end_ns)  # when it stands, or its motors are off, its flight is over
         self._next_look_ns = min(dues + self._autopilots.next_polls_ns)
 
     def _have_crashed(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.foreign_text import shown
+from aerotwin_core.home_path import expanded
 from aerotwin_core.origin import Origin
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml_with_lines
 from aerotwin_simulator.parameters import GROUND_ROBOT, MOST_VEHICLES, MULTIROTOR, POINT_MASS
@@ -36,7 +37,6 @@ _WITHOUT = {
     GROUND_ROBOT: ("airframe", "mission", *_AUTOPILOT, *_STEREO_PAIR),
 }
 """Parameters and groups of them that a vehicle has no use for, by its dynamics."""
-_NOTHING = (None, False, "none", ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,8 @@ class FleetVehicle:
         for field in dataclasses.fields(self):
             same, value = field.metadata.get("same_as", ""), getattr(self, field.name)
             is_unused = {same, same.partition(".")[0]} & {*_WITHOUT[dynamics]}
-            if is_unused and value not in _NOTHING:
+            is_given = value is not None and value is not False and value not in ("none", ())
+            if is_unused and is_given:
                 raise ParameterError(
                     f"{field.name}: expected none with dynamics {dynamics}, which has no use for "
                     f"it, found {shown(value)}; remove it"
@@ -198,10 +199,8 @@ def _texts(vehicle: FleetVehicle) -> Iterator[tuple[str, str]]:
 
 def _found(text: str, folder: Path, where: str) -> str:
     """Return the path of what a fleet file in a folder names."""
-    path = Path(text)
-    if path.is_absolute() or text.startswith("~"):
-        return text
-    beside = folder / path
+    path = expanded(text)
+    beside = folder / path  # itself, if it is absolute
     if beside.exists():
         return str(beside)
     if path.exists():

@@ -64,9 +64,9 @@ def place_side_by_side(
 def _offsets(n: int) -> Iterator[tuple[float, float]]:
     """Yield the places of a grid but its centre, east and north [m], the nearest first.
 
-    There are about 64 for each of n vehicles. Of several as near, the first is to the north.
+    A line of places is long enough for at least 200. Of several as near, the first is to the north.
     """
-    reach = 4 * math.ceil(math.sqrt(n))
+    reach = max(4 * math.ceil(math.sqrt(n)), min(n, 200))
     east, north = (axis.ravel() for axis in np.mgrid[-reach : reach + 1, -reach : reach + 1])
     order = np.lexsort([-east, -north, east**2 + north**2])[1:]
     for k in order.tolist():

@@ -88,20 +88,27 @@ def test_answers_taken_together_are_those_that_each_takes(tmp_path, flat_world, 
     assert together == alone
 
 
-def test_the_end_of_the_process_is_that_of_the_flight(tmp_path, flat_world):
-    simulation = Simulation(parameters(3), flat_world, tmp_path, [])
+@pytest.mark.parametrize(
+    ("signal", "message"), [("kill", "closed the HIL link"), ("suspend", "stopped answering")]
+)
+def test_the_end_of_the_process_is_that_of_the_flight(tmp_path, flat_world, signal, message):
+    own = replaced(parameters(3), {"autopilot.answer_s": 0.3})
+    simulation = Simulation(own, flat_world, tmp_path, [])
     try:
         simulation.start()
         for _ in range(N_STEPS):
             simulation.advance()
-        psutil.Process(simulation.vehicles[0].backend.process.pid).kill()
-        for _ in range(N_STEPS):
+        process = psutil.Process(simulation.vehicles[0].backend.process.pid)
+        getattr(process, signal)()
+        for _ in range(10):
             if simulation.outcome is None:
                 simulation.advance()
+        if signal == "suspend":
+            process.resume()
     finally:
         simulation.close()
     assert not simulation.is_success
-    assert "closed the HIL link" in simulation.outcome
+    assert message in simulation.outcome
 
 
 def test_the_last_to_start_starts_the_process_and_the_last_to_stop_ends_it(tmp_path):

@@ -96,6 +96,11 @@ def test_a_fleet_file_says_what_differs(tmp_path):
             ":1: a.mission: expected a file or folder as seen from the fleet file, found none",
         ),
         ("vehicles: [{name: a, imu: my/imu.yaml}]", ":1: a.imu: expected a file or folder"),
+        ("vehicles: [{name: a, mission: /no/where.yaml}]", ":1: a.mission: expected a file or"),
+        (
+            "vehicles: [{name: a, dynamics: ground_robot, camera_pitch_deg: 0.0}]",
+            "a.camera_pitch_deg: expected none with dynamics ground_robot",
+        ),
     ],
 )
 def test_a_wrong_fleet_file_is_reported(tmp_path, text, message):

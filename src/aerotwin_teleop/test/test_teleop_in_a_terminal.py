@@ -194,7 +194,7 @@ def test_who_is_not_heard_or_does_not_fly_is_said_to_do_so(start):
     pilot.until(lambda: b"not heard" in pilot.shown and b"OFFBOARD" in pilot.shown)
     pilot.vehicles[0].stands = True
     pilot.type(b"w")
-    pilot.until(lambda: b"uav0 ignores velocities: it does not fly; arm it" in pilot.shown)
+    pilot.until(lambda: b"uav0 ignores velocities: it lands, or follows" in pilot.shown)
     pilot.type(b"q")
     pilot.process.send_signal(signal.SIGINT)
     pilot.wait_for_end()

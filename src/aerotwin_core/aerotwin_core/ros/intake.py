@@ -252,7 +252,8 @@ class Intakes:
         self._unreported: dict[Intake, int] = {}  # and how many messages came before
         self._start_s = time.monotonic()
         self._next_look_s = 0.0
-        self._has_warned = False
+        self._has_warned = self._has_warned_of_clock = False
+        self._since_clock_s = self._start_s
         self._timer: Timer | None = None
 
     def add(
@@ -301,9 +302,15 @@ class Intakes:
         for intake in [each for each, n in [*self._unreported.items()] if each.n_messages > n]:
             del self._unreported[intake]
             log.info(intake.summary())
-        if is_before_clock(self._node):
-            self._start_s = time.monotonic()  # nothing is sent before time begins
-        if not self._has_warned and time.monotonic() - self._start_s > WARNING_S:
+        if is_before_clock(self._node):  # nothing is sent before time begins
+            if not self._has_warned_of_clock and time.monotonic() - self._start_s > WARNING_S:
+                self._has_warned_of_clock = True
+                if not self._node.count_publishers("/clock"):
+                    log.warning(
+                        f"after {WARNING_S:g} s, use_sim_time is true and nothing publishes /clock"
+                    )
+            self._since_clock_s = time.monotonic()
+        if not self._has_warned and time.monotonic() - self._since_clock_s > WARNING_S:
             self._has_warned = True
             for intake in [*self._unreported]:
                 if intake.is_missed():

@@ -46,6 +46,7 @@ class FlownVehicle(Protocol):
     name: str
     instance: int
     kind: str
+    has_autopilot: bool
     outcome: str
     n_missed: int
     commanders: tuple[Commander, ...]
@@ -128,7 +129,7 @@ def write_flight_report(
             duration_s=flight.duration_s,
             real_time_factor=flight.real_time_factor,
             parameters=configuration["parameters"],
-            has_autopilot=any(v.kind.startswith("multirotor") for v in flight.vehicles),
+            has_autopilot=any(v.has_autopilot for v in flight.vehicles),
             commanders=[c for vehicle in flight.vehicles for c in vehicle.commanders],
         )
     ]

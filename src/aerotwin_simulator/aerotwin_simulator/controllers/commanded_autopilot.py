@@ -73,9 +73,10 @@ class CommandedAutopilot:
 
     def arm(self, is_armed: bool) -> None:
         """Command the autopilot to arm or disarm; raises UserError if it says that it cannot."""
-        if is_armed and not self.client.link.state.is_ready:
+        state = self.client.link.state
+        if is_armed and not (state.is_armed or state.is_ready):
             raise UserError("arm: the autopilot's pre-arm checks do not pass yet; try again")
-        self._arming_ns = self.client.link.state.heartbeat_ns if is_armed else None
+        self._arming_ns = state.heartbeat_ns if is_armed else None
         self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
 
     def take_off(self, height_m: float) -> None:

@@ -17,6 +17,7 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.ardupilot import ArduPilot
 from aerotwin_simulator.controllers.ardupilot_parameters import own_sensors_text
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
+from aerotwin_simulator.parameters import MULTIROTOR, SimulatorParameters
 from aerotwin_simulator.recording import write_configuration
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_control import RunState
@@ -25,7 +26,7 @@ from aerotwin_worlds import World
 from aerotwin_worlds.moved_start import StartSettings
 
 LOOK_PERIOD_S, OTHERS_PERIOD_S = 0.05, 2.0
-"""Wall time between two checks of the pace."""
+"""Wall time between two checks of the pace, and of other simulations."""
 THINNED_ABOVE = 1.2
 """Real-time factor above which topics are thinned; a run held at real time stays below."""
 LAST_MESSAGES_S = 0.4
@@ -39,6 +40,7 @@ class VehicleResult:
     name: str
     instance: int
     kind: str  # in words
+    has_autopilot: bool
     outcome: str  # one line
     is_success: bool  # its task is done, or nothing ended it before the flight
     n_missed: int  # steps without a command in time
@@ -346,8 +348,9 @@ def _result(
             VehicleResult(
                 name=vehicle.name,
                 kind=vehicle.kind,
+                has_autopilot=_has_autopilot(vehicle.parameters),
                 instance=vehicle.parameters.fleet.instance,
-                outcome=vehicle.outcome or f"until the end: {vehicle.backend.phase}",
+                outcome=vehicle.outcome or f"there until the end: {vehicle.backend.phase}",
                 is_success=vehicle.outcome is None or vehicle.is_success,
                 n_missed=vehicle.n_missed,
                 commanders=vehicle.commanders,
@@ -356,6 +359,10 @@ def _result(
         ),
         simulation=simulation,
     )
+
+
+def _has_autopilot(parameters: SimulatorParameters) -> bool:
+    return parameters.dynamics == MULTIROTOR and parameters.controller.is_autopilot
 
 
 class _Stopped(Exception):

@@ -46,7 +46,7 @@ class VehicleLink:
         self._waiting: list[tuple[Request, float]] = []
         self._free_s = -math.inf  # from when the next can be called
         self._moved_s = -math.inf  # when it was last sent another motion than rest
-        self._n_ignored = 0
+        self._n_ignored: int | None = None
         self._unheard = True
         self._publisher = node.create_publisher(
             TwistStamped,
@@ -162,10 +162,11 @@ class VehicleLink:
         """Tell why it does not move, if velocities were ignored since the last status."""
         n_ignored = int(count) if count.isdecimal() else 0
         is_moved = time.monotonic() - self._moved_s < MOVED_WITHIN_S
-        if n_ignored > self._n_ignored and is_moved:
+        before, self._n_ignored = self._n_ignored, n_ignored
+        if before is not None and n_ignored > before and is_moved:
             name = self.status.name or "the vehicle"
-            self._notify(f"{name} ignores velocities: it does not fly; arm it, then take off")
-        self._n_ignored = n_ignored
+            why = "it lands, or follows another order" if self.status.is_armed else "it is disarmed"
+            self._notify(f"{name} ignores velocities: {why}")
 
     def _on_odometry(self, message: Odometry) -> None:
         linear = message.twist.twist.linear
