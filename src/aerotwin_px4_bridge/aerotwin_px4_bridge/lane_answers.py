@@ -39,7 +39,7 @@ class LaneAnswers:
                 link.forget_misses()
             self._is_fresh = False
         for counters in self._counters:
-            counters.n_answered += 1
+            counters.count_answer()
         return lane.take_answers(self._numbers)
 
     def _wait(self, lane: SharedLane, time_us: int) -> bool:

@@ -59,7 +59,8 @@ class LinkCounters:
 
     `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
     frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
-    wall time [s], from the sending of a step to its answer.
+    wall time [s], from the sending of a step to its answer, but of answers that a lane brings with
+    those of others.
     """
 
     n_sent: int = 0
@@ -71,6 +72,10 @@ class LinkCounters:
     n_garbage_bytes: int = 0
     max_wait_s: float = 0.0
     total_wait_s: float = 0.0
+
+    def count_answer(self) -> None:
+        """Count an answer that was not waited for."""
+        self.n_answered += 1
 
     def what_came_instead(self) -> str:
         """Return everything received but answers, as text in brackets; empty for nothing."""
