@@ -16,7 +16,6 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 LAUNCH = Path(__file__).resolve().parents[1] / "launch" / "sitl_flight.launch.yaml"
-# Without a mission the vehicle waits for orders; here at ten times real time.
 ARGUMENTS = ["world:=meadow", "mission:=none", "camera:=false", "slam:=none", "speed:=10.0"]
 
 
@@ -35,15 +34,14 @@ class Pilot(Node):
         self.phase = message.status[0].message
 
     def _on_odometry(self, message: Odometry) -> None:
-        stamp, z = message.header.stamp, message.pose.pose.position.z
-        self.heights.append((stamp.sec + stamp.nanosec * 1e-9, z))
+        stamp = message.header.stamp
+        self.heights.append((stamp.sec + stamp.nanosec * 1e-9, message.pose.pose.position.z))
 
     def call(self, kind: type, service: str, **values: bool) -> None:
         """Call a service until it is not refused: it cannot arm before its estimate is good."""
-        client = self.create_client(kind, service)
+        client, reply = self.create_client(kind, service), None
         while not client.service_is_ready():
             self.hear()
-        reply = None
         while reply is None or not reply.success:
             self.hear()
             future = client.call_async(kind.Request(**values))

@@ -215,5 +215,5 @@ def test_a_vehicle_that_does_not_exist_ends_the_node_with_78():
     tokens = [*NODE, "-p", "vehicle:=nowhere.yaml"]
     done = subprocess.run(tokens, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 78
-    assert "nowhere.yaml: cannot be read" in done.stderr
+    assert "nowhere.yaml: expected unicycle, bicycle or the path" in done.stderr
     assert "Traceback" not in done.stderr

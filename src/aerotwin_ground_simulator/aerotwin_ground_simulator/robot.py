@@ -102,8 +102,8 @@ def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
         return KINDS[spec]()
     if not Path(spec).exists():
         raise ParameterError(
-            f"ground_robot.vehicle: expected {', '.join(KINDS)} or the path of a YAML file, found "
-            f"{printable(spec, 200)}; choose one, or correct the path"
+            f"{printable(spec, 200)}: expected {', '.join(KINDS)} or the path of a YAML file; "
+            "choose one, or correct the path"
         )
     content = read_yaml(spec)
     if not isinstance(content, dict) or len(content) != 1 or next(iter(content)) not in KINDS:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aerotwin_px4_bridge.hil_socket import PeerClosed, PeerStuck
-from aerotwin_px4_bridge.link import AutopilotLost, HilLink, LinkCounters
+from aerotwin_px4_bridge.link import AutopilotLost, HilLink
 from aerotwin_px4_bridge.shared_lane import SharedLane
 
 
@@ -18,8 +18,6 @@ class LaneAnswers:
         self._links = tuple(links)
         self._lane: SharedLane | None = None
         self._numbers = self._systems = np.zeros(0, np.int64)
-        self._counters: list[LinkCounters] = []
-        self._is_fresh = True  # whether none was taken yet, since all are in step
 
     def receive(self, time_us: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the outputs (n, N_CONTROLS) in answer to a step, and who is armed (n,).
@@ -34,12 +32,8 @@ class LaneAnswers:
         if not self._wait(lane, time_us):
             self._lane = None  # until all are in step again
             return None
-        if self._is_fresh:
-            for link in self._links:
-                link.forget_misses()
-            self._is_fresh = False
-        for counters in self._counters:
-            counters.count_answer()
+        for link in self._links:
+            link.note_answer()
         return lane.take_answers(self._numbers)
 
     def _wait(self, lane: SharedLane, time_us: int) -> bool:
@@ -66,8 +60,7 @@ class LaneAnswers:
         lanes = {connection.lane for connection, _ in places}
         if len(places) < len(self._links) or len(lanes) != 1:
             return False
-        self._lane, self._is_fresh = lanes.pop(), True
-        self._counters = [link.counters for link in self._links]
+        self._lane = lanes.pop()
         self._numbers = np.array([connection.number for connection, _ in places])
         self._systems = np.array([system_id for _, system_id in places])
         return True

@@ -59,8 +59,7 @@ class LinkCounters:
 
     `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
     frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
-    wall time [s], from the sending of a step to its answer, but of answers that a lane brings with
-    those of others.
+    wall time [s], from the sending of a step to its answer, if that comes by no lane.
     """
 
     n_sent: int = 0
@@ -72,10 +71,6 @@ class LinkCounters:
     n_garbage_bytes: int = 0
     max_wait_s: float = 0.0
     total_wait_s: float = 0.0
-
-    def count_answer(self) -> None:
-        """Count an answer that was not waited for."""
-        self.n_answered += 1
 
     def what_came_instead(self) -> str:
         """Return everything received but answers, as text in brackets; empty for nothing."""
@@ -229,8 +224,7 @@ class HilLink:
         if self._carried is not None and self._reader.is_empty:
             answer = self._carried.answer(self._system_id, self._time_us)
             if answer is not None:
-                self.counters.n_answered += 1
-                self._misses_in_a_row = 0
+                self.note_answer()
                 return answer
         return self._wait_for(self._time_us)
 
@@ -242,8 +236,9 @@ class HilLink:
             return None
         return self._carried, self._system_id
 
-    def forget_misses(self) -> None:
-        """Begin a new row of misses: it answers."""
+    def note_answer(self) -> None:
+        """Count an answer that was not waited for."""
+        self.counters.n_answered += 1
         self._misses_in_a_row = 0
 
     def close(self) -> None:

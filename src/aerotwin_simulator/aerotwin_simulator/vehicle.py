@@ -502,14 +502,15 @@ class SimulatedVehicle:
                 self.backend.receive_command()
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-            self._check_end()
-            return
         self.follow_command(end_ns)
 
     def follow_command(self, end_ns: int) -> None:
         """Publish the estimate that is due, and check whether the flight is over."""
-        if end_ns >= self._estimate_due.next_ns and not self._sinks.is_empty:
-            self._publish_estimate(end_ns)
+        try:
+            if end_ns >= self._estimate_due.next_ns and not self._sinks.is_empty:
+                self._publish_estimate(end_ns)
+        except AutopilotLost as error:
+            self.end(str(error), is_success=False)
         self._check_end()
 
     @property

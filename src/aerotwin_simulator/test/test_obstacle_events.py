@@ -158,12 +158,12 @@ def test_there_are_no_more_events_than_obstacles():
 
 
 class TestFleet:
-    """Three vehicles side by side."""
+    """Three vehicles close together."""
 
     EVENTS = """
         up: {when: uav2.height_m > 1, do: mark}
-        own: {when: north_m > 5, do: mark, vehicle: uav2}
-        first: {when: north_m > 5, do: mark}
+        own: {when: east_m > 2, do: mark, vehicle: uav2}
+        first: {when: east_m > 2, do: mark}
         near: {when: "uav1.distance_to(0, 3) < 0.5", do: mark}
         """
 
@@ -175,8 +175,10 @@ class TestFleet:
         assert set(trace.values) == set(signals_of(["uav0", "uav1", "uav2"]))
         for name in SIGNALS:
             np.testing.assert_array_equal(trace.values[name], trace.values[f"uav0.{name}"])
-        north = [trace.values[f"uav{k}.north_m"][0] for k in range(3)]
-        np.testing.assert_allclose(north, [0.0, 3.0, 6.0], atol=1e-6)
+        starts = [
+            [trace.values[f"uav{k}.{axis}_m"][0] for axis in ("east", "north")] for k in range(3)
+        ]
+        np.testing.assert_allclose(starts, [[0, 0], [0, 3], [3, 0]], atol=1e-6)
 
     def test_the_separation_is_the_smallest_distance_of_two(self, trace):
         v = trace.values
