@@ -248,8 +248,8 @@ def sort_parts(packet, packet_number, answers, outputs, others):
     while place < len(packet):
         number, begin = _get(packet, place, 2), place + PART_HEAD_BYTES
         place = begin + _get(packet, begin - 2, 2)
-        is_known = number < len(answers) and answers[number, 0] == MALFORMED
-        if is_known and place - begin == ANSWER_BYTES:
+        is_free = number < len(answers) and answers[number, 0] == MALFORMED
+        if is_free and place - begin == ANSWER_BYTES:
             time_us = _read_answer(packet[begin:place], outputs[number])
             if time_us >= 0:
                 answers[number, 0], answers[number, 1] = time_us, packet[begin + SYSTEM_ID_AT]
@@ -258,7 +258,7 @@ def sort_parts(packet, packet_number, answers, outputs, others):
                 answers[number, 4], answers[number, 5] = begin, place
                 n_alone += 1
                 continue
-        if is_known:
+        if is_free:
             answers[number, 0] = BYTES_FIRST
         others[n_others, 0], others[n_others, 1], others[n_others, 2] = number, begin, place
         n_others += 1

@@ -25,10 +25,9 @@ class LaneAnswers:
         None if each link has to receive its own (`HilLink.answer`): until each has answered once,
         and where one does not in time. Raises AutopilotLost if the process no longer reads.
         """
-        if self._lane is None and not self._find_lane():
+        lane = self._lane = self._lane or self._find_lane()
+        if lane is None:
             return None
-        lane = self._lane
-        assert lane is not None
         if not self._wait(lane, time_us):
             self._lane = None  # until all are in step again
             return None
@@ -54,13 +53,12 @@ class LaneAnswers:
     def _are_answered(self, lane: SharedLane, time_us: int) -> bool:
         return bool(lane.are_answered(self._numbers, self._systems, time_us).all())
 
-    def _find_lane(self) -> bool:
-        """Tell whether all are in step by one lane, and note their places there."""
+    def _find_lane(self) -> SharedLane | None:
+        """Return the lane by which all are in step, if it is one, and note their places there."""
         places = [place for link in self._links if (place := link.in_lane) is not None]
         lanes = {connection.lane for connection, _ in places}
         if len(places) < len(self._links) or len(lanes) != 1:
-            return False
-        self._lane = lanes.pop()
+            return None
         self._numbers = np.array([connection.number for connection, _ in places])
         self._systems = np.array([system_id for _, system_id in places])
-        return True
+        return lanes.pop()

@@ -118,7 +118,6 @@ class HilLink:
         self._is_lockstep = True
         self._reader = FrameReader()
         self._connection: SocketConnection | SerialConnection | CarriedConnection | None = None
-        self._carried: CarriedConnection | None = None  # the connection, if it is one
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
@@ -174,10 +173,10 @@ class HilLink:
         """
         if self._connection is not None:
             self._connection.close()
-            self._connection = self._carried = None
+            self._connection = None
         connection = self._connection = self._listener.accept(timeout_s, on_wait)
         if self._lane is not None and isinstance(connection, SocketConnection):
-            self._connection = self._carried = self._lane(connection)
+            self._connection = self._lane(connection)
         self._reader = FrameReader()
         self._system_id = None
         self._is_in_step = not self._free_run_first
@@ -208,7 +207,7 @@ class HilLink:
         """
         self._time_us = time_us
         self.counters.n_sent += 1
-        if self._carried is not None:  # with those of others, at no time of its own
+        if isinstance(self._connection, CarriedConnection):  # sent with those of others
             self._send(b"".join(frames))
             return
         start = perf_counter()
@@ -221,8 +220,8 @@ class HilLink:
             return self._free_run(self._time_us)
         if not self._is_lockstep:
             return self._newest()
-        if self._carried is not None and self._reader.is_empty:
-            answer = self._carried.answer(self._system_id, self._time_us)
+        if isinstance(self._connection, CarriedConnection) and self._reader.is_empty:
+            answer = self._connection.answer(self._system_id, self._time_us)
             if answer is not None:
                 self.note_answer()
                 return answer
@@ -232,9 +231,9 @@ class HilLink:
     def in_lane(self) -> tuple[CarriedConnection, int] | None:
         """The connection by a lane and the system id of an autopilot in step; None if not so."""
         is_in_step = self._is_in_step and self._is_lockstep and self._reader.is_empty
-        if self._carried is None or self._system_id is None or not is_in_step:
+        if not isinstance(self._connection, CarriedConnection) or self._system_id is None:
             return None
-        return self._carried, self._system_id
+        return (self._connection, self._system_id) if is_in_step else None
 
     def note_answer(self) -> None:
         """Count an answer that was not waited for."""
@@ -245,7 +244,7 @@ class HilLink:
         """Close the connection and the port; an autopilot process sees the end of its link."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = self._carried = None
+            self._connection = None
         self._listener.close()
 
     def __enter__(self) -> "HilLink":

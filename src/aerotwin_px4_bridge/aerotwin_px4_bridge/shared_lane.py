@@ -134,10 +134,10 @@ class SharedLane:
     def take_answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the outputs (n, N_CONTROLS) of those that are here, and which are armed (n,)."""
         is_armed = self._answers[numbers, 2] != 0
-        self._forget(numbers, len(numbers))
+        self._free_rows(numbers, len(numbers))
         return self._outputs[numbers], is_armed
 
-    def _forget(self, numbers: np.ndarray | int, n: int) -> None:
+    def _free_rows(self, numbers: np.ndarray | int, n: int) -> None:
         """Free the places of n lone answers."""
         self._answers[numbers, 0] = MALFORMED
         self.n_alone -= n
@@ -161,7 +161,7 @@ class SharedLane:
             time_us, _, _, packet_number, begin, end = self._answers[number].tolist()
             if time_us >= 0:
                 frames = self._packets[packet_number][begin:end]
-                self._forget(number, 1)
+                self._free_rows(number, 1)
                 return frames
             self._answers[number, 0] = MALFORMED
         return self._arrived.pop(number, b"")

@@ -189,11 +189,12 @@ class AlikeVehicles:
         if have_failed or not self._autopilots.receive(end_ns // 1000):
             for vehicle in self.robots:
                 vehicle.receive_command(end_ns)
-        elif end_ns >= self._next_look_ns or self._have_crashed():
-            for vehicle in self.robots:
-                vehicle.follow_command(end_ns)
-        else:
+            self._next_look_ns = 0
             return
+        if end_ns < self._next_look_ns and not self._have_crashed():
+            return
+        for vehicle in self.robots:
+            vehicle.follow_command(end_ns)
         dues = [vehicle.next_estimate_ns for vehicle in self.robots]
         if any(vehicle.backend.is_finished or vehicle.backend.failure for vehicle in self.robots):
             dues.append(end_ns)  # when it stands, or its motors are off, its flight is over

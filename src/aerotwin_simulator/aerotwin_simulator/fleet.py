@@ -50,14 +50,14 @@ class VehiclePlan:
 
 
 @contextmanager
-def placing_errors(plan: VehiclePlan) -> Iterator[None]:
-    """Give a ParameterError about a vehicle its file, line, name and key in the fleet file."""
+def placing_errors(entry: FleetEntry | None) -> Iterator[None]:
+    """Give a ParameterError about a vehicle of a fleet file its line, name and key there."""
     try:
         yield
     except ParameterError as error:
-        if plan.entry is None:
+        if entry is None:
             raise
-        raise plan.entry.placed(error) from None
+        raise entry.placed(error) from None
 
 
 def fleet_name(k: int) -> str:
@@ -85,10 +85,8 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     first = parameters.fleet.instance
     plans = []
     for k, entry in enumerate(entries := load_fleet(file)):
-        try:
+        with placing_errors(entry):
             plan = plan_of(parameters, entry.vehicle, first + k)
-        except ParameterError as error:
-            raise entry.placed(error) from None
         plans.append(dataclasses.replace(plan, entry=entry))
     refuse_emptiness(entries, parameters.duration_s)
     refuse_same_numbers(entries, [plan.parameters.fleet.instance for plan in plans])

@@ -179,11 +179,11 @@ def _with_paths(vehicle: FleetVehicle, folder: Path, origin: Origin) -> FleetVeh
     changes: dict[str, Any] = {}
     for key, text in _texts(vehicle):
         if key in _FILES or text.endswith((".yaml", ".yml")):
-            changes[key] = _found(text, folder, f"{origin.at(key)}")
+            changes[key] = _found(text, folder, origin.at(key))
     extra = []
     for text in vehicle.extra_sensors or ():
         spec, at, file = text.partition("@")
-        where = f"{origin.at('extra_sensors')}"
+        where = origin.at("extra_sensors")
         extra.append(f"{spec}@{_found(file, folder, where)}" if at else text)
     if extra:
         changes["extra_sensors"] = tuple(extra)

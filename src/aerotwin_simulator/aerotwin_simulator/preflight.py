@@ -34,7 +34,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     with TemporaryDirectory(prefix="aerotwin-") as folder:
         plans = plan_vehicles(parameters)
         for k, plan in enumerate(plans):
-            with placing_errors(plan):
+            with placing_errors(plan.entry):
                 if k > 0 and plan.is_alike and plan.parameters.controller.kind in _ON_HIL_PORTS:
                     if plan.parameters.dynamics == MULTIROTOR:
                         check_hil_port(plan.parameters, len(plans))  # all else is as with the first

@@ -156,7 +156,7 @@ class Simulation:
             host=self._host,
             common_start=self._common_start if plan.is_alike else None,
         )
-        with placing_errors(plan):
+        with placing_errors(plan.entry):
             return self._kinds.make(plan, surroundings, stamp_ns)
 
     def _declare_topics(self) -> None:

@@ -15,7 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_bringup.ros.sitl_flight import OF_LIDAR, SHIPPED
 from aerotwin_core.cli import say_fatal
-from aerotwin_core.errors import EXIT_PARAMETER, ParameterError, UserError, exit_code_of
+from aerotwin_core.errors import ParameterError, UserError, exit_code_of
 from aerotwin_core.parameters import group, parameter
 from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
@@ -99,8 +99,8 @@ def main() -> None:
         try:
             document = launch_document(parameters, shipped, namespace)
         except ParameterError:
-            say_fatal(UserError("no SLAM is started: the fleet is wrong, as the simulator says"))
-            sys.exit(EXIT_PARAMETER)
+            text = "no SLAM is started: the fleet is wrong, as the simulator says"
+            raise ParameterError(text) from None
         if not document["launch"]:
             return  # all are the user's own, or none
         with tempfile.TemporaryDirectory(prefix="aerotwin_slams_") as folder:

@@ -302,7 +302,7 @@ class Intakes:
         for intake in [each for each, n in [*self._unreported.items()] if each.n_messages > n]:
             del self._unreported[intake]
             log.info(intake.summary())
-        if is_before_clock(self._node):  # nothing is sent before time begins
+        if _is_before_clock(self._node):  # nothing is sent before time begins
             if not self._has_warned_of_clock and time.monotonic() - self._start_s > WARNING_S:
                 self._has_warned_of_clock = True
                 if not self._node.count_publishers("/clock"):
@@ -319,7 +319,7 @@ class Intakes:
             self._timer.cancel()
 
 
-def is_before_clock(node: Node) -> bool:
+def _is_before_clock(node: Node) -> bool:
     """Return whether a node lives in simulated time, which has not begun."""
     clock = node.get_clock()
     return bool(clock.ros_time_is_active) and clock.now().nanoseconds == 0
