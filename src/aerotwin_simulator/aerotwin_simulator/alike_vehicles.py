@@ -47,9 +47,9 @@ class AlikeVehicles:
         in_body_axes = all(vehicle.readings.R_body_imu is None for vehicle in vehicles)
         backends = [vehicle.backend for vehicle in vehicles]
         self._autopilots = AlikeAutopilots(backends, in_body_axes=in_body_axes)
-        self._next_look_ns = 0
-        """When estimates are published, or what autopilots report is read."""
         n = len(vehicles)
+        self._looks_ns = np.zeros(n, np.int64)
+        """When an estimate is published next, or what the autopilot reports was read."""
         self._all = slice(0, n)
         self._parts = [slice(k, min(k + TOGETHER, n)) for k in range(0, n, TOGETHER)]
         rates_hz = [*enumerate(first.sensors.rates_hz), (_TRUTH, first.parameters.truth_rate_hz)]
@@ -184,24 +184,28 @@ class AlikeVehicles:
                 vehicle.publish_imu_bias(stamp_ns)
 
     def receive_command(self, end_ns: int) -> None:
-        """Receive the answers of the controllers, and check whose flight is over."""
+        """Receive the answers of the controllers, and check whose flight is over.
+
+        What autopilots have reported is published before: they compute the answers meanwhile.
+        """
+        have_crashed = [vehicle.mover.state[layout.IS_CRASHED] != 0.0 for vehicle in self.robots]
+        due = np.flatnonzero(have_crashed | (self._looks_ns <= end_ns)).tolist()
+        if self._autopilots.report:
+            for row in due:
+                self.robots[row].publish_estimate(end_ns)
         have_failed = any(vehicle.has_failed for vehicle in self.robots)
         if have_failed or not self._autopilots.receive(end_ns // 1000):
             for vehicle in self.robots:
                 vehicle.receive_command(end_ns)
-            self._next_look_ns = 0
+            self._looks_ns[:] = 0
             return
-        if end_ns < self._next_look_ns and not self._have_crashed():
-            return
-        for vehicle in self.robots:
-            vehicle.follow_command(end_ns)
-        dues = [vehicle.next_estimate_ns for vehicle in self.robots]
-        if any(vehicle.backend.is_finished or vehicle.backend.failure for vehicle in self.robots):
-            dues.append(end_ns)  # when it stands, or its motors are off, its flight is over
-        self._next_look_ns = min(dues + self._autopilots.next_polls_ns)
-
-    def _have_crashed(self) -> bool:
-        return any(vehicle.mover.state[layout.IS_CRASHED] for vehicle in self.robots)
+        for row in due:
+            vehicle = self.robots[row]
+            vehicle.check_end()
+            # When it stands, or its motors are off, its flight is over.
+            is_ending = vehicle.backend.is_finished or vehicle.backend.failure
+            next_ns = min(vehicle.next_estimate_ns, self._autopilots.next_poll_ns(row))
+            self._looks_ns[row] = end_ns if is_ending else next_ns
 
 
 def computed_together(stepped: Sequence[Stepped], sinks: SinkGroup, stamp_ns: int) -> list[Stepped]:

@@ -502,23 +502,24 @@ class SimulatedVehicle:
                 self.backend.receive_command()
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-        self.follow_command(end_ns)
+        self.publish_estimate(end_ns)
+        self.check_end()
 
-    def follow_command(self, end_ns: int) -> None:
-        """Publish the estimate that is due, and check whether the flight is over."""
+    def publish_estimate(self, end_ns: int) -> None:
+        """Publish the estimate, if that is due."""
         try:
             if end_ns >= self._estimate_due.next_ns and not self._sinks.is_empty:
                 self._publish_estimate(end_ns)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-        self._check_end()
 
     @property
     def next_estimate_ns(self) -> int:
         """When its estimate is due next."""
         return self._estimate_due.next_ns
 
-    def _check_end(self) -> None:
+    def check_end(self) -> None:
+        """End its flight if it has crashed, failed or finished."""
         if self.has_failed:
             return
         backend = self.backend

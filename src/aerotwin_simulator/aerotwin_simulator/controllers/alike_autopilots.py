@@ -29,9 +29,13 @@ class AlikeAutopilots:
         self._views = [memoryview(row) for row in frames]  # type: ignore[arg-type]
 
     @property
-    def next_polls_ns(self) -> list[int]:
-        """When each reads what its autopilot reports next."""
-        return [autopilot.client_due_ns for autopilot in self._autopilots]
+    def report(self) -> bool:
+        """Whether what they estimate is what their clients have read, not part of an answer."""
+        return bool(self._autopilots)
+
+    def next_poll_ns(self, row: int) -> int:
+        """Return when what the autopilot of a row reports is read next."""
+        return self._autopilots[row].client_due_ns
 
     def pack(
         self,

@@ -33,7 +33,7 @@ from aerotwin_px4_bridge.onboard import GROUND_PORT
 from aerotwin_simulator.controllers.ardupilot_extras import ArduPilotExtras
 from aerotwin_simulator.controllers.ardupilot_parameters import ardupilot_parameters, frame_of
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup
-from aerotwin_simulator.controllers.commanded_autopilot import CLIENT_PERIOD_NS, CommandedAutopilot
+from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.pinned_cpu import pinned_cpu
 from aerotwin_simulator.readings import Readings
@@ -55,7 +55,7 @@ class ArduPilot(CommandedAutopilot):
         parameters = setup.parameters
         instance = parameters.fleet.link_number
         self._rotors = list(frame_of(setup.airframe).rotors)
-        self._client_due_ns = self._origin_due_ns = 0
+        self._origin_due_ns = 0
         self._rate_hz = 0  # as ArduPilot counts its steps
         self._n_restarts = 0
         self._parameters = ardupilot_parameters(setup)
@@ -119,10 +119,7 @@ class ArduPilot(CommandedAutopilot):
     def send_readings(self, readings: Readings) -> None:
         """Poll the mission client, then send the state at the end of the step."""
         stamp_ns = readings.step.end_ns
-        if stamp_ns >= self._client_due_ns:
-            self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
-            self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
-            self.client.poll(stamp_ns)
+        if self.poll_client(stamp_ns):
             self._send_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)

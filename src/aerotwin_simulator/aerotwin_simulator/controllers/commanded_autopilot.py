@@ -10,6 +10,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_ardupilot_bridge import JsonLink
 from aerotwin_core.errors import UserError
+from aerotwin_faults.together import link_delay_s
 from aerotwin_px4_bridge import AutopilotEstimate, Commander, HilLink, MissionClient
 from aerotwin_px4_bridge.autopilot_state import AutopilotState
 from aerotwin_px4_bridge.dialects import Dialect
@@ -21,6 +22,10 @@ from aerotwin_simulator.controllers.backend import OFF, BackendSetup, Motors
 CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
 call, and no message comes faster than at 20 Hz."""
+_PHASES, _PHASE_NS = 25, 4_000_000
+"""Clients of a fleet begin at different steps. Polls, and the reports at 20 Hz that each requests
+when it begins, then spread over the common period of both, 0.1 s: at a step in which all autopilots
+report, the loop would wait for them, and they for it where it reads all reports."""
 _ARMS_WITHIN_NS = 2_000_000_000
 """Of simulated time: what is reported once a second says by then whether it has armed."""
 _RATIOS = (
@@ -35,6 +40,7 @@ class CommandedAutopilot:
     """An autopilot and the client that commands it, or that listens while another one does.
 
     Attributes are those of `Backend`; `open_client` makes `client`. `sticks` are those of a radio.
+    `client_due_ns` is when the client is polled next.
     """
 
     client: MissionClient | AutopilotListener
@@ -48,6 +54,7 @@ class CommandedAutopilot:
         self.has_end = setup.mission is not None or ends_landed
         self.commanders: Sequence[Commander] = ()
         self._arming_ns: int | None = None
+        self.client_due_ns = setup.parameters.fleet.link_number % _PHASES * _PHASE_NS
 
     def open_client(self) -> None:
         """Open the client's port. Raises UserError if it is in use."""
@@ -65,6 +72,15 @@ class CommandedAutopilot:
             dialect=self._dialect,
             common_start=setup.common_start,
         )
+
+    def poll_client(self, stamp_ns: int) -> bool:
+        """Let the client read and send, if that is due; return whether it was."""
+        if stamp_ns < self.client_due_ns:
+            return False
+        self.client_due_ns = stamp_ns + CLIENT_PERIOD_NS
+        self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
+        self.client.poll(stamp_ns)
+        return True
 
     @property
     def is_connected(self) -> bool:

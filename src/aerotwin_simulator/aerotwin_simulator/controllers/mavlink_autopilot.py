@@ -27,10 +27,7 @@ from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.battery import BatteryReport
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup
-from aerotwin_simulator.controllers.commanded_autopilot import (
-    CLIENT_PERIOD_NS,
-    CommandedAutopilot,
-)
+from aerotwin_simulator.controllers.commanded_autopilot import CommandedAutopilot
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink, radio_frames
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
@@ -49,7 +46,7 @@ class MavlinkAutopilot(CommandedAutopilot):
     def __init__(self, setup: BackendSetup) -> None:
         super().__init__(setup, PX4, most_sticks=MOST_STICKS)
         parameters = setup.parameters
-        self.client_due_ns = self._origin_due_ns = 0
+        self._origin_due_ns = 0
         self._is_blind = parameters.sensors.gnss == NO_GNSS
         self._p_map_observed: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
@@ -91,10 +88,7 @@ class MavlinkAutopilot(CommandedAutopilot):
     def send_readings(self, readings: Readings) -> None:
         """Poll the mission client, then send the readings; HIL_SENSOR last: it is answered."""
         stamp_ns = readings.step.end_ns
-        if stamp_ns >= self.client_due_ns:
-            self.client_due_ns = stamp_ns + CLIENT_PERIOD_NS
-            self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
-            self.client.poll(stamp_ns)
+        if self.poll_client(stamp_ns):
             self._send_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
