@@ -92,7 +92,8 @@ def _write_bytes(frame, place, value, n):
 
 
 @njit(cache=True)
-def _get(frame, place, n):
+def get_integer(frame, place, n):
+    """Return the unsigned integer of n bytes at a place."""
     value = int64(0)
     for i in range(n):
         value |= int64(frame[place + i]) << (8 * i)
@@ -106,17 +107,20 @@ def _write_float(frame, index, value):
 
 
 @njit(cache=True)
-def _get_float(frame, place):
-    return float64(np.uint32(_get(frame, place, 4)).view(np.float32))
+def get_float(frame, place):
+    """Return the 32-bit number at a place."""
+    return float64(np.uint32(get_integer(frame, place, 4)).view(np.float32))
 
 
 @njit(cache=True)
-def _is_whole(frame, length, message_id, crc_extra):
-    """Whether frame[:length] is one unsigned frame of this message with the right checksum."""
+def is_whole(frame, length, message_id, crc_extra):
+    """Return whether frame[:length] is one unsigned, undamaged frame of this message."""
     stop = length - 2
     if length <= _HEADER + 2 or frame[0] != 0xFD or frame[2] != 0 or frame[1] != stop - _HEADER:
         return False
-    return _get(frame, 7, 3) == message_id and _get(frame, stop, 2) == _crc(frame, stop, crc_extra)
+    return get_integer(frame, 7, 3) == message_id and get_integer(frame, stop, 2) == _crc(
+        frame, stop, crc_extra
+    )
 
 
 @njit(cache=True)
@@ -149,7 +153,7 @@ def _is_finite(frame):
     """Whether the thirteen floats are finite; a float64 beyond the range of float32 becomes inf."""
     total = 0.0
     for i in range(13):
-        total += _get_float(frame, _FLOATS + 4 * i)
+        total += get_float(frame, _FLOATS + 4 * i)
     return math.isfinite(total)
 
 
@@ -190,14 +194,14 @@ def pack_sensors(frames, lengths, time_us, samples, flags, sequence, system_id, 
 
 @njit(cache=True)
 def _read_answer(frame, controls):
-    if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
+    if not is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
         return MALFORMED
     for i in range(N_CONTROLS):
-        value = _get_float(frame, _CONTROLS + 4 * i)
+        value = get_float(frame, _CONTROLS + 4 * i)
         if not -CONTROL_LIMIT <= value <= CONTROL_LIMIT:  # nor a NaN
             return MALFORMED
         controls[i] = value
-    return _get(frame, _HEADER, 8)
+    return get_integer(frame, _HEADER, 8)
 
 
 @njit(
@@ -219,7 +223,7 @@ def _is_cut(packet):
     while place < size:
         if place + PART_HEAD_BYTES > size:
             return True
-        place += PART_HEAD_BYTES + _get(packet, place + 2, 2)
+        place += PART_HEAD_BYTES + get_integer(packet, place + 2, 2)
     return place > size
 
 
@@ -246,8 +250,8 @@ def sort_parts(packet, packet_number, answers, outputs, others):
         return MALFORMED, MALFORMED
     n_alone, n_others, place = 0, 0, 0
     while place < len(packet):
-        number, begin = _get(packet, place, 2), place + PART_HEAD_BYTES
-        place = begin + _get(packet, begin - 2, 2)
+        number, begin = get_integer(packet, place, 2), place + PART_HEAD_BYTES
+        place = begin + get_integer(packet, begin - 2, 2)
         is_free = number < len(answers) and answers[number, 0] == MALFORMED
         if is_free and place - begin == ANSWER_BYTES:
             time_us = _read_answer(packet[begin:place], outputs[number])
@@ -274,12 +278,12 @@ def read_sensor(frame, payload):
     malformed frame does not change.
     """
     length = len(frame)
-    if length > FRAME_BYTES or not _is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
+    if length > FRAME_BYTES or not is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
         return MALFORMED
     n = length - _HEADER - 2
     for i in range(PAYLOAD_BYTES):
         payload[i] = frame[_HEADER + i] if i < n else 0
-    return _get(payload, 0, 8)
+    return get_integer(payload, 0, 8)
 
 
 @njit(types.void(uint8[::1], uint64, float64[::1], int64, int64, int64), cache=True)

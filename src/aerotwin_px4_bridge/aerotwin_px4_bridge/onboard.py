@@ -8,34 +8,30 @@ own estimate and state are received, in map axes.
 
 import select
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import hypot, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aerotwin_core.foreign_text import printable
-from aerotwin_core.frames import FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.time import from_seconds
 from aerotwin_px4_bridge import mavlink2
 from aerotwin_px4_bridge.autopilot_state import (
     POS_HORIZ_REL,
-    AutopilotEstimate,
     AutopilotState,
     EstimatorStatus,
 )
 from aerotwin_px4_bridge.battery_status import battery_payload
 from aerotwin_px4_bridge.dialects import PX4, Dialect
-from aerotwin_px4_bridge.external_vision import VisionPose, pack_vision, parse_covariances
-from aerotwin_px4_bridge.mavlink2 import KNOWN, BadMessage, MavlinkFrame
+from aerotwin_px4_bridge.estimate_reports import EstimateReports
+from aerotwin_px4_bridge.external_vision import VisionPose, pack_vision
+from aerotwin_px4_bridge.mavlink2 import KNOWN, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
     NO_AUTOPILOT,
     OPERATOR,
-    enu_from_ned,
     heartbeat_payload,
     ned_from_enu,
     yaw_ned_from_map,
@@ -66,7 +62,6 @@ _BUFFERED_MISSION_FRAMES = 256
 _WARNING = 4
 AUTOPILOT_COMPONENT_ID = 1
 FRAME_GLOBAL_INT = 5
-_UNIT_TOLERANCE = 0.01
 
 
 class OnboardLink:
@@ -132,8 +127,7 @@ class OnboardLink:
         self._readable = select.poll()
         self._readable.register(self._socket, select.POLLIN)
         self._sequence = 0
-        self._attitude: tuple[FloatArray, FloatArray] | None = None
-        self._covariances: tuple[FloatArray | None, FloatArray | None] = (None, None)
+        self._reports = EstimateReports(plane)
         self._stopped: dict[int, int] = {}
         self._streams_us = streams_us(dialect)
         self._handlers: dict[int, Callable[[Any], None]] = {
@@ -160,11 +154,16 @@ class OnboardLink:
                 data, sender = self._socket.recvfrom(_MAX_DATAGRAM)
             except (BlockingIOError, ConnectionRefusedError):
                 return
-            for frame in mavlink2.split_datagram(data):
+            end, place = self._reports.read(data, self.system_id)
+            if place is not None:
+                self._on_place(place)
+            is_its_own = end > 0
+            for frame in mavlink2.split_datagram(data[end:]):
                 if frame.system_id == self.system_id:
-                    if self.state.dialect.speaks_first:
-                        self._remote = sender
+                    is_its_own = True
                     self._on_frame(frame)
+            if is_its_own and self.state.dialect.speaks_first:
+                self._remote = sender
 
     def anchor(self, p_map: ArrayLike) -> None:
         """Set the autopilot's present position to a known one, as at a mark on the ground.
@@ -182,7 +181,7 @@ class OnboardLink:
     def begin_again(self) -> None:
         """Forget what an autopilot reported that was started again."""
         self.state = AutopilotState(self.state.dialect)
-        self._attitude, self._covariances = None, (None, None)
+        self._reports.forget()
         self._stopped.clear()
         self.acks.clear()
         self.mission_frames.clear()
@@ -314,7 +313,7 @@ class OnboardLink:
         if handler is not None:
             handler(KNOWN[message_id].record(frame.payload))
         elif message_id == mavlink2.ODOMETRY:
-            self._on_odometry(frame.payload)
+            self._reports.on_odometry(frame.payload)
         elif message_id in _MISSION_MESSAGES:
             self.mission_frames.append(frame)
         elif message_id not in NO_STREAM:
@@ -352,34 +351,22 @@ class OnboardLink:
     def _on_named_value(self, message: Any) -> None:
         self.state.named_values[_text(message.name)] = message.value
 
-    def _on_odometry(self, payload: bytes) -> None:
-        with suppress(BadMessage):
-            self._covariances = parse_covariances(payload)
-
     def _on_attitude(self, message: Any) -> None:
-        quat_wxyz = message.q1, message.q2, message.q3, message.q4
-        p, q, r = message.rollspeed, message.pitchspeed, message.yawspeed
-        is_unit = abs(hypot(*quat_wxyz) - 1.0) < _UNIT_TOLERANCE  # False for NaN
-        if is_unit and isfinite(p + q + r):
-            self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), np.array([p, -q, -r]))
+        m = message
+        values = m.q1, m.q2, m.q3, m.q4, m.rollspeed, m.pitchspeed, m.yawspeed
+        self._reports.on_attitude(values)
 
     def _on_position(self, message: Any) -> None:
-        latitude, longitude, altitude = message.lat * 1e-7, message.lon * 1e-7, message.alt * 1e-3
-        is_nowhere = self.state.dialect.is_nowhere_first and not (message.lat or message.lon)
-        if is_nowhere or abs(latitude) > 90.0 or abs(longitude) > 180.0:
+        m = message
+        self._on_place((m.time_boot_ms, m.lat, m.lon, m.alt, m.vx, m.vy, m.vz))
+
+    def _on_place(self, values: Sequence[float]) -> None:
+        if self.state.dialect.is_nowhere_first and not any(values[1:3]):
             return
-        p_map = self.plane.from_geodetic(latitude, longitude, altitude)
-        self.state.altitude_amsl_m = altitude
-        self.state.estimate = AutopilotEstimate(
-            stamp_ns=message.time_boot_ms * 1_000_000,
-            p_map=p_map - self.shift_map,
-            v_map=0.01 * np.array(enu_from_ned((message.vx, message.vy, message.vz))),
-            q_map_body=self._attitude[0] if self._attitude else None,
-            omega_map_body_in_body=self._attitude[1] if self._attitude else None,
-            pose_covariance_map=self._covariances[0],
-            twist_covariance_body=self._covariances[1],
-            p_map_odom=-self.shift_map,
-        )
+        estimate = self._reports.estimate(values, self.shift_map)
+        if estimate is not None:
+            self.state.altitude_amsl_m = values[3] * 1e-3
+            self.state.estimate = estimate
 
     def _stop_stream(self, message_id: int) -> None:
         """Request the end of an unused stream, at most a few times per message."""

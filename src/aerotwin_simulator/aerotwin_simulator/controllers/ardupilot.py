@@ -26,7 +26,6 @@ from aerotwin_ardupilot_bridge.radio import N_CHANNELS, RadioSender
 from aerotwin_ardupilot_bridge.servo_packet import ServoOutputs
 from aerotwin_core.errors import UserError
 from aerotwin_core.time import to_seconds
-from aerotwin_faults.together import link_delay_s
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.dialects import ARDUPILOT
 from aerotwin_px4_bridge.onboard import GROUND_PORT

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_faults.together import link_delay_s
 from aerotwin_px4_bridge import HilLink, HilTimeouts
 from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.commanders import find_commanders
