@@ -23,7 +23,7 @@ from aerotwin_simulator.robot import Stepped
 from aerotwin_simulator.topics import SinkGroup
 from aerotwin_simulator.vehicle import SimulatedVehicle
 
-TOGETHER = 20
+TOGETHER = 10
 """Vehicles that move before the first of them sends."""
 _TRUTH = 3
 """Published after the IMU (0), the magnetometer (1) and the barometer (2)."""
