@@ -22,6 +22,7 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import polar_scan
 from aerotwin_worlds import load_world
 from support.launch_listening import LIMIT_S, listen_to_launch
+from support.services import ONCE, answer_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NODE = [sys.executable, "-m", "aerotwin_ground_simulator.ros.ground_simulator_node", "--ros-args"]
@@ -60,6 +61,62 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_without_comman
     assert speeds[-1] < 0.01
     assert robot.counters["n_timeouts"] == 1
     assert robot.counters["n_scans"] == 12
+
+
+def test_a_paced_robot_is_paused_and_goes_back_to_its_start(coarse_world):
+    clock = WallClock()
+    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), None)
+    robot = PacedRobot(simulation, speed=1.0, command_timeout_s=10.0, clock=clock)
+    T_start = robot.vehicle.T_map_base
+    robot.set_command(VelocityCommand(1.0, 0.3))
+    for _ in range(200):
+        robot.step()
+    before = robot.vehicle.T_map_base
+    assert np.linalg.norm((before - T_start)[:3, 3]) > 1.0
+    robot.pause(True)
+    clock.now += 5.0
+    assert robot.n_steps_due() == 0
+    robot.return_to_start()
+    assert robot.vehicle.T_map_base == pytest.approx(T_start)
+    robot.pause(False)
+    assert robot.n_steps_due() == 0  # time stood still
+    clock.now += 0.0201
+    assert robot.n_steps_due() == 2
+    for _ in range(50):
+        robot.step()
+    assert robot.vehicle.T_map_base == pytest.approx(T_start)  # the old command is gone
+    assert robot.stamp_ns == 250 * 10_000_000
+
+
+@pytest.mark.ros
+def test_a_robot_is_paused_stepped_and_reset_by_services(coarse_world, tmp_path):
+    import rclpy
+    from std_srvs.srv import SetBool, Trigger
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("client", context=context)
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def ask(kind, name, request):
+        client = node.create_client(kind, f"ground_simulator/{name}")
+        return answer_of(client, request, lambda: executor.spin_once(0.05), ask_again_s=ONCE)
+
+    tokens = [*NODE, "-p", f"world:={coarse_world}", "-p", "lidar.preset:=none"]
+    tokens += ["-p", f"path_file:={tmp_path / 'drive.tum'}"]
+    with subprocess.Popen(tokens) as process:
+        try:
+            refused = ask(Trigger, "step", Trigger.Request())
+            assert (refused.success, refused.message) == (False, "pause it before you step")
+            assert ask(SetBool, "pause", SetBool.Request(data=True)).message == "paused"
+            assert ask(Trigger, "step", Trigger.Request()).message == "one step of 10 ms"
+            refused = ask(Trigger, "reset", Trigger.Request())
+            assert not refused.success and "end it and start anew" in refused.message
+        finally:
+            process.terminate()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 def driven(launch, tokens, types, command_type, command):

@@ -37,9 +37,12 @@ class CommandDelay:
         if delay_ns < 0:
             raise ValueError(f"delay_ns must not be negative, got {delay_ns}")
         self._delay_ns = delay_ns
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all commands, those in effect included: the command is zero."""
         self._waiting: deque[tuple[int, VelocityCommand]] = deque()
-        self._acting = VelocityCommand()
-        self._provided = VelocityCommand()
+        self._acting = self._provided = VelocityCommand()
 
     def set_command(self, stamp_ns: int, command: VelocityCommand) -> None:
         """Add a command issued at a time [ns]; times do not decrease."""

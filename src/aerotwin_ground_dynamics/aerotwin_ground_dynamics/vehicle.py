@@ -110,6 +110,10 @@ class GroundVehicle:
         self._stand(float(T[0, 3]), float(T[1, 3]), math.atan2(T[1, 0], T[0, 0]))
         self._state, self._model_step = _model(self.parameters)
 
+    def forget_commands(self) -> None:
+        """Forget the commands that are yet to act."""
+        self._delay.forget()
+
     def step(self, dt_s: float, command: VelocityCommand) -> None:
         """Move for dt_s [s] under a command issued now.
 

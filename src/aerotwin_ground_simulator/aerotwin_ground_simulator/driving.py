@@ -28,7 +28,7 @@ class PacedRobot:
     """Steps a `GroundSimulation` at a multiple of wall time.
 
     `speed` is simulated over wall time, `command_timeout_s` the simulated time after a command at
-    which the robot stops, `clock` a monotonic wall clock [s].
+    which the robot stops, `clock` a monotonic wall clock [s]. While it `is_paused`, no step is due.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class PacedRobot:
         clock: Callable[[], float],
     ) -> None:
         self._simulation, self._clock = simulation, clock
+        self.is_paused = False
         self.set_speed(speed)
         self._timeout_ns = from_seconds(command_timeout_s)
         self._commanded_ns: int | None = None
@@ -58,6 +59,19 @@ class PacedRobot:
     def set_speed(self, speed: float) -> None:
         """Go on at another multiple of wall time."""
         self._steps_per_s = speed * NANOSECONDS_PER_SECOND / STEP_NS
+        self._forget_pace()
+
+    def pause(self, is_paused: bool) -> None:
+        """Let time stand still, or go on."""
+        self.is_paused = is_paused
+        self._forget_pace()
+
+    def return_to_start(self) -> None:
+        """Place the robot where it began, at rest, without a command; time goes on."""
+        self._commanded_ns = None
+        self._simulation.return_to_start()
+
+    def _forget_pace(self) -> None:
         self._start_s: float | None = None
         self._n_made = 0
 
@@ -69,6 +83,8 @@ class PacedRobot:
 
     def n_steps_due(self) -> int:
         """Return how many steps the wall clock is ahead; time begins with the first call."""
+        if self.is_paused:
+            return 0
         now = self._clock()
         if self._start_s is None:
             self._start_s = now

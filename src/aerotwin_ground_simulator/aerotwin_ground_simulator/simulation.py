@@ -18,6 +18,7 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_ground_dynamics import (
     BicycleParameters,
     CommandDelay,
+    Ground,
     GroundVehicle,
     UnicycleParameters,
     VelocityCommand,
@@ -138,6 +139,14 @@ class GroundSimulation(Generic[TurnT]):
                 self._carry_away(self._kidnappings.pop(0))
         return scans + self._cast_turns()
 
+    def return_to_start(self) -> None:
+        """Place the vehicle where it began, at rest; time, slip and odometry go on."""
+        T_map_base = self._poses[0]
+        ground = TerrainBelow(self._queries, float(T_map_base[2, 3]))
+        self._delay.forget()
+        self.vehicle.forget_commands()
+        self._place(T_map_base, ground)
+
     @property
     def truth(self) -> Trajectory:
         """T_map_base at every step so far, the start included."""
@@ -153,13 +162,17 @@ class GroundSimulation(Generic[TurnT]):
         self._poses.append(self.vehicle.T_map_base)
 
     def _carry_away(self, fault: Kidnapping) -> None:
-        """Place the vehicle elsewhere; the turns of the sensors meanwhile are lost."""
+        """Carry the vehicle along the ground."""
         before = self._poses[-1]
         after = before @ fault.T_base_moved
         ground = self.vehicle.ground
         if isinstance(ground, TerrainBelow):
             ground = ground.carried(before[:2, 3], after[:2, 3])
-        self.vehicle.place(after, ground=ground)
+        self._place(after, ground)
+
+    def _place(self, T_map_base: np.ndarray, ground: Ground) -> None:
+        """Place the vehicle elsewhere; the turns of the sensors that have begun are lost."""
+        self.vehicle.place(T_map_base, ground=ground)
         for _, turns in self._sensors:
             turns.forget()
 

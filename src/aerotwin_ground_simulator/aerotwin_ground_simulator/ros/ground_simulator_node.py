@@ -15,6 +15,7 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, LaserScan, PointCloud2
 from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
@@ -37,6 +38,7 @@ from aerotwin_ground_simulator.robot import (
 )
 from aerotwin_ground_simulator.ros.parameters import GroundSimulatorParameters
 from aerotwin_ground_simulator.sensing import LidarTurn
+from aerotwin_ground_simulator.simulation import STEP_NS
 from aerotwin_sensor_models import RadarScan
 
 TICK_S = 0.005
@@ -95,6 +97,9 @@ class GroundSimulatorNode(ConfiguredNode):
         if not self._options.is_stamped:
             commands.reverse()
         self.intakes.add(commands, self._on_command, depth=IMU_DEPTH, is_optional=True)
+        self.create_service(SetBool, "~/pause", self._on_pause)
+        self.create_service(Trigger, "~/step", self._on_step)
+        self.create_service(Trigger, "~/reset", self._on_reset)
 
     def destroy_node(self) -> None:
         """Close the file with the node."""
@@ -115,16 +120,41 @@ class GroundSimulatorNode(ConfiguredNode):
             return
         self._robot.set_command(VelocityCommand(v, omega))
 
+    def _on_pause(self, request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
+        self._robot.pause(request.data)
+        reply.success, reply.message = True, "paused" if request.data else "running"
+        return reply
+
+    def _on_step(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+        reply.success, reply.message = self._robot.is_paused, "pause it before you step"
+        if self._robot.is_paused:
+            self._step()
+            reply.message = f"one step of {STEP_NS * 1e-6:g} ms"
+        return reply
+
+    def _on_reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+        if self._path is not None:
+            reply.success = False
+            reply.message = "its path is written to a file, which would jump; end it and start anew"
+            return reply
+        self._robot.return_to_start()
+        reply.success, reply.message = True, "the robot goes back to its start; time goes on"
+        return reply
+
     def _tick(self) -> None:
-        """Advance by the steps that are due; publish after each."""
+        """Advance by the steps that are due."""
         for _ in range(self._robot.n_steps_due()):
-            try:
-                scans = self._robot.step()
-            except NoGroundError as error:
-                raise UserError(f"the robot has left its world: {error}") from None
-            self._publish(scans)
-            if 0.0 < self._options.duration_s <= to_seconds(self._robot.stamp_ns):
-                raise ExternalShutdownException
+            self._step()
+
+    def _step(self) -> None:
+        """Advance by a step and publish."""
+        try:
+            scans = self._robot.step()
+        except NoGroundError as error:
+            raise UserError(f"the robot has left its world: {error}") from None
+        self._publish(scans)
+        if 0.0 < self._options.duration_s <= to_seconds(self._robot.stamp_ns):
+            raise ExternalShutdownException
 
     def _publish(self, scans: list) -> None:
         stamp_ns, vehicle = self._robot.stamp_ns, self._robot.vehicle
