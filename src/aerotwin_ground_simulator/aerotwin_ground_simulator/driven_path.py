@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The true path of a vehicle as a file of poses, from which a route is taught."""
 
+import errno
+import os
 from pathlib import Path
 from typing import TextIO
 
@@ -27,9 +29,7 @@ class DrivenPath:
         try:
             self._file: TextIO = path.open("x", encoding="utf-8", buffering=1)
         except OSError as error:
-            raise UserError(
-                f"{path}: the path of a drive cannot be written ({error.strerror}); name a new file"
-            ) from None
+            raise _not_writable(path, error) from None
 
     def add(self, stamp_ns: int, T_map_base: FloatArray) -> None:
         """Write a pose (4, 4), if the vehicle has moved since the last one."""
@@ -42,6 +42,19 @@ class DrivenPath:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def check_new(path: Path) -> None:
+    """Raise UserError, as `DrivenPath`, if there is a file of this name, or no folder for it."""
+    if path.exists() or not path.parent.is_dir():
+        number = errno.EEXIST if path.exists() else errno.ENOENT
+        raise _not_writable(path, OSError(number, os.strerror(number)))
+
+
+def _not_writable(path: Path, error: OSError) -> UserError:
+    return UserError(
+        f"{path}: the path of a drive cannot be written ({error.strerror}); name a new file"
+    )
 
 
 def _has_moved(T_a: FloatArray, T_b: FloatArray) -> bool:

@@ -19,6 +19,7 @@ from aerotwin_ground_simulator.simulation import STEP_NS, GroundSimulation
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import RadarScan
 from aerotwin_worlds import load_world
+from aerotwin_worlds.loading import find_world
 
 MOST_STEPS = 10
 """Late steps that are made up for at once; steps later than that are skipped: the run is late."""
@@ -103,6 +104,13 @@ class PacedRobot:
         scans = self._simulation.advance_to(self.stamp_ns + STEP_NS)
         self.counters["n_scans"] += len(scans)
         return scans
+
+
+def check_robot(parameters: GroundRobotParameters, world_spec: str) -> None:
+    """Raise UserError if there is no such vehicle, lidar, radar or world; nothing is loaded."""
+    load_vehicle(parameters.vehicle)
+    carried_sensors(parameters)
+    find_world(world_spec.partition("@")[0])
 
 
 def robot_in_world(

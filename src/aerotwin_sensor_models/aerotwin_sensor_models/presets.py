@@ -80,7 +80,7 @@ def _load(sensor: str, name: str, derived: tuple[str, ...]) -> Any:
         raise ParameterError(f"{name}: base: it is its own, {circle}; leave one base out")
     is_file = _is_file(name)
     if not is_file and name not in (known := preset_names(sensor)):
-        origin = f"{derived[-1]}: base" if derived else "preset"
+        origin = f"{derived[-1]}: base" if derived else f"{sensor}.preset"
         raise ParameterError(
             f"{origin}: {sensor} has none named '{name}'; choose one of {', '.join(known)}"
         )

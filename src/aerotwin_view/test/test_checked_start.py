@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aerotwin_core.errors import UserError
 from aerotwin_launch.shipped import shipped_launch_files
 from aerotwin_px4_bridge import HilLink, hil_port
 from aerotwin_view.start.answers import StartAnswers
@@ -45,6 +46,35 @@ def test_what_cannot_work_is_refused_at_its_field_before_a_run(
         answers.end()
     assert caught.value.field == field
     assert answers.state() == {"phase": "none"} and [*tmp_path.glob("*-flight")] == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "values", "field", "text"),
+    [
+        ("ground_vehicle", {"lidar": "sonar"}, "lidar", "^lidar: .*sonar"),
+        ("ground_vehicle", {"speed": "0"}, "speed", r"^speed: expected at least 0\.01"),
+        ("teach_drive", {"route": "{taken}"}, None, "cannot be written .*; name a new file"),
+    ],
+)
+def test_what_a_ground_robot_cannot_do_is_refused_before_a_run(
+    tmp_path, scenario, values, field, text
+):
+    taken = tmp_path / "drive.tum"
+    taken.touch()
+    file = next(file for file in shipped_launch_files(os.environ) if file.name == scenario)
+    given = {name: value.replace("{taken}", str(taken)) for name, value in values.items()}
+    with pytest.raises(UserError, match=text) as caught:
+        check_with_simulator(file, {"world": "meadow", **given})
+    assert getattr(caught.value, "field", None) == field
+
+
+def test_a_ground_robot_that_can_drive_is_not_refused(tmp_path):
+    files = {file.name: file for file in shipped_launch_files(os.environ)}
+    check_with_simulator(files["ground_vehicle"], {"world": "meadow"})
+    check_with_simulator(
+        files["teach_drive"], {"world": "meadow", "route": str(tmp_path / "drive.tum")}
+    )
+    assert [*Path(tmp_path).iterdir()] == []
 
 
 def test_what_can_fly_is_not_refused_and_nothing_is_flown(tmp_path):

@@ -18,6 +18,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
+from aerotwin_core.check_only import is_check_only
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import serialize, string_message, transform_message
 from aerotwin_core.ros.intake import TopicSource
@@ -28,8 +29,8 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, 
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
 from aerotwin_ground_simulator import robot_messages
-from aerotwin_ground_simulator.driven_path import DrivenPath
-from aerotwin_ground_simulator.driving import PacedRobot, robot_in_world
+from aerotwin_ground_simulator.driven_path import DrivenPath, check_new
+from aerotwin_ground_simulator.driving import PacedRobot, check_robot, robot_in_world
 from aerotwin_ground_simulator.flat_scan import FlatScanner
 from aerotwin_ground_simulator.robot import (
     describe_ground_robot,
@@ -185,9 +186,19 @@ class GroundSimulatorNode(ConfiguredNode):
         return level, f"{self._robot.stamp_ns * 1e-9:.1f} s driven", values
 
 
+def _check() -> ConfiguredNode:
+    """Check the parameters, and end before anything is published."""
+    node = ConfiguredNode("ground_simulator")
+    p = declare_parameters(node, GroundSimulatorParameters)
+    check_robot(p, p.world)
+    if p.path_file:
+        check_new(Path(p.path_file))
+    raise ExternalShutdownException
+
+
 def main() -> int:
-    """Run the node."""
-    return run_node(GroundSimulatorNode)
+    """Run the node; where `CHECK_ONLY` is in the environment it ends after its checks."""
+    return run_node(_check if is_check_only() else GroundSimulatorNode)
 
 
 if __name__ == "__main__":
