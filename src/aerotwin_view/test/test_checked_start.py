@@ -18,7 +18,7 @@ pytestmark = pytest.mark.ros
 FLIGHT = next(file for file in shipped_launch_files(os.environ) if file.name == "sitl_flight")
 HELD = 181
 """No other test uses the ports from here on."""
-SHORT = {"world": "meadow", "mission": "none"}
+SHORT = {"world": "meadow", "mission": "none", "instance": f"{HELD + 4}"}
 BLIND = r"^camera: expected true with slam stereo_odometry, .* found false; render it, or "
 
 
