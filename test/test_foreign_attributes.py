@@ -38,18 +38,22 @@ OF_LIBRARIES = {
         "connection.host", "connection.timeout", "manager.pool_classes_by_scheme",  # urllib3
     },
     "aerotwin_tiles/fetch/http_source.py": {"record.args", "record.msg"},  # logging
-    "aerotwin_view/camera_follower.py": {
+    "aerotwin_view/scene/camera_follower.py": {
         "client.camera.look_at", "client.camera.position",  # viser
     },
-    "aerotwin_view/path_lines.py": {"self._shown[kind].visible"},  # viser
-    "aerotwin_view/places.py": {"button.disabled"},  # viser
-    "aerotwin_view/robot_labels.py": {"label.position"},  # viser
-    "aerotwin_view/robots_scene.py": {"shown.batched_positions", "shown.batched_wxyzs"},  # viser
-    "aerotwin_view/uncertainty_ellipsoids.py": {
+    "aerotwin_view/scene/path_lines.py": {"self._shown[kind].visible"},  # viser
+    "aerotwin_view/panels/places.py": {"button.disabled"},  # viser
+    "aerotwin_view/scene/robot_labels.py": {"label.position"},  # viser
+    "aerotwin_view/scene/robots_scene.py": {  # viser
+        "shown.batched_positions", "shown.batched_wxyzs",
+    },
+    "aerotwin_view/scene/uncertainty_ellipsoids.py": {
         "drawn.visible", "shown.batched_positions", "shown.batched_scales",  # viser
         "shown.batched_wxyzs",
     },
-    "aerotwin_view/world_scene.py": {"camera.look_at", "camera.position", "camera.up"},  # viser
+    "aerotwin_view/scene/world_scene.py": {  # viser
+        "camera.look_at", "camera.position", "camera.up",
+    },
 }  # fmt: skip
 # Records of one algorithm that are worked on by functions beside them. The list only shrinks.
 OPEN_RECORDS = {

@@ -10,7 +10,7 @@ from typing import TypeVar
 import trimesh
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.robot_model import robot_model
+from aerotwin_view.scene.robot_model import robot_model
 
 T = TypeVar("T")
 

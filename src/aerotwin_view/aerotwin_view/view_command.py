@@ -41,7 +41,7 @@ from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD, RUNS
 
 if TYPE_CHECKING:
     from aerotwin_view.page import Page
-    from aerotwin_view.shown_flight import ShownFlight
+    from aerotwin_view.recorded.shown_flight import ShownFlight
     from aerotwin_worlds import World
 
 _Wait = Callable[[], None]
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         return _open_start_page(args)
     if _is_map(args):
         return _show_map(args)
-    from aerotwin_view.shown_flight import bag_folder, read_flight
+    from aerotwin_view.recorded.shown_flight import bag_folder, read_flight
     from aerotwin_worlds import load_world
 
     bag = bag_folder(Path(args.shown))
@@ -147,13 +147,13 @@ def _for_ever() -> None:
 def _is_map(args: argparse.Namespace) -> bool:
     if args.reference is not None:
         return True
-    from aerotwin_view.map_scene import is_map_file
+    from aerotwin_view.scene.map_scene import is_map_file
 
     return is_map_file(args.shown)
 
 
 def _show_map(args: argparse.Namespace) -> int:
-    from aerotwin_view.map_scene import show_map
+    from aerotwin_view.scene.map_scene import show_map
 
     _refuse(args, "html", "video", "world", beside="a bag")
 
@@ -165,15 +165,15 @@ def _show_map(args: argparse.Namespace) -> int:
 
 
 def _is_repeated_route(path: Path) -> bool:
-    from aerotwin_view.repeated_route import is_repeated_route
+    from aerotwin_view.recorded.repeated_route import is_repeated_route
 
     return path.is_dir() and is_repeated_route(path)
 
 
 def _show_repeats(args: argparse.Namespace) -> int:
-    from aerotwin_view.repeated_route import read_repeated_route
-    from aerotwin_view.repeats_scene import show_repeats
-    from aerotwin_view.world_scene import show_world
+    from aerotwin_view.recorded.repeated_route import read_repeated_route
+    from aerotwin_view.scene.repeats_scene import show_repeats
+    from aerotwin_view.scene.world_scene import show_world
     from aerotwin_worlds import load_world
 
     _refuse(args, "html", "video", beside="a bag")
@@ -211,7 +211,7 @@ def _open_start_page(args: argparse.Namespace) -> int:
 
 
 def _write_page(flight: "ShownFlight | None", world: "World | None", path: Path) -> int:
-    from aerotwin_view.offline_page import write_offline_page
+    from aerotwin_view.recorded.offline_page import write_offline_page
 
     if flight is None:
         raise UserError("--html: expected a bag, which can be played, not a world")
@@ -222,7 +222,7 @@ def _write_page(flight: "ShownFlight | None", world: "World | None", path: Path)
 
 def _film(flight: "ShownFlight | None", world: "World | None", path: Path, speed: float) -> int:
     from aerotwin_core.cli import progress
-    from aerotwin_view.flight_video import write_video
+    from aerotwin_view.recorded.flight_video import write_video
 
     if flight is None or world is None:
         raise UserError("--video: expected a bag and its world; name the world by --world")
@@ -245,10 +245,10 @@ def _show_live(args: argparse.Namespace) -> int:
 def _show(
     page: "Page", world: "World | None", flight: "ShownFlight | None"
 ) -> tuple[Iterable[str], "_Wait"]:
-    from aerotwin_view.flight_scene import FlightScene
-    from aerotwin_view.places import Places
-    from aerotwin_view.time_line import TimeLine
-    from aerotwin_view.world_scene import show_world
+    from aerotwin_view.panels.places import Places
+    from aerotwin_view.panels.time_line import TimeLine
+    from aerotwin_view.scene.flight_scene import FlightScene
+    from aerotwin_view.scene.world_scene import show_world
 
     show_world(page, world)
     lines: list[str] = [] if world is None else [*world.warnings, *world.notes]

@@ -10,7 +10,7 @@ import pytest
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.camera_messages import camera_info_message
 from aerotwin_core.frames import R_CAM_OPTICAL, make_transform
-from aerotwin_view.camera_frustum import CameraFrustum, FrustumShape, frustum_shape
+from aerotwin_view.scene.camera_frustum import CameraFrustum, FrustumShape, frustum_shape
 
 PICTURE = np.full((60, 80, 3), 90, np.uint8)
 VIEW = FrustumShape(vertical_rad=1.0, aspect=4.0 / 3.0)

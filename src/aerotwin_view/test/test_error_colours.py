@@ -5,7 +5,7 @@
 import numpy as np
 
 from aerotwin_core.plots import colour_table
-from aerotwin_view.error_colours import coloured
+from aerotwin_view.scene.error_colours import coloured
 
 
 def test_the_ends_of_the_scale_have_the_ends_of_the_table_and_all_beyond_too():

@@ -21,7 +21,7 @@ from aerotwin_core.messages import (
 )
 from aerotwin_formation.messages import VehicleReport
 from aerotwin_formation.report_text import report_to_text
-from aerotwin_view.rotor_hubs import RotorHub
+from aerotwin_view.scene.rotor_hubs import RotorHub
 
 pytestmark = pytest.mark.ros
 

@@ -12,8 +12,8 @@ import yaml
 from aerotwin_core.parameters import flat_parameters, to_mapping
 from aerotwin_faults import KINDS, read_fault_entry
 from aerotwin_simulator.events.plan import load_events
-from aerotwin_view.fault_panel import BeginFault, FaultPanel
-from aerotwin_view.injected_faults import (
+from aerotwin_view.panels.fault_panel import BeginFault, FaultPanel
+from aerotwin_view.panels.injected_faults import (
     MOST_FAULTS,
     SaidFault,
     entry_text,

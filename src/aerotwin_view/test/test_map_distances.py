@@ -12,7 +12,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_map_evaluation.inputs import points_of
 from aerotwin_map_evaluation.statistics import describe_all
 from aerotwin_registration.clouds import write_cloud
-from aerotwin_view.map_distances import map_distances
+from aerotwin_view.recorded.map_distances import map_distances
 from aerotwin_voxel_cloud import load_map
 
 SAMPLE_ERROR = 1e-6

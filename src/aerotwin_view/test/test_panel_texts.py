@@ -11,8 +11,8 @@ import pytest
 
 from aerotwin_doctor import fail, ok, warn
 from aerotwin_teleop.status import VehicleStatus
-from aerotwin_view.doctor_panel import DoctorPanel, findings_text
-from aerotwin_view.vehicle_text import battery_health, estimator_health, vehicle_text
+from aerotwin_view.panels.doctor_panel import DoctorPanel, findings_text
+from aerotwin_view.panels.vehicle_text import battery_health, estimator_health, vehicle_text
 
 _PATIENCE_S = 20.0
 

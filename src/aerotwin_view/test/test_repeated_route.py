@@ -7,7 +7,7 @@ import pytest
 from sample_repeats import LEFT_M, RIGHT_M, at_one_place, shift_stamps, write_run
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.repeated_route import is_repeated_route, read_repeated_route
+from aerotwin_view.recorded.repeated_route import is_repeated_route, read_repeated_route
 
 WRITTEN_M = 1e-6
 """Places in TUM files have six decimals at least."""

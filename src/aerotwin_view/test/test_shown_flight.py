@@ -8,8 +8,8 @@ import pytest
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import serialize, string_message
-from aerotwin_view.robot_model import robot_model
-from aerotwin_view.shown_flight import bag_folder, read_flight
+from aerotwin_view.recorded.shown_flight import bag_folder, read_flight
+from aerotwin_view.scene.robot_model import robot_model
 from support.motion_bag import LEVEL, SECOND, write_motion
 
 TURNED = (0.0, 0.0, 2**-0.5, 2**-0.5)  # a quarter turn to the left

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.nearest_robots import nearest_rows
-from aerotwin_view.rotor_hubs import MOST_ROTORS, rotor_hubs
-from aerotwin_view.spinning_rotors import SLOWER, SpinningRotors
+from aerotwin_view.scene.nearest_robots import nearest_rows
+from aerotwin_view.scene.rotor_hubs import MOST_ROTORS, rotor_hubs
+from aerotwin_view.scene.spinning_rotors import SLOWER, SpinningRotors
 
 ROUNDING = 1e-6
 """Of float32."""

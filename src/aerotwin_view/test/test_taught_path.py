@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aerotwin_teach_repeat.teaching import read_driven
-from aerotwin_view.taught_path import BACK_NS, JUMP_M, MOST_M_S, STEP_M, TaughtPath
-from aerotwin_view.teach_panel import TeachPanel
+from aerotwin_view.panels.taught_path import BACK_NS, JUMP_M, MOST_M_S, STEP_M, TaughtPath
+from aerotwin_view.panels.teach_panel import TeachPanel
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_view.layers import Layers
-from aerotwin_view.uncertainty_ellipsoids import UncertaintyEllipsoids, ellipsoid_of
+from aerotwin_view.scene.layers import Layers
+from aerotwin_view.scene.uncertainty_ellipsoids import UncertaintyEllipsoids, ellipsoid_of
 
 ROUNDING = 1e-9
 PLACE = np.array([1.0, 2.0, 3.0])

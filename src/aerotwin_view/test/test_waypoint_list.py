@@ -10,8 +10,8 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_rendering import WorldQueries
-from aerotwin_view.saved_waypoints import mission_text, route_text
-from aerotwin_view.waypoints import MOST_POINTS, WaypointList
+from aerotwin_view.panels.saved_waypoints import mission_text, route_text
+from aerotwin_view.panels.waypoints import MOST_POINTS, WaypointList
 from aerotwin_worlds import load_world
 
 ROUNDING = 1e-9

@@ -5,9 +5,9 @@
 import numpy as np
 import pytest
 
-from aerotwin_view.formation_links import FormationLink, FormationLinks, colour_of_age
-from aerotwin_view.layers import Layers
-from aerotwin_view.wind_arrow import SetWind, WindArrow
+from aerotwin_view.scene.formation_links import FormationLink, FormationLinks, colour_of_age
+from aerotwin_view.scene.layers import Layers
+from aerotwin_view.scene.wind_arrow import SetWind, WindArrow
 
 PLACE = np.array([5.0, 6.0, 7.0])
 

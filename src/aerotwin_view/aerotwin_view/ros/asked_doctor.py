@@ -5,8 +5,8 @@
 import re
 
 from aerotwin_doctor import Check, ok
+from aerotwin_view.panels.steering_panel import SteeringPanel
 from aerotwin_view.ros.simulator_settings import SimulatorSettings
-from aerotwin_view.steering_panel import SteeringPanel
 
 _DEFAULT_AIRFRAME = "iris"
 _NUMBERED = re.compile(r"uav(\d{1,3})")

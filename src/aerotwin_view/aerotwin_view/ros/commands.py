@@ -14,10 +14,8 @@ from aerotwin_teleop.key_maps import Request
 from aerotwin_teleop.outgoing import OutgoingMotion
 from aerotwin_teleop.ros.vehicle_link import VehicleLink
 from aerotwin_teleop.status import VehicleStatus
-from aerotwin_view.places import Places
-from aerotwin_view.ros.place_flight import PlaceFlight
-from aerotwin_view.ros.run_commands import RunCommands
-from aerotwin_view.steering_panel import (
+from aerotwin_view.panels.places import Places
+from aerotwin_view.panels.steering_panel import (
     JoinOrder,
     Order,
     PlaceOrder,
@@ -25,6 +23,8 @@ from aerotwin_view.steering_panel import (
     SpeedOrder,
     SteeringPanel,
 )
+from aerotwin_view.ros.place_flight import PlaceFlight
+from aerotwin_view.ros.run_commands import RunCommands
 
 if TYPE_CHECKING:  # its message types may not be installed
     from aerotwin_view.ros.fleet_commands import FleetCommands

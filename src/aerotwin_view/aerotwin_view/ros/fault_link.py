@@ -13,8 +13,8 @@ from aerotwin_core.foreign_text import printable
 from aerotwin_core.ros.qos import LATCHED
 from aerotwin_faults import KINDS
 from aerotwin_faults.fault import AIR
-from aerotwin_view.fault_panel import BeginFault, EndFault, FaultPanel
-from aerotwin_view.injected_faults import SaidFault, entry_text, free_name, heard_faults
+from aerotwin_view.panels.fault_panel import BeginFault, EndFault, FaultPanel
+from aerotwin_view.panels.injected_faults import SaidFault, entry_text, free_name, heard_faults
 
 _MOST_SHOWN = 300
 _ENDED = b"\x00"

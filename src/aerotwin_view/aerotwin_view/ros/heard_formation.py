@@ -9,8 +9,8 @@ from std_msgs.msg import String
 
 from aerotwin_formation.messages import LEADER, NEVER_NS, VehicleReport
 from aerotwin_formation.report_text import report_from_text
-from aerotwin_view.formation_links import FormationLink
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
+from aerotwin_view.scene.formation_links import FormationLink
 
 MOST_VEHICLES = 200
 _REPORT = "/formation/report"

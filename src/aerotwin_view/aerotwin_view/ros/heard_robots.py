@@ -20,7 +20,7 @@ from aerotwin_view.robot_topics import (
 )
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
-from aerotwin_view.rotor_hubs import RotorHub, rotor_hubs
+from aerotwin_view.scene.rotor_hubs import RotorHub, rotor_hubs
 
 MOST_ESTIMATES = 20
 """Topics of estimates that are drawn."""

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
-from aerotwin_view.rotor_hubs import RotorHub
+from aerotwin_view.scene.rotor_hubs import RotorHub
 
 ARMED_RAD_S = 400.0
 """Shown of an armed vehicle whose rotors are not heard: that they turn, not how fast."""

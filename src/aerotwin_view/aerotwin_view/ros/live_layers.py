@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.formation_links import FormationLinks
-from aerotwin_view.layers import Layers
 from aerotwin_view.page import Page
 from aerotwin_view.ros.heard_formation import HeardFormation
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.near_rotors import NearRotors
 from aerotwin_view.ros.placed_estimates import PlacedEstimate
 from aerotwin_view.ros.polled_topic import TopicGraph
-from aerotwin_view.rotor_hubs import RotorHub
-from aerotwin_view.uncertainty_ellipsoids import Believed, UncertaintyEllipsoids
-from aerotwin_view.wind_arrow import SetWind, WindArrow
+from aerotwin_view.scene.formation_links import FormationLinks
+from aerotwin_view.scene.layers import Layers
+from aerotwin_view.scene.rotor_hubs import RotorHub
+from aerotwin_view.scene.uncertainty_ellipsoids import Believed, UncertaintyEllipsoids
+from aerotwin_view.scene.wind_arrow import SetWind, WindArrow
 
 
 class LiveLayers:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from rclpy.node import Node
 
-from aerotwin_view.nearest_robots import eyes_of, nearest_rows
 from aerotwin_view.page import Page
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.heard_rotors import HeardRotors
 from aerotwin_view.ros.polled_topic import TopicGraph
-from aerotwin_view.rotor_hubs import RotorHub
-from aerotwin_view.spinning_rotors import MOST_SPINNING, SpinningRotors
+from aerotwin_view.scene.nearest_robots import eyes_of, nearest_rows
+from aerotwin_view.scene.rotor_hubs import RotorHub
+from aerotwin_view.scene.spinning_rotors import MOST_SPINNING, SpinningRotors
 
 
 class NearRotors:

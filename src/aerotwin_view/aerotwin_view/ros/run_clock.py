@@ -6,8 +6,8 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_view.panels.steering_panel import speed_text
 from aerotwin_view.ros.polled_topic import PolledTopic
-from aerotwin_view.steering_panel import speed_text
 
 STILL_S = 0.5
 """Simulated time that did not change for so long in wall time stands still."""

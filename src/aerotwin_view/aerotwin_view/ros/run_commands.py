@@ -12,7 +12,7 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.foreign_text import printable
-from aerotwin_view.steering_panel import RunOrder, SpeedOrder
+from aerotwin_view.panels.steering_panel import RunOrder, SpeedOrder
 
 _SPEED = "speed"
 _MOST_SHOWN = 300

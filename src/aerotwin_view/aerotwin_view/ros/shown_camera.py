@@ -13,13 +13,13 @@ from sensor_msgs.msg import CameraInfo, Image
 
 from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.foreign_text import printable
-from aerotwin_view.camera_frustum import CameraFrustum, FrustumShape, frustum_shape
 from aerotwin_view.page import Page
 from aerotwin_view.robot_topics import owner_of
 from aerotwin_view.ros.chosen_topic import NONE, ChosenTopic
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph
 from aerotwin_view.ros.sensor_poses import SensorPoses
+from aerotwin_view.scene.camera_frustum import CameraFrustum, FrustumShape, frustum_shape
 
 _WIDTH_PX, _HEIGHT_PX = 480, 960
 _MOST_PIXELS = 30_000_000

@@ -10,7 +10,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.client import Client
 from rclpy.node import Node
 
-from aerotwin_view.wind_arrow import SetWind
+from aerotwin_view.scene.wind_arrow import SetWind
 
 _WIND = "wind.east_m_s", "wind.north_m_s", "wind.up_m_s"
 _SHEAR, _GUSTS = "wind.roughness_length_m", "wind.turbulence_m_s"

@@ -16,14 +16,15 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.defaults import NO_WORLD, TIME_PASSES
-from aerotwin_view.doctor_panel import DoctorPanel
-from aerotwin_view.fault_panel import FaultPanel
-from aerotwin_view.kind_colours import FLOWN
 from aerotwin_view.page import open_page
+from aerotwin_view.panels.doctor_panel import DoctorPanel
+from aerotwin_view.panels.fault_panel import FaultPanel
+from aerotwin_view.panels.places import Places
+from aerotwin_view.panels.steering_panel import SteeringPanel
+from aerotwin_view.panels.teach_panel import TeachPanel
+from aerotwin_view.panels.vehicle_text import vehicle_text
 from aerotwin_view.parameters import ViewParameters
-from aerotwin_view.places import Places
 from aerotwin_view.robot_topics import ESTIMATES
-from aerotwin_view.robots_scene import RobotsScene
 from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.fault_link import FaultLink
@@ -39,11 +40,10 @@ from aerotwin_view.ros.shown_points import ShownPoints
 from aerotwin_view.ros.simulator_settings import SimulatorSettings
 from aerotwin_view.ros.slam_under_test import SLAM, SlamUnderTest
 from aerotwin_view.ros.steered_simulator import owner_of_time
-from aerotwin_view.steering_panel import SteeringPanel
-from aerotwin_view.teach_panel import TeachPanel
-from aerotwin_view.trails import Trails
-from aerotwin_view.vehicle_text import vehicle_text
-from aerotwin_view.world_scene import show_world
+from aerotwin_view.scene.kind_colours import FLOWN
+from aerotwin_view.scene.robots_scene import RobotsScene
+from aerotwin_view.scene.trails import Trails
+from aerotwin_view.scene.world_scene import show_world
 from aerotwin_worlds import load_world
 
 LOOK_S, DRAW_S, SENSORS_S, BEGIN_S = 1.0, 0.5, 0.2, 0.25

@@ -7,8 +7,8 @@ import viser
 
 from aerotwin_core.charts import thinned
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.kind_colours import is_known_kind, kind_colour, rgb_of
 from aerotwin_view.page import Page
+from aerotwin_view.scene.kind_colours import is_known_kind, kind_colour, rgb_of
 
 
 def segments_of(values: FloatArray, most: int) -> FloatArray:

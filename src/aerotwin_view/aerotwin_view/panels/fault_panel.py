@@ -13,8 +13,8 @@ import viser
 
 from aerotwin_core.parameters import flat_parameters
 from aerotwin_faults import KINDS
-from aerotwin_view.injected_faults import HeardFault, events_text, fault_lines
 from aerotwin_view.page import Page
+from aerotwin_view.panels.injected_faults import HeardFault, events_text, fault_lines
 
 _MOST_WAITING = 20
 _FIRST = "gnss_loss"

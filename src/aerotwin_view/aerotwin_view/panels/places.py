@@ -13,8 +13,8 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_rendering import WorldQueries
 from aerotwin_view.page import Page
-from aerotwin_view.saved_waypoints import mission_text, route_text
-from aerotwin_view.waypoints import WaypointList
+from aerotwin_view.panels.saved_waypoints import mission_text, route_text
+from aerotwin_view.panels.waypoints import WaypointList
 from aerotwin_worlds import World
 
 FIRST_HEIGHT_M = 5.0

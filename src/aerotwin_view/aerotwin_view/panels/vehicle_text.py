@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import FloatArray
 from aerotwin_teleop.status import VehicleStatus
-from aerotwin_view.uncertainty_ellipsoids import ellipsoid_of
+from aerotwin_view.scene.uncertainty_ellipsoids import ellipsoid_of
 
 LOW_SHARE, EMPTY_SHARE = 0.3, 0.15
 _STRAINED = 0.7

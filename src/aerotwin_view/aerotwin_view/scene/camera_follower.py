@@ -10,7 +10,7 @@ import viser
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
-from aerotwin_view.world_scene import place_camera
+from aerotwin_view.scene.world_scene import place_camera
 
 NONE = "none"
 _BACK_M = 8.0

@@ -10,8 +10,8 @@ import viser
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import segments_of
-from aerotwin_view.taught_path import TaughtPath
+from aerotwin_view.panels.taught_path import TaughtPath
+from aerotwin_view.scene.path_lines import segments_of
 
 _COLOUR = (0, 150, 60)
 _RAISED_M = np.array([0.0, 0.0, 0.1])

@@ -9,7 +9,7 @@ import numpy as np
 from aerotwin_core.charts import thinned
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.tum import tum_line
-from aerotwin_view.waypoints import MOST_POINTS
+from aerotwin_view.panels.waypoints import MOST_POINTS
 
 STEP_M = 0.05
 """Of a path; six poses to a vertex of a taught route."""

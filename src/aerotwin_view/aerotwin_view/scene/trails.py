@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import PathLines, segments_of
+from aerotwin_view.scene.path_lines import PathLines, segments_of
 
 _MOST_POINTS = 3000
 """Of a path; the oldest are forgotten."""

@@ -7,9 +7,9 @@ import threading
 import numpy as np
 
 from aerotwin_meshes import TexturedMesh
-from aerotwin_view.glb import textured_glb
 from aerotwin_view.page import Page
-from aerotwin_view.vertex_clustering import coarse_mesh
+from aerotwin_view.scene.glb import textured_glb
+from aerotwin_view.scene.vertex_clustering import coarse_mesh
 from aerotwin_worlds import World
 
 COARSE, MEDIUM, FULL = "coarse", "medium", "full"

@@ -5,11 +5,11 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_view.kind_colours import FLOWN
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import PathLines, segments_of
-from aerotwin_view.robots_scene import RobotsScene
-from aerotwin_view.shown_flight import ShownFlight
+from aerotwin_view.recorded.shown_flight import ShownFlight
+from aerotwin_view.scene.kind_colours import FLOWN
+from aerotwin_view.scene.path_lines import PathLines, segments_of
+from aerotwin_view.scene.robots_scene import RobotsScene
 
 _MOST_POINTS = 2000
 """Of a path."""

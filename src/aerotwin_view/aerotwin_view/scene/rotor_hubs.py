@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.robot_model import length_of, parsed_urdf, poses_of_links
+from aerotwin_view.scene.robot_model import length_of, parsed_urdf, poses_of_links
 
 MOST_ROTORS = 16
 """Of a robot; one with more is shown without."""

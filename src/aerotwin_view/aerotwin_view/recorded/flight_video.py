@@ -18,7 +18,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import CameraView, MovingObject, PlacedObject, Rasteriser
 from aerotwin_rendering.view import optical_pose
-from aerotwin_view.shown_flight import ShownFlight
+from aerotwin_view.recorded.shown_flight import ShownFlight
 from aerotwin_worlds import World
 from aerotwin_worlds.frame_picture import draw_caption
 

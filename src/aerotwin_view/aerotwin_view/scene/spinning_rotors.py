@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
-from aerotwin_view.rotor_hubs import RotorHub
+from aerotwin_view.scene.rotor_hubs import RotorHub
 
 MOST_SPINNING = 12
 """Robots whose blades are drawn: the nearest ones; of others only the discs are."""

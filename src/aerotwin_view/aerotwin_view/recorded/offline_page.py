@@ -6,11 +6,11 @@ from pathlib import Path
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
-from aerotwin_view.flight_scene import FlightScene
 from aerotwin_view.page import open_page
 from aerotwin_view.page_scripts import with_scripts
-from aerotwin_view.shown_flight import ShownFlight
-from aerotwin_view.world_scene import COARSE, MEDIUM, WorldScene
+from aerotwin_view.recorded.shown_flight import ShownFlight
+from aerotwin_view.scene.flight_scene import FlightScene
+from aerotwin_view.scene.world_scene import COARSE, MEDIUM, WorldScene
 from aerotwin_worlds import World
 
 MOST_BYTES = 20_000_000

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.kind_colours import kind_colour, rgb_of
-from aerotwin_view.layers import Layers
 from aerotwin_view.page import Page
+from aerotwin_view.scene.kind_colours import kind_colour, rgb_of
+from aerotwin_view.scene.layers import Layers
 
 SIGMAS = 3.0
 LEAST_M, MOST_M = 1e-3, 200.0

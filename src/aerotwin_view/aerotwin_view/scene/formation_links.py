@@ -10,9 +10,9 @@ import viser
 
 from aerotwin_core import plots
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.kind_colours import rgb_of
-from aerotwin_view.layers import Layers
 from aerotwin_view.page import Page
+from aerotwin_view.scene.kind_colours import rgb_of
+from aerotwin_view.scene.layers import Layers
 
 FRESH_S, OLD_S = 0.5, 2.0
 """Ages of what is known up to which a line is blue, and orange; beyond it is red."""

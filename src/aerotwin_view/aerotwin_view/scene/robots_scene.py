@@ -9,10 +9,10 @@ import numpy as np
 import trimesh
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.camera_follower import CameraFollower
-from aerotwin_view.nearest_robots import eyes_of, nearest_rows
 from aerotwin_view.page import Page
-from aerotwin_view.robot_labels import MOST_LABELS, RobotLabels
+from aerotwin_view.scene.camera_follower import CameraFollower
+from aerotwin_view.scene.nearest_robots import eyes_of, nearest_rows
+from aerotwin_view.scene.robot_labels import MOST_LABELS, RobotLabels
 
 _AXIS_M = 0.5
 """Length of an axis of a robot without a shape."""

@@ -8,8 +8,8 @@ import numpy as np
 import viser
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.layers import Layers
 from aerotwin_view.page import Page
+from aerotwin_view.scene.layers import Layers
 
 LEAST_M_S, MOST_M_S = 0.05, 100.0
 """Below there is none; beyond it is no wind."""

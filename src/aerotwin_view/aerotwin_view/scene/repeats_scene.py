@@ -4,12 +4,12 @@
 
 import numpy as np
 
-from aerotwin_view.error_colours import ColourBar
 from aerotwin_view.page import Page
-from aerotwin_view.path_lines import PathLines, segments_of
-from aerotwin_view.repeated_route import RepeatedRoute, ShownRepeat
-from aerotwin_view.visibility_switch import VisibilitySwitch
-from aerotwin_view.world_scene import place_camera
+from aerotwin_view.recorded.repeated_route import RepeatedRoute, ShownRepeat
+from aerotwin_view.scene.error_colours import ColourBar
+from aerotwin_view.scene.path_lines import PathLines, segments_of
+from aerotwin_view.scene.visibility_switch import VisibilitySwitch
+from aerotwin_view.scene.world_scene import place_camera
 
 TAUGHT = "taught"
 MOST_POINTS = 5000

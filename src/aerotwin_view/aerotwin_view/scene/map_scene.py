@@ -10,11 +10,11 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_map_evaluation import MapProtocol
 from aerotwin_map_evaluation.inputs import points_of
 from aerotwin_registration.clouds import CLOUD_SUFFIXES
-from aerotwin_view.error_colours import ColourBar
-from aerotwin_view.map_distances import UNALIGNED, map_distances
 from aerotwin_view.page import Page
-from aerotwin_view.visibility_switch import VisibilitySwitch
-from aerotwin_view.world_scene import place_camera
+from aerotwin_view.recorded.map_distances import UNALIGNED, map_distances
+from aerotwin_view.scene.error_colours import ColourBar
+from aerotwin_view.scene.visibility_switch import VisibilitySwitch
+from aerotwin_view.scene.world_scene import place_camera
 from aerotwin_voxel_cloud import MapInput, TriangleSurface, load_map
 
 SUFFIXES = (*CLOUD_SUFFIXES, ".obj", ".gltf", ".glb", ".binvox")
