@@ -60,6 +60,9 @@ def in_the_air(simulation):
         autopilot.resume()
     with pytest.raises(UserError, match="take-off: it is disarmed; arm it first"):
         autopilot.take_off(HEIGHT_M)
+    for order in (autopilot.land, autopilot.return_home):
+        with pytest.raises(UserError, match="(land|return): it stands on the ground, disarmed"):
+            order()
     autopilot.arm(True)
     autopilot.take_off(HEIGHT_M)  # before it can have reported that it is armed
     until(simulation, lambda: height_m(simulation) > 1.0)
@@ -81,6 +84,8 @@ def test_it_takes_off_holds_and_lands_by_order(simulation):
     at_m, hold_ns = height_m(simulation), simulation.stamp_ns
     until(simulation, lambda: simulation.stamp_ns > hold_ns + 5_000_000_000)
     assert abs(height_m(simulation) - at_m) < 1.0
+    with pytest.raises(UserError, match="disarm: it is in the air; land first"):
+        autopilot.arm(False)
     autopilot.land()
     until(simulation, lambda: mode(autopilot) == LAND, 5.0)
     until(simulation, lambda: height_m(simulation) < 0.2)

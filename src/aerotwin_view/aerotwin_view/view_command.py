@@ -253,10 +253,12 @@ def _show(
     show_world(page, world)
     lines: list[str] = [] if world is None else [*world.warnings, *world.notes]
     wait = _for_ever
-    if flight is not None:
-        robots = FlightScene(page, flight)
+    robots = None if flight is None else FlightScene(page, flight)
+    if flight is not None and robots is not None:
         wait = TimeLine(page, flight.start_ns, flight.end_ns, robots.show_at).run
         lines += flight.problems
     if world is not None:
-        Places(page, world)
+        places = Places(page, world)
+        if robots is not None:
+            robots.see_past(places.cast)
     return lines, wait

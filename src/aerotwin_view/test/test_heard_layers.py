@@ -376,6 +376,7 @@ def test_a_vehicle_that_does_not_come_is_said_so(others, monkeypatch):
     flight = place_flight.PlaceFlight(others.listener, "", places)
     assert flight.step(np.zeros(3)) == "flying to a place 11.2 m away, 1 more"
     assert "it comes no nearer" in flight.step(np.zeros(3))
+    assert flight.step(np.zeros(3), is_disarmed=True).endswith("; it is disarmed; take off first")
     assert flight.step(np.array([5.0, 0.0, 5.0])) == "flying to a place 5.0 m away, 1 more"
     assert flight.step(places[0]) == "flying to a place 10.0 m away, 0 more"
     assert flight.step(places[1]).endswith("it is there")

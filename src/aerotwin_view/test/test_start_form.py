@@ -80,12 +80,12 @@ def test_what_must_be_given_is_never_hidden():
 def test_the_command_names_what_differs_and_nothing_else(form):
     values = {"seed": "3", "world": "meadow", "slam": "stereo_odometry", "name": "", "speed": "0.0"}
     line = shown_line(*form.arguments(FLIGHT, values))
-    assert line == "aerotwin launch sitl_flight world:=meadow seed:=3"
+    assert line == "aerotwin launch sitl_flight world:=meadow seed:=3 view:=true"
 
 
 def test_the_command_is_quoted_for_a_shell(form):
     line = shown_line(*form.arguments(FLIGHT, {"name": "a b;$(c)'d"}))
-    assert shlex.split(line) == ["aerotwin", "launch", FLIGHT, "name:=a b;$(c)'d"]
+    assert shlex.split(line) == ["aerotwin", "launch", FLIGHT, "name:=a b;$(c)'d", "view:=true"]
 
 
 def test_another_folder_of_runs_is_named():
@@ -107,7 +107,7 @@ def test_another_folder_of_runs_is_named():
         (FLIGHT, {"name": "a" * 1001}, "name: expected a text of at most 1000 letters"),
         (FLIGHT, {"seed": 3}, "seed: expected a text"),
         (FLIGHT, "seed", "values: expected names with values, found str"),
-        ("recorded_flight", {}, "argument 'recording' .* has no default"),
+        ("recorded_flight", {}, "^recording: no default; give a value above"),
     ],
 )
 def test_what_cannot_be_launched_is_refused_in_one_sentence(form, scenario, values, message):

@@ -84,7 +84,7 @@ def _opened(browser: Browser, folder: Path) -> Iterator[Page]:
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text))
         page.goto(address)
-        expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight")
+        expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight view:=true")
         yield page
         page.close()
     hosts = {urlsplit(url).hostname for url in requested if url.startswith("http")}
@@ -147,13 +147,16 @@ def test_a_run_is_chosen_and_started_by_keys_alone_and_its_report_is_read(page, 
     _tab_to(page, "cliff")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight world:=meadow")
+    expect(page.locator("#line")).to_have_text(
+        "aerotwin launch sitl_flight world:=meadow view:=true"
+    )
     _tab_to(page, "field-camera")
     page.keyboard.press("Space")
     _tab_to(page, "field-slam")
     page.keyboard.type("none")
     _type(page, "duration_s", "2")
-    line = "aerotwin launch sitl_flight world:=meadow slam:=none camera:=false duration_s:=2"
+    line = "aerotwin launch sitl_flight world:=meadow slam:=none camera:=false duration_s:=2 "
+    line += "view:=true"
     expect(page.locator("#line")).to_have_text(line)
     _tab_to(page, "start")
     page.keyboard.press("Enter")

@@ -92,6 +92,8 @@ class CommandedAutopilot:
         state = self.client.link.state
         if is_armed and not (state.is_armed or state.is_ready):
             raise UserError("arm: the autopilot's pre-arm checks do not pass yet; try again")
+        if not is_armed and state.is_in_air:
+            raise UserError("disarm: it is in the air; land first")
         self._arming_ns = state.heartbeat_ns if is_armed else None
         self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
 
@@ -139,15 +141,26 @@ class CommandedAutopilot:
         self.client.resume()
 
     def land(self) -> None:
-        """Land here; a mission is abandoned. Raises UserError if it cannot be interrupted now."""
+        """Land here; a mission is abandoned.
+
+        Raises UserError if it stands, or the mission cannot be interrupted now.
+        """
+        self._refuse_standing("land")
         self.client.land()
 
     def return_home(self) -> None:
         """Return to the start and land there; a mission is abandoned.
 
-        Raises UserError if it cannot be interrupted now.
+        Raises UserError if it stands, or the mission cannot be interrupted now.
         """
+        self._refuse_standing("return")
         self.client.return_home()
+
+    def _refuse_standing(self, order: str) -> None:
+        state = self.client.link.state
+        is_known = state.heartbeat_ns is not None
+        if is_known and not (state.is_armed or state.is_in_air or self._is_arming):
+            raise UserError(f"{order}: it stands on the ground, disarmed")
 
     @property
     def takes_setpoints(self) -> bool:

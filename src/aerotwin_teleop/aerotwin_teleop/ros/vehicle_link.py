@@ -43,6 +43,7 @@ class VehicleLink:
         self._node, self._notify = node, notify
         self._prefix = f"{name}/" if name else ""
         self._clients: dict[str, Any] = {}
+        self._begin_s = time.monotonic()
         self._waiting: list[tuple[Request, float]] = []
         self._free_s = -math.inf  # from when the next can be called
         self._moved_s = -math.inf  # when it was last sent another motion than rest
@@ -87,6 +88,11 @@ class VehicleLink:
         self._client(request)  # begins to look for it
         self._waiting.append((request, time.monotonic() + SERVICE_WAIT_S))
         self.call_waiting()
+
+    def may_take(self, request: Request) -> bool:
+        """Return whether there is the service of a request, or it may yet be found."""
+        is_early = time.monotonic() - self._begin_s < SERVICE_WAIT_S
+        return is_early or bool(self._client(request).service_is_ready())
 
     def call_waiting(self) -> None:
         """Call services that were found by now; give up those that were not in time.

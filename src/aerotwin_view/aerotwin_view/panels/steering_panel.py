@@ -52,6 +52,8 @@ class JoinOrder(Enum):
 
 Order: TypeAlias = RunOrder | SpeedOrder | PlaceOrder | JoinOrder | Request
 
+UNNAMED, _NONE = "robot", "none"
+"""In the choice of a vehicle: the one without a namespace; nothing that is heard."""
 HOLD_HZ = 10.0
 _RELEASE_S = 0.3
 """After a press of a button or a key its motion ends."""
@@ -90,7 +92,10 @@ def speed_text(speed: float) -> str:
 
 
 class SteeringPanel:
-    """Buttons and keys of pages; what they ask for is taken from it, by one thread at a time."""
+    """Buttons and keys of pages; what they ask for is taken from it, by one thread at a time.
+
+    Answers are shown beside the buttons: `run_notice`, `notice` of a vehicle, `fleet_notice`.
+    """
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -99,29 +104,41 @@ class SteeringPanel:
         with page.gui.add_folder("Simulation"):
             self._add_buttons({order.value.capitalize(): (order,) for order in RunOrder})
             self._add_buttons({order.text.capitalize(): (order,) for order in SpeedOrder})
+            self.run_notice = page.add_text("")
         with page.gui.add_folder("Steer"):
-            self._vehicle = page.gui.add_dropdown("Vehicle", ("",), initial_value="")
-            for row in _COMMANDS:
-                self._add_buttons(row)
-            self._add_buttons(_PLACES)
+            self._vehicle = page.gui.add_dropdown("Vehicle", (_NONE,), initial_value=_NONE)
+            self._names: tuple[str, ...] = ()
+            self._of_flight = [self._add_buttons(row) for row in (*_COMMANDS, _PLACES)]
             self.notice = page.add_text("")
         with page.gui.add_folder("Fleet", expand_by_default=False):
             self._add_buttons(_FLEET)
+            self.fleet_notice = page.add_text("")
         with page.gui.add_folder("Drive by hand", expand_by_default=False):
             self._speed = page.gui.add_slider("Speed [m/s]", 0.1, 10.0, step=0.1, initial_value=1.0)
             for text, key, motion in _MOTIONS:
-                self._add_motion(text, key, motion)
+                button = self._add_motion(text, key, motion)
+                if motion.up:
+                    self._of_flight.append(button)
 
     @property
     def vehicle(self) -> str:
         """The namespace of the vehicle that is steered."""
-        return str(self._vehicle.value)
+        shown = [name or UNNAMED for name in self._names]
+        chosen = str(self._vehicle.value)
+        return self._names[shown.index(chosen)] if chosen in shown else ""
 
     def set_vehicles(self, names: Sequence[str]) -> None:
         """Offer these vehicles."""
-        options = tuple(names) or ("",)
+        self._names = tuple(names)
+        options = tuple(name or UNNAMED for name in names) or (_NONE,)
         if options != tuple(self._vehicle.options):
             self._vehicle.options = options
+
+    def set_flight(self, can_fly: bool) -> None:
+        """Show the orders of a flight, or hide them from a robot that has none."""
+        for control in self._of_flight:
+            if control.visible != can_fly:
+                control.visible = can_fly
 
     def take_orders(self) -> list[Order]:
         """Return what was asked for since the last call."""
@@ -140,7 +157,7 @@ class SteeringPanel:
         speed = float(self._speed.value)
         return self._pressed.scaled(speed, 1.0)
 
-    def _add_buttons(self, row: Mapping[str, Sequence[Order]]) -> None:
+    def _add_buttons(self, row: Mapping[str, Sequence[Order]]) -> Any:
         buttons = self._page.gui.add_button_group("", tuple(row))
 
         @buttons.on_click
@@ -149,7 +166,9 @@ class SteeringPanel:
                 if self._orders.qsize() < _MOST_WAITING:
                     self._orders.put(order)
 
-    def _add_motion(self, text: str, key: Any, motion: SteeredMotion) -> None:
+        return buttons
+
+    def _add_motion(self, text: str, key: Any, motion: SteeredMotion) -> Any:
         button = self._page.gui.add_button(f"{text} ({key})")
         command = self._page.gui.add_command(f"Drive: {text}", hotkey=key)
 
@@ -159,3 +178,4 @@ class SteeringPanel:
         button.on_hold(press, callback_hz=HOLD_HZ)
         button.on_click(press)
         command.on_trigger(press)
+        return button

@@ -23,7 +23,7 @@ from aerotwin_view.panels.steering_panel import (
     SpeedOrder,
     SteeringPanel,
 )
-from aerotwin_view.ros.place_flight import PlaceFlight
+from aerotwin_view.ros.place_flight import DISARMED, PlaceFlight
 from aerotwin_view.ros.run_commands import RunCommands
 
 if TYPE_CHECKING:  # its message types may not be installed
@@ -55,7 +55,7 @@ class Commands:
             self._simulator, self._fleet = name, None
             if self._run is not None:
                 self._run.close()
-            self._run = RunCommands(self._node, name, self._notify) if name else None
+            self._run = RunCommands(self._node, name, self._panel.run_notice.set) if name else None
         if self._run is not None:
             self._run.look()
 
@@ -63,6 +63,11 @@ class Commands:
     def speed(self) -> float | None:
         """The speed that is asked of the simulator, 0 = as fast as possible; None if unknown."""
         return None if self._run is None else self._run.speed
+
+    @property
+    def can_fly(self) -> bool:
+        """Whether the chosen vehicle takes orders of a flight, or may yet."""
+        return self._link is None or self._link.may_take(Request.LAND)
 
     def step(self, p_map: FloatArray | None) -> VehicleStatus | None:
         """Send what was asked for; `p_map` is where the chosen vehicle is.
@@ -80,7 +85,8 @@ class Commands:
             self._end_flight()
             self._link.send(motion)
         elif self._flight is not None:
-            self._notify(self._flight.step(p_map))
+            is_disarmed = self._link.status.is_armed is False
+            self._notify(self._flight.step(p_map, is_disarmed=is_disarmed))
         self._link.call_waiting()
         return self._link.status
 
@@ -108,34 +114,37 @@ class Commands:
             self._outgoing.end(time.monotonic())
             self._link.request(order)
         elif order is PlaceOrder.FLY:
-            self._fly_to_places(self._link.status.name)
+            self._fly_to_places(self._link.status)
         else:
             self._end_flight()
             self._notify("stopped: the vehicle holds where it is")
 
     def _order_fleet(self, order: JoinOrder) -> None:
+        notify = self._panel.fleet_notice.set
         if self._fleet is None:
             if importlib.util.find_spec("simulation_interfaces") is None:
-                self._notify(f"{order.value}: the package simulation_interfaces is not installed")
+                notify(f"{order.value}: the package simulation_interfaces is not installed")
                 return
             from aerotwin_view.ros.fleet_commands import FleetCommands
 
-            self._fleet = FleetCommands(self._node, self._simulator, self._notify)
+            self._fleet = FleetCommands(self._node, self._simulator, notify)
         places = [] if self._places is None else self._places.ground_points
         if order is JoinOrder.REMOVE:
             self._fleet.remove(self._panel.vehicle)
         elif places:
             self._fleet.add(places[-1])
         else:
-            self._notify("no place is clicked yet: click the ground where it shall stand")
+            notify("no place is clicked yet: click the ground where it shall stand")
 
-    def _fly_to_places(self, vehicle: str) -> None:
+    def _fly_to_places(self, vehicle: VehicleStatus) -> None:
         places = [] if self._places is None else self._places.waypoints
         self._end_flight()
-        if places:
-            self._flight = PlaceFlight(self._node, vehicle, places)
-        else:
+        if not places:
             self._notify("no place is clicked yet: click the ground")
+        elif vehicle.is_armed is False:
+            self._notify(f"{PlaceOrder.FLY.value}: {DISARMED}")
+        else:
+            self._flight = PlaceFlight(self._node, vehicle.name, places)
 
     def _end_flight(self) -> None:
         if self._flight is not None:
@@ -144,7 +153,7 @@ class Commands:
 
     def _order_run(self, order: RunOrder | SpeedOrder) -> None:
         if self._run is None:
-            self._notify("no simulator is heard")
+            self._panel.run_notice.set("no simulator is heard")
         elif isinstance(order, SpeedOrder):
             self._run.pace(order)
         else:

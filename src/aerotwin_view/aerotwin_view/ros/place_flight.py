@@ -17,6 +17,7 @@ from aerotwin_core.ros.qos import reliable
 REACHED_M, NEARER_M = 0.5, 0.1
 PATIENCE_S = 5.0
 """Wall time without coming nearer after which it is said."""
+DISARMED = "it is disarmed; take off first"
 _HELD = "it comes no nearer: paused, or on a mission (a run with mission none flies where you say)"
 _DEPTH = 10
 
@@ -35,13 +36,13 @@ class PlaceFlight:
         self._nearest_m, self._nearer_s = math.inf, time.monotonic()
         self._n_left = len(self._places)
 
-    def step(self, p_map: FloatArray) -> str:
+    def step(self, p_map: FloatArray, *, is_disarmed: bool = False) -> str:
         """Publish the present target from where the vehicle is; return in words where it goes."""
         away = self._places[0] - p_map
         distance_m = float(np.linalg.norm(away))
         if distance_m < REACHED_M and len(self._places) > 1:
             self._places.pop(0)
-            return self.step(p_map)
+            return self.step(p_map, is_disarmed=is_disarmed)
         if math.hypot(*away[:2]) > 2.0 * REACHED_M:
             self._yaw = math.atan2(away[1], away[0])
         q_map_body = quaternion_from_yaw(self._yaw)
@@ -52,7 +53,8 @@ class PlaceFlight:
         if distance_m < REACHED_M and not n_more:
             return f"flying to a place {distance_m:.1f} m away: it is there"
         text = f"flying to a place {distance_m:.1f} m away, {n_more} more"
-        return f"{text}; {_HELD}" if self._is_held(distance_m) else text
+        why = DISARMED if is_disarmed else _HELD
+        return f"{text}; {why}" if self._is_held(distance_m) else text
 
     def _is_held(self, distance_m: float) -> bool:
         """Return whether the vehicle has not come nearer to its place for a while."""

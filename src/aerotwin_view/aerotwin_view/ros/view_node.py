@@ -20,7 +20,7 @@ from aerotwin_view.page import open_page
 from aerotwin_view.panels.doctor_panel import DoctorPanel
 from aerotwin_view.panels.fault_panel import FaultPanel
 from aerotwin_view.panels.places import Places
-from aerotwin_view.panels.steering_panel import SteeringPanel
+from aerotwin_view.panels.steering_panel import UNNAMED, SteeringPanel
 from aerotwin_view.panels.teach_panel import TeachPanel
 from aerotwin_view.panels.vehicle_text import vehicle_text
 from aerotwin_view.parameters import ViewParameters
@@ -85,6 +85,7 @@ class ViewNode(ConfiguredNode):
         show_world(self._page, world)
         if world is not None:
             self._places = Places(self._page, world)
+            self._robots.see_past(self._places.cast)
         edit = None if self._places is None else self._places.set_waypoints
         self._teach = TeachPanel(self._page, edit)
         self._commands = Commands(self, self._panel, self._places, self._on_reset)
@@ -141,7 +142,7 @@ class ViewNode(ConfiguredNode):
                 self._trails.add(each.kind, each.robot, each.p_map)
             self._trails.show()
             self._teach.draw()
-            self._flight.set(self._text(now_s, status, estimates))
+            self._flight.set(self._text(now_s, status, pose, estimates))
 
     def _say_that_time_passes(self, now_s: float) -> None:
         """Say once, also while nobody watches, that the simulation has begun."""
@@ -159,6 +160,7 @@ class ViewNode(ConfiguredNode):
         self._camera.look(graph)
         self._points.look(graph)
         self._layers.look(graph, robots, self._heard.rotors)
+        self._panel.set_flight(self._commands.can_fly)
         vehicle = self._panel.vehicle
         has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates()
         self._slam.look(vehicle, has_slam=has_slam)
@@ -220,11 +222,18 @@ class ViewNode(ConfiguredNode):
         return robots[vehicle].p if estimate is None or estimate.stamp_ns < 0 else estimate.p
 
     def _text(
-        self, now_s: float, status: VehicleStatus | None, estimates: Sequence[PlacedEstimate]
+        self,
+        now_s: float,
+        status: VehicleStatus | None,
+        pose: HeardPose | None,
+        estimates: Sequence[PlacedEstimate],
     ) -> str:
         """Return in words what is known of the run and of the chosen vehicle."""
         lines = [self._clock_of_run.text(now_s, len(self._shown), self._commands.speed)]
-        if status is not None:
+        if status is not None and pose is not None:
+            x, y, z = pose.p
+            lines.append(f"{status.name or UNNAMED} at {x:.1f}, {y:.1f}, {z:.1f} m in map")
+        if status is not None and status != VehicleStatus(status.name):
             own = (each for each in estimates if each.robot == status.name)
             covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])
             lines.append(vehicle_text(status, next(covariances, None)))

@@ -10,12 +10,11 @@ import viser
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
+from aerotwin_view.scene.clear_view import Cast, clear_view
 from aerotwin_view.scene.world_scene import place_camera
 
 NONE = "none"
 _BACK_M = 8.0
-_VIEW_M = np.array([-_BACK_M, -_BACK_M / 2.0, _BACK_M / 2.0])
-"""From a robot to a camera that begins to follow it."""
 
 
 class CameraFollower:
@@ -29,9 +28,14 @@ class CameraFollower:
         self._lock = threading.RLock()  # setting a choice calls back
         self._names: list[str] = []
         self._places: FloatArray | None = None
+        self._cast: Cast | None = None
         self._choice = page.gui.add_dropdown("Follow", (NONE,), initial_value=NONE)
         self._choice.on_update(lambda _: self._begin())
         page.on_client_connect(self._place)
+
+    def see_past(self, cast: Cast) -> None:
+        """Begin where the world that `cast` knows does not hide the robot."""
+        self._cast = cast
 
     def set_names(self, names: Sequence[str]) -> None:
         """Offer these robots; who is followed still is, if it is one of them."""
@@ -65,7 +69,7 @@ class CameraFollower:
         with self._lock:
             k = self._followed()
             if k is not None and self._places is not None:
-                client.camera.position = self._places[k] + _VIEW_M
+                client.camera.position = clear_view(self._places[k], self._cast)
                 client.camera.look_at = self._places[k]
 
     def _followed(self) -> int | None:

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_view.page import Page
 from aerotwin_view.recorded.shown_flight import ShownFlight
+from aerotwin_view.scene.clear_view import Cast
 from aerotwin_view.scene.kind_colours import FLOWN
 from aerotwin_view.scene.path_lines import PathLines, segments_of
 from aerotwin_view.scene.robots_scene import RobotsScene
@@ -32,6 +33,10 @@ class FlightScene:
         for kind, trajectories in paths.items():
             ends = [segments_of(each.p_ref_body, _MOST_POINTS) for each in trajectories]
             lines.set(kind, np.concatenate(ends))
+
+    def see_past(self, cast: Cast) -> None:
+        """See `RobotsScene.see_past`."""
+        self._robots.see_past(cast)
 
     def show_at(self, stamp_ns: int) -> None:
         """Show every robot where it was at a time [ns]; before and after its motion, at an end."""

@@ -11,6 +11,7 @@ import trimesh
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
 from aerotwin_view.scene.camera_follower import CameraFollower
+from aerotwin_view.scene.clear_view import Cast
 from aerotwin_view.scene.nearest_robots import eyes_of, nearest_rows
 from aerotwin_view.scene.robot_labels import MOST_LABELS, RobotLabels
 
@@ -30,6 +31,10 @@ class RobotsScene:
         self._groups: list[tuple[list[int], Any]] = []
         self._labels = RobotLabels(page)
         self._names: list[str] = []
+
+    def see_past(self, cast: Cast) -> None:
+        """Let cameras begin to follow where the world that `cast` knows hides nothing."""
+        self._follower.see_past(cast)
 
     def set_robots(self, names: Sequence[str], models: Sequence[trimesh.Trimesh | None]) -> None:
         """Draw these robots in place of those before."""

@@ -163,8 +163,11 @@ class StartForm:
                 f"scenario: expected one of {', '.join(self.files)}, "
                 f"found {shown(name)}; choose one"
             )
-        file = self.files[name]
-        changed = changed_values(fields_of(file), values)
+        file, fields = self.files[name], fields_of(self.files[name])
+        changed = changed_values(fields, values)
+        missing = [each for each in fields if fields[each].default is None and each not in changed]
+        if missing:
+            raise UserError(f"{', '.join(missing)}: no default; give a value above to start")
         own = {argument.name: argument.default for argument in file.arguments}
         if own.get(RUNS_DIR, str(self._runs)) != str(self._runs):
             changed[RUNS_DIR] = str(self._runs)
@@ -202,5 +205,5 @@ def changed_values(fields: Mapping[str, FormField], values: Any) -> dict[str, st
 
 
 def shown_line(name: str, arguments: list[str]) -> str:
-    """Return the command as a line for a shell."""
-    return shlex.join(["aerotwin", "launch", name, *arguments])
+    """Return the command, which shows a view, as a line for a shell."""
+    return shlex.join(["aerotwin", "launch", name, *arguments, f"{VIEW}{SEPARATOR}true"])

@@ -217,7 +217,7 @@ function showLine() {
       error = said(failure);
     }
     if (number !== lineNumber) return;
-    if (line !== null) at("line").textContent = line;
+    at("line").textContent = line ?? "";
     at("copy").disabled = line === null;
     if (at("refusal") === null) at("error").textContent = error;
   }, LINE_WAIT_MS);
