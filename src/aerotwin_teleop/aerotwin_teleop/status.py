@@ -17,7 +17,7 @@ _NAME_LETTERS, _TEXT_LETTERS = 16, 40
 class VehicleStatus:
     """What a vehicle last said; NaN, "" and none before.
 
-    `innovation_ratios` are the innovations of its estimator over their gates, by what they test.
+    `warning` is the last one of its autopilot, however long ago that was. `innovation_ratios` are the innovations of its estimator over their gates, by what they test.
     """
 
     name: str
@@ -27,6 +27,7 @@ class VehicleStatus:
     height_m: float = math.nan
     speed_m_s: float = math.nan
     battery_share: float = math.nan
+    warning: str = ""
     innovation_ratios: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -48,6 +48,11 @@ def test_a_refused_measurement_is_named():
     assert estimator_health({"velocity": math.nan}) == "nothing is heard of its health"
 
 
+def test_the_last_warning_of_the_autopilot_is_shown():
+    text = vehicle_text(VehicleStatus("", warning="Position lost\x1b: landing"), None)
+    assert r"last warning: Position lost\x1b: landing" in text.splitlines()
+
+
 def test_an_unknown_covariance_is_left_out():
     assert "sigma" not in vehicle_text(VehicleStatus(""), np.full((3, 3), np.nan))
 

@@ -228,6 +228,8 @@ class CommandedAutopilot:
             "armed": str(self.motors.kind != OFF).lower(),
             "mode": self.autopilot_state.mode_name,
         }
+        if self.client.link.texts:
+            values["last_warning"] = self.client.link.texts[-1]
         if isinstance(self.client, AutopilotListener):
             values["setpoints_ignored"] = str(self.client.setpoints.n_ignored)
         return values

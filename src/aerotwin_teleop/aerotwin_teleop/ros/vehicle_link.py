@@ -162,6 +162,7 @@ class VehicleLink:
             self.status.phase = status.message
             self.status.mode = values.get("mode", "")
             self.status.is_armed = {"true": True, "false": False}.get(values.get("armed", ""))
+            self.status.warning = values.get("last_warning", "")
             self.status.innovation_ratios = _ratios(values)
 
     def _note_ignored(self, count: str) -> None:

@@ -13,7 +13,7 @@ from aerotwin_view.scene.uncertainty_ellipsoids import ellipsoid_of
 LOW_SHARE, EMPTY_SHARE = 0.3, 0.15
 _STRAINED = 0.7
 """From so much of its gate on a measurement is not far from being refused."""
-_NAME_LETTERS = 30
+_NAME_LETTERS, _WARNING_LETTERS = 30, 100
 
 
 def vehicle_text(status: VehicleStatus, covariance: FloatArray | None) -> str:
@@ -29,6 +29,8 @@ def vehicle_text(status: VehicleStatus, covariance: FloatArray | None) -> str:
     if shape is not None:
         estimator.append(f"position known to {shape[0].max():.2f} m (3 sigma)")
     lines = [status.words(), f"battery {battery_health(status.battery_share)}"]
+    if status.warning:
+        lines.append(f"last warning: {printable(status.warning, _WARNING_LETTERS)}")
     return "\n".join([*lines, f"estimator: {'; '.join(estimator)}"])
 
 
