@@ -61,7 +61,7 @@ def in_the_air(simulation):
     with pytest.raises(UserError, match="take-off: it is disarmed; arm it first"):
         autopilot.take_off(HEIGHT_M)
     for order in (autopilot.land, autopilot.return_home):
-        with pytest.raises(UserError, match="(land|return): it stands on the ground, disarmed"):
+        with pytest.raises(UserError, match=r"(land|return): it stands on the ground, disarmed"):
             order()
     autopilot.arm(True)
     autopilot.take_off(HEIGHT_M)  # before it can have reported that it is armed

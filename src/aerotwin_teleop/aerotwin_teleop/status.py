@@ -17,7 +17,8 @@ _NAME_LETTERS, _TEXT_LETTERS = 16, 40
 class VehicleStatus:
     """What a vehicle last said; NaN, "" and none before.
 
-    `warning` is the last one of its autopilot, however long ago that was. `innovation_ratios` are the innovations of its estimator over their gates, by what they test.
+    `warning` is the last one of its autopilot, however long ago that was. `innovation_ratios` are
+    the innovations of its estimator over their gates, by what they test.
     """
 
     name: str
