@@ -29,8 +29,8 @@ from aerotwin_simulator import CameraSettings, SimulatorParameters
 from aerotwin_simulator.parameters import LidarSettings, RadarSettings
 from aerotwin_simulator.scanners import make_scanners
 from aerotwin_simulator.vehicle_cameras import make_stereo_camera
-from aerotwin_simulator.world_follower import Renderer
 from aerotwin_worlds import load_world
+from aerotwin_worlds.world_follower import Renderer
 from support.world_stage import make_quad
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]

@@ -19,7 +19,7 @@ from aerotwin_rendering import CameraView, RenderedFrame
 from aerotwin_sensor_models import CameraParameters, FrameExposure
 from aerotwin_simulator.sent_frames import FrameQueue, SentFrame
 from aerotwin_simulator.topics import Topic
-from aerotwin_simulator.world_follower import Renderer
+from aerotwin_worlds.world_follower import Renderer
 
 MONO, RGB, BGR, DEPTH, IDS = "mono", "rgb", "bgr", "depth", "ids"
 PICTURES = {MONO: "mono8", RGB: "rgb8", BGR: "bgr8"}

@@ -26,7 +26,7 @@ from aerotwin_simulator.body_camera import (
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import Topic
-from aerotwin_simulator.world_follower import Renderer
+from aerotwin_worlds.world_follower import Renderer
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
 _TAKEN = (

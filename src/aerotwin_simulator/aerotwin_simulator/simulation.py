@@ -39,8 +39,8 @@ from aerotwin_simulator.surroundings import AwaitedReadings, Surroundings, check
 from aerotwin_simulator.topics import MessageSink, SinkGroup
 from aerotwin_simulator.traffic import VehicleTraffic
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
-from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import Obstacle, World
+from aerotwin_worlds.world_follower import Renderer, WorldFollower
 
 CLOCK_RATE_HZ = 100.0
 _NAMED_PHASES = 4

@@ -22,8 +22,8 @@ from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.topics import SinkGroup
-from aerotwin_simulator.world_follower import Renderer
 from aerotwin_worlds import World
+from aerotwin_worlds.world_follower import Renderer
 
 CLEAR_M = 2.0
 """Height above the last ground from which on it is queried less often."""

@@ -11,7 +11,7 @@ from aerotwin_simulator.body_camera import PICTURES, BodyCamera, CameraTopics, E
 from aerotwin_simulator.camera_file import eyes_of_file, load_cameras, make_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import NO_FILE, NO_PRESET, CameraSettings, SimulatorParameters
-from aerotwin_simulator.world_follower import Renderer
+from aerotwin_worlds.world_follower import Renderer
 
 
 def make_vehicle_cameras(

@@ -26,7 +26,7 @@ from aerotwin_simulator import (
 from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras, make_stereo_camera
-from aerotwin_simulator.world_follower import Renderer
+from aerotwin_worlds.world_follower import Renderer
 
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}
 RANGE = {"near_m": 0.3, "far_m": 10.0}

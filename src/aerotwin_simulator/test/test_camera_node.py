@@ -15,8 +15,8 @@ from aerotwin_core.frames import make_transform, rotation_from_quaternion
 from aerotwin_core.parameters import replaced
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
-from aerotwin_simulator.world_follower import Renderer
 from aerotwin_worlds import load_world
+from aerotwin_worlds.world_follower import Renderer
 
 pytestmark = pytest.mark.ros
 

@@ -26,13 +26,13 @@ from aerotwin_simulator import (
     RadarSettings,
     Simulation,
     SimulatorParameters,
-    world_follower,
 )
 from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.topics import Topic
+from aerotwin_worlds import world_follower
 
 ROUNDING = 1e-12
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}

@@ -21,7 +21,7 @@ from aerotwin_sensor_models import (
 )
 from aerotwin_simulator.body_camera import MONO, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.topics import Topic
-from aerotwin_simulator.world_follower import Renderer
+from aerotwin_worlds.world_follower import Renderer
 
 LENS = {"width": 160, "height": 120, "fx": 120.0, "fy": 120.0, "cx": 79.5, "cy": 59.5}
 STAMP_NS = 100_000_000

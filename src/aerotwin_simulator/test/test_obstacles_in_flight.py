@@ -33,7 +33,7 @@ from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.scanners import OBJECTS_NS, middles, mounting_of
 from aerotwin_simulator.surroundings import GroundTracker
-from aerotwin_simulator.world_follower import Renderer
+from aerotwin_worlds.world_follower import Renderer
 from support.obstacle_stage import BOX, box_file, course_on, crossing, plane, queries_of
 
 __all__ = ["box_file", "queries_of"]

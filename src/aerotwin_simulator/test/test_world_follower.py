@@ -14,7 +14,7 @@ from aerotwin_simulator import (
     Simulation,
     SimulatorParameters,
 )
-from aerotwin_simulator.world_follower import WorldFollower
+from aerotwin_worlds.world_follower import WorldFollower
 
 
 class Stream:

@@ -23,8 +23,8 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.mounting import eye_transforms
 from aerotwin_simulator.ros.node_parameters import CameraNodeParameters
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
-from aerotwin_simulator.world_follower import Renderer, WorldFollower
 from aerotwin_worlds import load_world
+from aerotwin_worlds.world_follower import Renderer, WorldFollower
 
 OK, WARN = 0, 1
 LONGEST_GAP_NS = 1_000_000_000

@@ -18,8 +18,8 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models.ros.truth import Truth, truth_from_odometry
 from aerotwin_simulator.ros.node_parameters import ScannerNodeParameters
 from aerotwin_simulator.scanners import make_scanners
-from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import load_world
+from aerotwin_worlds.world_follower import WorldFollower
 
 OK, WARN = 0, 1
 LONGEST_GAP_NS = 1_000_000_000

@@ -11,7 +11,7 @@ import numpy as np
 from aerotwin_core.time import Schedule
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import CameraView, ObjectsAt, Rasteriser, RenderedFrame, no_objects
-from aerotwin_worlds import World
+from aerotwin_worlds.world import World
 
 CHECK_RATE_HZ = 5.0
 """At 20 m/s a vehicle moves 4 m between two checks."""
