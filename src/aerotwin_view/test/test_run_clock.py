@@ -60,4 +60,7 @@ def test_a_run_starts_runs_is_paused_and_ends_in_words(nodes):
     assert not clock.is_over
     simulator.destroy_publisher(publisher)
     _until(lambda: clock.is_over)
-    assert clock.text(1.0, 1, 1.0) == "the run ended at 2.0 s, 1 robot"
+    assert (
+        clock.text(1.0, 1, 1.0)
+        == "the run ended at 2.0 s, 1 robot; a report of it is in its folder"
+    )

@@ -55,7 +55,7 @@ class RunClock:
             return f"{robots}; {found}"
         at = f"{self.stamp_ns / _SECOND:.1f} s"
         if self.is_over:
-            return f"the run ended at {at}; its report is in its folder, and on the start page"
+            return f"the run ended at {at}, {robots}; a report of it is in its folder"
         state = "paused" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
         asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
         return f"{at}, {state}, {robots}{asked}"
