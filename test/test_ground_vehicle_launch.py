@@ -108,11 +108,14 @@ def test_a_robot_is_paused_stepped_and_reset_by_services(coarse_world, tmp_path)
     with subprocess.Popen(tokens) as process:
         try:
             refused = ask(Trigger, "step", Trigger.Request())
-            assert (refused.success, refused.message) == (False, "pause it before you step")
+            assert (refused.success, refused.message) == (
+                False,
+                "expected a paused run, found it running; pause it",
+            )
             assert ask(SetBool, "pause", SetBool.Request(data=True)).message == "paused"
             assert ask(Trigger, "step", Trigger.Request()).message == "one step of 10 ms"
             refused = ask(Trigger, "reset", Trigger.Request())
-            assert not refused.success and "end it and start anew" in refused.message
+            assert not refused.success and "in which the path would jump" in refused.message
         finally:
             process.terminate()
     node.destroy_node()

@@ -110,7 +110,7 @@ def check_robot(parameters: GroundRobotParameters, world_spec: str) -> None:
     """Raise UserError if there is no such vehicle, lidar, radar or world; nothing is loaded."""
     load_vehicle(parameters.vehicle)
     carried_sensors(parameters)
-    find_world(world_spec.partition("@")[0])
+    find_world(world_spec)
 
 
 def robot_in_world(

@@ -134,7 +134,8 @@ def carried_sensors(
     if p.lidar.is_mounted:
         found.append((lidar_sensing(p), p.T_base_lidar))
     if p.radar.is_mounted:
-        found.append((RadarSensing(load_preset("radar", p.radar.preset), p.seed), p.T_base_radar))
+        radar = load_preset("radar", p.radar.preset, parameter="radar.preset")
+        found.append((RadarSensing(radar, p.seed), p.T_base_radar))
     return found
 
 
@@ -145,7 +146,7 @@ def lidar_sensing(parameters: GroundRobotParameters) -> LidarSensing:
 
 def unprocessed_lidar(preset: str) -> LidarParameters:
     """Return a preset whose scans are lists of points as measured; errors as `lidar_sensing`."""
-    lidar = load_preset("lidar", preset)
+    lidar = load_preset("lidar", preset, parameter="lidar.preset")
     return dataclasses.replace(lidar, is_organised=False, is_deskewed=False)
 
 

@@ -52,8 +52,9 @@ class EstimatorStatus(NamedTuple):
 class AutopilotState:
     """State reported by an autopilot; None before its first message.
 
-    `estimator` holds the innovations of its filter over their gates; `named_values` the numbers it
-    sends by name (the embedded autopilot: `nis_*`).
+    While it takes off or lands, it is neither on the ground nor in the air. `estimator` holds the
+    innovations of its filter over their gates; `named_values` the numbers it sends by name (the
+    embedded autopilot: `nis_*`).
     """
 
     dialect: Dialect = PX4
@@ -62,6 +63,7 @@ class AutopilotState:
     is_armed: bool = False
     is_ready: bool = False
     is_in_air: bool = False
+    is_on_ground: bool | None = None
     altitude_amsl_m: float | None = None
     estimate: AutopilotEstimate | None = None
     estimator: EstimatorStatus | None = None

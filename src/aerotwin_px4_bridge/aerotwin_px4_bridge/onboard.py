@@ -48,7 +48,7 @@ ONBOARD_CONTROLLER, GROUND_CONTROL_STATION = 18, 6  # MAV_TYPE
 GROUND_PORT = 18570
 IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
-IN_AIR = 2
+ON_GROUND, IN_AIR = 1, 2
 SET_MESSAGE_INTERVAL = 511
 
 _MISSION_MESSAGES = (
@@ -154,16 +154,19 @@ class OnboardLink:
                 data, sender = self._socket.recvfrom(_MAX_DATAGRAM)
             except (BlockingIOError, ConnectionRefusedError):
                 return
-            end, place = self._reports.read(data, self.system_id)
-            if place is not None:
-                self._on_place(place)
-            is_its_own = end > 0
+            end, position = self._reports.read(data, self.system_id)
+            if end:
+                self._answer_to(sender)
+            if position is not None:
+                self._on_reported(position)
             for frame in mavlink2.split_datagram(data[end:]):
                 if frame.system_id == self.system_id:
-                    is_its_own = True
+                    self._answer_to(sender)
                     self._on_frame(frame)
-            if is_its_own and self.state.dialect.speaks_first:
-                self._remote = sender
+
+    def _answer_to(self, sender: tuple[str, int]) -> None:
+        if self.state.dialect.speaks_first:
+            self._remote = sender
 
     def anchor(self, p_map: ArrayLike) -> None:
         """Set the autopilot's present position to a known one, as at a mark on the ground.
@@ -184,6 +187,7 @@ class OnboardLink:
         self._reports.forget()
         self._stopped.clear()
         self.acks.clear()
+        self.texts.clear()
         self.mission_frames.clear()
 
     def send_heartbeat(self) -> None:
@@ -330,6 +334,7 @@ class OnboardLink:
 
     def _on_landed_state(self, message: Any) -> None:
         self.state.is_in_air = message.landed_state == IN_AIR
+        self.state.is_on_ground = message.landed_state == ON_GROUND
 
     def _on_ack(self, message: Any) -> None:
         self.acks[message.command] = message.result
@@ -358,9 +363,9 @@ class OnboardLink:
 
     def _on_position(self, message: Any) -> None:
         m = message
-        self._on_place((m.time_boot_ms, m.lat, m.lon, m.alt, m.vx, m.vy, m.vz))
+        self._on_reported((m.time_boot_ms, m.lat, m.lon, m.alt, m.vx, m.vy, m.vz))
 
-    def _on_place(self, values: Sequence[float]) -> None:
+    def _on_reported(self, values: Sequence[float]) -> None:
         if self.state.dialect.is_nowhere_first and not any(values[1:3]):
             return
         estimate = self._reports.estimate(values, self.shift_map)

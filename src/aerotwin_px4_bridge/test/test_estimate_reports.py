@@ -79,8 +79,11 @@ def test_zeros_that_the_sender_cut_are_read():
 def test_what_is_no_report_of_the_vehicle_is_left_to_the_other_reader(kind):
     rng = np.random.default_rng(2)
     whole = attitude(rng)
-    signed = bytearray(whole)
-    signed[2] = 1
+    signed = bytearray(whole[:-2])
+    signed[2] = mavlink2.SIGNED
+    checksum = KNOWN[mavlink2.ATTITUDE_QUATERNION].checksum(bytes(signed[1:]))
+    signed += checksum.to_bytes(2, "little") + bytes(mavlink2.SIGNATURE_LENGTH)
+    assert len(mavlink2.split_datagram(bytes(signed))) == 1
     first = {
         "other": attitude(rng, OTHER), "damaged": whole[:-1] + bytes([whole[-1] ^ 1]),
         "cut": whole[:-3], "signed": bytes(signed), "heartbeat": heartbeat(), "nothing": b"",

@@ -123,7 +123,8 @@ def _obey(vehicle: Commanded, action: PilotAction) -> None:
             vehicle.arm(True)
             vehicle.take_off(TAKEOFF_HEIGHT_M)
     elif action.order == "land":
-        vehicle.land()
+        with suppress(UserError):  # it has landed already
+            vehicle.land()
     if action.velocity is not None:
         vehicle.set_target(VelocityTarget(velocity=action.velocity, is_body=False))
 

@@ -57,8 +57,10 @@ def preset_names(sensor: str) -> list[str]:
     return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name[-5:] == ".yaml")
 
 
-def load_preset(sensor: str, name: str) -> Any:
+def load_preset(sensor: str, name: str, *, parameter: str = "preset") -> Any:
     """Return the parameters of a preset, by its name or by the path of a YAML file like one.
+
+    `parameter` is what gave the name, for the message.
 
     Raises
     ------
@@ -70,17 +72,17 @@ def load_preset(sensor: str, name: str) -> Any:
     >>> load_preset("gnss", "gnss_default").white_horizontal_m
     0.2
     """
-    return _load(sensor, name, ())
+    return _load(sensor, name, (), parameter)
 
 
-def _load(sensor: str, name: str, derived: tuple[str, ...]) -> Any:
+def _load(sensor: str, name: str, derived: tuple[str, ...], parameter: str = "") -> Any:
     """Return the parameters of a preset; `derived` are those that it is a base of."""
     if name in derived:
         circle = " -> ".join([*derived[derived.index(name) :], name])
         raise ParameterError(f"{name}: base: it is its own, {circle}; leave one base out")
     is_file = _is_file(name)
     if not is_file and name not in (known := preset_names(sensor)):
-        origin = f"{derived[-1]}: base" if derived else f"{sensor}.preset"
+        origin = f"{derived[-1]}: base" if derived else parameter
         raise ParameterError(
             f"{origin}: {sensor} has none named '{name}'; choose one of {', '.join(known)}"
         )

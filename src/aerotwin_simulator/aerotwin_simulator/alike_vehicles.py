@@ -49,7 +49,7 @@ class AlikeVehicles:
         self._autopilots = AlikeAutopilots(backends, in_body_axes=in_body_axes)
         n = len(vehicles)
         self._looks_ns = np.zeros(n, np.int64)
-        """When an estimate is published next, or what the autopilot reports was read."""
+        """When an estimate is published next, or what the autopilot reports is read."""
         self._all = slice(0, n)
         self._parts = [slice(k, min(k + TOGETHER, n)) for k in range(0, n, TOGETHER)]
         rates_hz = [*enumerate(first.sensors.rates_hz), (_TRUTH, first.parameters.truth_rate_hz)]
@@ -190,7 +190,7 @@ class AlikeVehicles:
         """
         have_crashed = [vehicle.mover.state[layout.IS_CRASHED] != 0.0 for vehicle in self.robots]
         due = np.flatnonzero(have_crashed | (self._looks_ns <= end_ns)).tolist()
-        if self._autopilots.report:
+        if self._autopilots.has_client_estimates:
             for row in due:
                 self.robots[row].publish_estimate(end_ns)
         have_failed = any(vehicle.has_failed for vehicle in self.robots)

@@ -27,7 +27,7 @@ from aerotwin_simulator.parameters import (
     FleetSettings,
     SimulatorParameters,
 )
-from aerotwin_worlds.loading import WORLD_FILE
+from aerotwin_worlds.loading import WORLD_FILE, split_seed
 
 SPACING_M = 3.0
 _ON_GROUND = {"lidar.z_m": 1.0, "radar.z_m": 1.0}
@@ -139,7 +139,7 @@ def mission_file(parameters: SimulatorParameters) -> Path | None:
     file = Path(parameters.mission.file)
     if not file.is_dir():
         return file
-    world = Path(parameters.world.partition("@")[0])
+    world = Path(split_seed(parameters.world)[0])
     found = file / f"{world.parent.name if world.name == WORLD_FILE else world.stem}.yaml"
     if not found.is_file():
         known = listed(path.name for path in sorted(file.glob("*.yaml"))) or "none"

@@ -28,7 +28,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     Raises UserError if the world, a mission, the file of events, an airframe, a camera, a lidar, a
     radar or a controller does not exist or is wrong, PX4 was not built, or a port is in use.
     """
-    find_world(parameters.world.partition("@")[0])
+    find_world(parameters.world)
     if parameters.events != NO_FILE:
         load_events(parameters.events)
     with TemporaryDirectory(prefix="aerotwin-") as folder:
@@ -47,9 +47,9 @@ def _check_vehicle(plan: VehiclePlan, n_vehicles: int, folder: Path) -> None:
     make_extra_sensors(own)
     check_vehicle_cameras(own.camera)
     if own.lidar.is_mounted:
-        load_preset("lidar", own.lidar.preset)
+        load_preset("lidar", own.lidar.preset, parameter="lidar.preset")
     if own.radar.is_mounted:
-        load_preset("radar", own.radar.preset)
+        load_preset("radar", own.radar.preset, parameter="radar.preset")
     airframe = load_airframe(own.airframe)
     mission = mission_of(plan)
     _check_unused_mission(own)

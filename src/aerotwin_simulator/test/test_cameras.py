@@ -373,7 +373,7 @@ def test_a_rolling_shutter_at_rest_sees_what_a_global_one_sees(flat_world, model
         ([{"name": "a", "outputs": ["rgb", "mono"]}], "of mono, rgb and bgr one"),
         ([{"name": "a", "outputs": ["depth", "depth"]}], "each once"),
         ([{"name": "a", "outputs": ["thermal"]}], "outputs: expected some of"),
-        ([{"name": "a", "preset": "kodak"}], "a: camera.preset: camera has none named 'kodak'"),
+        ([{"name": "a", "preset": "kodak"}], "a: preset: camera has none named 'kodak'"),
         ([{"name": "a", "preset": "none.yaml"}], "none.yaml: cannot be read"),
         ([{"name": "a", "rate": 3.0}], "unknown key 'rate'"),
     ],

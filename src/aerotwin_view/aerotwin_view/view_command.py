@@ -211,7 +211,7 @@ def _open_start_page(args: argparse.Namespace) -> int:
 
 
 def _write_page(flight: "ShownFlight | None", world: "World | None", path: Path) -> int:
-    from aerotwin_view.recorded.offline_page import write_offline_page
+    from aerotwin_view.kept.offline_page import write_offline_page
 
     if flight is None:
         raise UserError("--html: expected a bag, which can be played, not a world")
@@ -222,7 +222,7 @@ def _write_page(flight: "ShownFlight | None", world: "World | None", path: Path)
 
 def _film(flight: "ShownFlight | None", world: "World | None", path: Path, speed: float) -> int:
     from aerotwin_core.cli import progress
-    from aerotwin_view.recorded.flight_video import write_video
+    from aerotwin_view.kept.flight_video import write_video
 
     if flight is None or world is None:
         raise UserError("--video: expected a bag and its world; name the world by --world")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.recorded.flight_video import FRAMES_HZ, SIZE_PX, write_video
-from aerotwin_view.recorded.offline_page import MOST_BYTES, write_offline_page
+from aerotwin_view.kept.flight_video import FRAMES_HZ, SIZE_PX, write_video
+from aerotwin_view.kept.offline_page import MOST_BYTES, write_offline_page
 from aerotwin_view.recorded.shown_flight import read_flight
 from aerotwin_worlds import load_world
 from support.motion_bag import LEVEL, write_motion

@@ -5,7 +5,7 @@
 import pytest
 
 from aerotwin_view import open_page
-from aerotwin_view.panels.steering_panel import UNNAMED, SteeringPanel
+from aerotwin_view.panels.steering_panel import SteeringPanel
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def panel():
 def test_a_vehicle_without_a_namespace_has_a_name_to_choose(panel):
     assert panel.vehicle == ""
     panel.set_vehicles(["", "uav1"])
-    assert panel._vehicle.options == (UNNAMED, "uav1")
+    assert panel._vehicle.options == ("robot", "uav1")
     assert panel.vehicle == ""
     panel._vehicle.value = "uav1"
     assert panel.vehicle == "uav1"

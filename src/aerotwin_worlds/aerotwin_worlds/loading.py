@@ -57,12 +57,10 @@ def load_world(
         If there is no such world, or its file is wrong; lists the searched folders and known
         worlds.
     """
-    numbered = re.fullmatch(r"(.+)@([0-9]{1,9})", str(spec))
-    path = find_world(numbered[1] if numbered else str(spec))
+    path = find_world(str(spec))
     description = read_description(path)
     changes = dict(parameters or {})
-    if seed is None and numbered:
-        seed = int(numbered[2])
+    seed = split_seed(str(spec))[1] if seed is None else seed
     if seed is not None:
         changes["seed"] = seed
     geometry = _geometry(description, path, changes, show_progress)
@@ -91,12 +89,24 @@ def read_description(path: Path) -> WorldDescription:
     return description
 
 
+def split_seed(spec: str) -> tuple[str, int | None]:
+    """Return a name or path without ``@SEED``, and the seed, None without one.
+
+    >>> split_seed("cliff@1003"), split_seed("/data/me@lab/world.yaml")
+    (('cliff', 1003), ('/data/me@lab/world.yaml', None))
+    """
+    numbered = re.fullmatch(r"(.+)@([0-9]{1,9})", spec)
+    return (spec, None) if numbered is None else (numbered[1], int(numbered[2]))
+
+
 def find_world(spec: str) -> Path:
     """Return the YAML file of a name or path; raises `UserError` as `load_world`.
 
     A bare name is looked up in `world_folders` first, so that no file of the working folder shadows
-    a world of this package; such a file is logged, and can be loaded by its path.
+    a world of this package; such a file is logged, and can be loaded by its path. A seed in it is
+    left out, see `split_seed`.
     """
+    spec, _ = split_seed(spec)
     path = expanded(spec)
     check_is_file(path)
     beside = [path, path / WORLD_FILE, Path(f"{path}.yaml")] if spec else []

@@ -62,7 +62,7 @@ class GroundSimulatorNode(ConfiguredNode):
         if p.lidar.is_mounted:
             lidar = unprocessed_lidar(p.lidar.preset)
             self._flat_scanner = FlatScanner(lidar, p.T_base_lidar, p.scan)
-        self._n_refused = 0
+        self._n_refused = self._n_ordered = 0
         self._wire()
         self.add_post_set_parameters_callback(self._on_parameters)
         publish_diagnostics(self, self._report)
@@ -127,24 +127,34 @@ class GroundSimulatorNode(ConfiguredNode):
         return reply
 
     def _on_step(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        reply.success, reply.message = self._robot.is_paused, "pause it before you step"
-        if self._robot.is_paused:
-            self._step()
-            reply.message = f"one step of {STEP_NS * 1e-6:g} ms"
+        if not self._robot.is_paused:
+            reply.success, reply.message = (
+                False,
+                "expected a paused run, found it running; pause it",
+            )
+            return reply
+        self._n_ordered += 1
+        reply.success, reply.message = True, f"one step of {STEP_NS * 1e-6:g} ms"
         return reply
 
     def _on_reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
         if self._path is not None:
-            reply.success = False
-            reply.message = "its path is written to a file, which would jump; end it and start anew"
+            reply.success, reply.message = (
+                False,
+                (
+                    f"path_file: expected none, found {self._options.path_file}, in which the path "
+                    "would jump; end this run and start another"
+                ),
+            )
             return reply
         self._robot.return_to_start()
         reply.success, reply.message = True, "the robot goes back to its start; time goes on"
         return reply
 
     def _tick(self) -> None:
-        """Advance by the steps that are due."""
-        for _ in range(self._robot.n_steps_due()):
+        """Advance by the steps that are due, or were ordered."""
+        n_ordered, self._n_ordered = self._n_ordered, 0
+        for _ in range(n_ordered + self._robot.n_steps_due()):
             self._step()
 
     def _step(self) -> None:

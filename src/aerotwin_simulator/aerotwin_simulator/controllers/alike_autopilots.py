@@ -29,7 +29,7 @@ class AlikeAutopilots:
         self._views = [memoryview(row) for row in frames]  # type: ignore[arg-type]
 
     @property
-    def report(self) -> bool:
+    def has_client_estimates(self) -> bool:
         """Whether what they estimate is what their clients have read, not part of an answer."""
         return bool(self._autopilots)
 

@@ -23,9 +23,10 @@ CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
 call, and no message comes faster than at 20 Hz."""
 _PHASES, _PHASE_NS = 25, 4_000_000
-"""Clients of a fleet begin at different steps. Polls, and the reports at 20 Hz that each requests
-when it begins, then spread over the common period of both, 0.1 s: at a step in which all autopilots
-report, the loop would wait for them, and they for it where it reads all reports."""
+"""Clients of a fleet begin at different steps of the common period of polls and reports, 0.1 s.
+
+At a step in which all autopilots report, which they do at 20 Hz from when the client requests it,
+the loop would wait for them, and they for it where it reads all reports."""
 _ARMS_WITHIN_NS = 2_000_000_000
 """Of simulated time: what is reported once a second says by then whether it has armed."""
 _RATIOS = (
@@ -54,7 +55,9 @@ class CommandedAutopilot:
         self.has_end = setup.mission is not None or ends_landed
         self.commanders: Sequence[Commander] = ()
         self._arming_ns: int | None = None
-        self.client_due_ns = setup.parameters.fleet.link_number % _PHASES * _PHASE_NS
+        self.client_due_ns = 0
+        self._is_polled = False
+        self._phase_ns = (1 + setup.parameters.fleet.link_number % _PHASES) * _PHASE_NS
 
     def open_client(self) -> None:
         """Open the client's port. Raises UserError if it is in use."""
@@ -77,6 +80,12 @@ class CommandedAutopilot:
         """Let the client read and send, if that is due; return whether it was."""
         if stamp_ns < self.client_due_ns:
             return False
+        if not self._is_polled:
+            self._is_polled = True
+            wait_ns = (self._phase_ns - stamp_ns) % (_PHASES * _PHASE_NS)
+            if wait_ns > 0:
+                self.client_due_ns = stamp_ns + wait_ns
+                return False
         self.client_due_ns = stamp_ns + CLIENT_PERIOD_NS
         self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
         self.client.poll(stamp_ns)
@@ -92,8 +101,10 @@ class CommandedAutopilot:
         state = self.client.link.state
         if is_armed and not (state.is_armed or state.is_ready):
             raise UserError("arm: the autopilot's pre-arm checks do not pass yet; try again")
-        if not is_armed and state.is_in_air:
-            raise UserError("disarm: it is in the air; land first")
+        if not is_armed and state.is_armed and state.is_on_ground is False:
+            raise UserError(
+                "disarm: expected a vehicle on the ground, found it in the air; land first"
+            )
         self._arming_ns = state.heartbeat_ns if is_armed else None
         self.client.link.send_command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, float(is_armed))
 
@@ -158,9 +169,11 @@ class CommandedAutopilot:
 
     def _refuse_standing(self, order: str) -> None:
         state = self.client.link.state
-        is_known = state.heartbeat_ns is not None
-        if is_known and not (state.is_armed or state.is_in_air or self._is_arming):
-            raise UserError(f"{order}: it stands on the ground, disarmed")
+        is_disarmed = state.heartbeat_ns is not None and not (state.is_armed or self._is_arming)
+        if self.takes_setpoints and is_disarmed and state.is_on_ground:
+            raise UserError(
+                f"{order}: expected it in flight, found it disarmed on the ground; take off first"
+            )
 
     @property
     def takes_setpoints(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from aerotwin_teleop.key_maps import Request
 from aerotwin_teleop.motion import AT_REST, SteeredMotion
 from aerotwin_view.page import Page
+from aerotwin_view.scene.robot_labels import shown_names
 
 
 class RunOrder(Enum):
@@ -52,8 +53,8 @@ class JoinOrder(Enum):
 
 Order: TypeAlias = RunOrder | SpeedOrder | PlaceOrder | JoinOrder | Request
 
-UNNAMED, _NONE = "robot", "none"
-"""In the choice of a vehicle: the one without a namespace; nothing that is heard."""
+_NONE = "none"
+"""In the choice of a vehicle: none is heard."""
 HOLD_HZ = 10.0
 _RELEASE_S = 0.3
 """After a press of a button or a key its motion ends."""
@@ -101,6 +102,7 @@ class SteeringPanel:
         self._page = page
         self._orders: SimpleQueue[Order] = SimpleQueue()
         self._pressed, self._until_s = AT_REST, 0.0
+        self._can_fly = True
         with page.gui.add_folder("Simulation"):
             self._add_buttons({order.value.capitalize(): (order,) for order in RunOrder})
             self._add_buttons({order.text.capitalize(): (order,) for order in SpeedOrder})
@@ -123,19 +125,20 @@ class SteeringPanel:
     @property
     def vehicle(self) -> str:
         """The namespace of the vehicle that is steered."""
-        shown = [name or UNNAMED for name in self._names]
+        shown = shown_names(self._names)
         chosen = str(self._vehicle.value)
         return self._names[shown.index(chosen)] if chosen in shown else ""
 
     def set_vehicles(self, names: Sequence[str]) -> None:
         """Offer these vehicles."""
         self._names = tuple(names)
-        options = tuple(name or UNNAMED for name in names) or (_NONE,)
+        options = tuple(shown_names(names)) or (_NONE,)
         if options != tuple(self._vehicle.options):
             self._vehicle.options = options
 
     def set_flight(self, can_fly: bool) -> None:
         """Show the orders of a flight, or hide them from a robot that has none."""
+        self._can_fly = can_fly
         for control in self._of_flight:
             if control.visible != can_fly:
                 control.visible = can_fly
@@ -173,6 +176,8 @@ class SteeringPanel:
         command = self._page.gui.add_command(f"Drive: {text}", hotkey=key)
 
         def press(_: object) -> None:
+            if motion.up and not self._can_fly:
+                return
             self._pressed, self._until_s = motion, time.monotonic() + _RELEASE_S
 
         button.on_hold(press, callback_hz=HOLD_HZ)

@@ -20,7 +20,7 @@ from aerotwin_view.page import open_page
 from aerotwin_view.panels.doctor_panel import DoctorPanel
 from aerotwin_view.panels.fault_panel import FaultPanel
 from aerotwin_view.panels.places import Places
-from aerotwin_view.panels.steering_panel import UNNAMED, SteeringPanel
+from aerotwin_view.panels.steering_panel import SteeringPanel
 from aerotwin_view.panels.teach_panel import TeachPanel
 from aerotwin_view.panels.vehicle_text import vehicle_text
 from aerotwin_view.parameters import ViewParameters
@@ -232,7 +232,7 @@ class ViewNode(ConfiguredNode):
         lines = [self._clock_of_run.text(now_s, len(self._shown), self._commands.speed)]
         if status is not None and pose is not None:
             x, y, z = pose.p
-            lines.append(f"{status.name or UNNAMED} at {x:.1f}, {y:.1f}, {z:.1f} m in map")
+            lines.append(f"{status.name or 'robot'} at {x:.1f}, {y:.1f}, {z:.1f} m in map")
         if status is not None and status != VehicleStatus(status.name):
             own = (each for each in estimates if each.robot == status.name)
             covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])

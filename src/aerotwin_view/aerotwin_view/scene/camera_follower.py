@@ -11,6 +11,7 @@ import viser
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
 from aerotwin_view.scene.clear_view import Cast, clear_view
+from aerotwin_view.scene.robot_labels import shown_names
 from aerotwin_view.scene.world_scene import place_camera
 
 NONE = "none"
@@ -41,7 +42,7 @@ class CameraFollower:
         """Offer these robots; who is followed still is, if it is one of them."""
         with self._lock:
             followed = str(self._choice.value)
-            self._names, self._places = [name or "robot" for name in names], None
+            self._names, self._places = shown_names(names), None
             self._choice.options = (NONE, *self._names)
             if len(names) == 1:
                 self._choice.value = self._names[0]

@@ -13,6 +13,8 @@ Cast = Callable[[FloatArray, FloatArray], float]
 DISTANCE_M = 9.8
 _ABOVE_M = 0.5
 """A robot that it is looked out from, because the ground touches one that stands."""
+_MARGIN_M = 1.0
+"""From the camera to what is behind it."""
 _TURNS_RAD = np.radians([207.0, 252.0, 162.0, 297.0, 117.0, 342.0, 72.0, 27.0])
 _HEIGHTS_RAD = np.radians([24.0, 50.0, 75.0])
 
@@ -27,6 +29,7 @@ def clear_view(p_map: FloatArray, cast: Cast | None) -> FloatArray:
         for up in _HEIGHTS_RAD
         for turn in _TURNS_RAD
     ]
-    eye = p_map + np.array([0.0, 0.0, _ABOVE_M])
-    free = (each for each in directions if cast is None or cast(eye, each) > DISTANCE_M)
-    return p_map + DISTANCE_M * next(free, directions[0])
+    body = p_map + np.array([0.0, 0.0, _ABOVE_M])
+    needed_m = DISTANCE_M + _MARGIN_M
+    free = (each for each in directions if cast is None or cast(body, each) > needed_m)
+    return body + DISTANCE_M * next(free, directions[0])

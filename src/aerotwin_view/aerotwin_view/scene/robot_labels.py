@@ -41,3 +41,13 @@ class RobotLabels:
         """Move them to their robots, (n, 3) [m]."""
         for row, label in self._labels.items():
             label.position = p_map[row] + _ABOVE_M
+
+
+def shown_names(names: Sequence[str]) -> list[str]:
+    """Return the names of robots to choose from; one without a namespace is called robot.
+
+    >>> shown_names(["", "uav1"]), shown_names(["", "robot"])
+    (['robot', 'uav1'], ['(no name)', 'robot'])
+    """
+    unnamed = "robot" if "robot" not in names else "(no name)"
+    return [name or unnamed for name in names]

@@ -63,7 +63,7 @@ def check_named_files(arguments: Iterable[Argument], values: Mapping[str, str]) 
 def world_file(spec: str) -> Path:
     """Return the file of a world that may have a seed behind an @; UserError if there is none."""
     try:
-        return find_world(spec.partition("@")[0])
+        return find_world(spec)
     except ValueError as error:  # a null byte
         shown = printable(spec, _MOST_LETTERS)
         raise UserError(f"world '{shown}': no such file ({error}); name another") from None
