@@ -43,6 +43,7 @@ OF_LIBRARIES = {
     },
     "aerotwin_view/scene/path_lines.py": {"self._shown[kind].visible"},  # viser
     "aerotwin_view/panels/places.py": {"button.disabled"},  # viser
+    "aerotwin_view/panels/steering_panel.py": {"control.visible"},  # viser
     "aerotwin_view/scene/robot_labels.py": {"label.position"},  # viser
     "aerotwin_view/scene/robots_scene.py": {  # viser
         "shown.batched_positions", "shown.batched_wxyzs",
