@@ -25,16 +25,21 @@ _VERSIONED = "aerotwin_simulator"  # its version is that of all our packages
 _MISSING = "not installed"
 
 
-def make_run_folder(runs: Path, name: str) -> Path:
-    """Make and return `runs/<time>-<name>`; a second run in the same second gets a number.
-
-    Raises `UserError` if the name is not valid in a folder's name, or the folder cannot be made.
-    """
+def check_run_name(name: str) -> None:
+    """Raise `UserError` if the name is not valid in a folder's name."""
     if not name.isprintable() or "/" in name or len(name.encode()) > _LONGEST_NAME:
         raise UserError(
             f"name: expected a part of a folder's name, without / and control characters and of "
             f"{_LONGEST_NAME} bytes at most, found {printable(name, _LONGEST_NAME)!r}"
         )
+
+
+def make_run_folder(runs: Path, name: str) -> Path:
+    """Make and return `runs/<time>-<name>`; a second run in the same second gets a number.
+
+    Raises `UserError` if the name is not valid in a folder's name, or the folder cannot be made.
+    """
+    check_run_name(name)
     stem = f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
     for attempt in range(100):
         folder = runs / (stem if attempt == 0 else f"{stem}-{attempt}")

@@ -67,4 +67,5 @@ def _summary(path: Path) -> str:
     lines = path.read_text(encoding="utf-8").splitlines()
     texts = [line.lstrip("#").strip() for line in takewhile(lambda line: line[:1] == "#", lines)]
     paragraph = takewhile(bool, (text for text in texts if not text.startswith("SPDX-")))
-    return " ".join(paragraph)
+    text = " ".join(paragraph)
+    return f"{text[:-1]}." if text.endswith(":") else text  # what follows the colon is not shown

@@ -27,6 +27,7 @@ BLIND = r"^camera: expected true with slam stereo_odometry, .* found false; rend
     [
         ({"duration_s": "-5"}, "duration_s", r"expected at least 0\.0 s, found -5\.0; correct it$"),
         ({"camera": "false"}, "camera", BLIND),
+        ({"name": "a/b c"}, "name", "^name: expected a part of a folder's name"),
         ({"autopilot": "px4"}, "px4_dir", "^px4_dir: found no PX4 in .*; give its source folder"),
         ({"instance": f"{HELD}"}, "instance", f"^instance: HIL link: TCP port .*; {HELD + 1} is"),
     ],

@@ -83,6 +83,16 @@ def test_the_command_names_what_differs_and_nothing_else(form):
     assert line == "aerotwin launch sitl_flight world:=meadow seed:=3 view:=true"
 
 
+def test_a_default_number_written_otherwise_is_no_change(form):
+    values = {"start_east_m": "0", "wind_east_m_s": "0.00", "seed": "00", "duration_s": "5.0"}
+    assert form.arguments(FLIGHT, values)[1] == ["duration_s:=5.0"]
+
+
+def test_a_summary_does_not_end_before_what_is_not_shown(form):
+    for file in form.files.values():
+        assert not file.summary.endswith(":")
+
+
 def test_the_command_is_quoted_for_a_shell(form):
     line = shown_line(*form.arguments(FLIGHT, {"name": "a b;$(c)'d"}))
     assert shlex.split(line) == ["aerotwin", "launch", FLIGHT, "name:=a b;$(c)'d", "view:=true"]

@@ -16,7 +16,7 @@ from aerotwin_core.errors import EXIT_FAILURE, UserError, exit_code_of
 from aerotwin_core.launch_record import write_launch_record
 from aerotwin_core.ros.node import init_rclpy
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_core.run_folder import make_run_folder
+from aerotwin_core.run_folder import check_run_name, make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest, end_process
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.recording import write_configuration
@@ -125,6 +125,7 @@ def run_simulator(
 
 
 def _check(parameters: FlightNodeParameters, further: Check) -> None:
+    check_run_name(parameters.name)
     check_before_flight(parameters)
     further(parameters)
 

@@ -200,8 +200,16 @@ def changed_values(fields: Mapping[str, FormField], values: Any) -> dict[str, st
             )
     stripped = {name: values[name].strip() for name in fields if name in values}
     return {
-        name: value for name, value in stripped.items() if value and value != fields[name].default
+        name: value
+        for name, value in stripped.items()
+        if value and not _is_same(value, fields[name].default)
     }
+
+
+def _is_same(value: str, default: str | None) -> bool:
+    """Return whether a value is the default, or the same number written otherwise."""
+    are_numbers = all(_NUMBER.fullmatch(text) for text in (value, default or ""))
+    return value == default or (are_numbers and float(value) == float(default or ""))
 
 
 def shown_line(name: str, arguments: list[str]) -> str:

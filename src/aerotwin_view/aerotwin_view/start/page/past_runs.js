@@ -15,6 +15,8 @@ function fillForm({ scenario, values }) {
   at("choose").scrollIntoView({ block: "start" });
 }
 
+const sentences = (texts) => texts.filter(Boolean).map((text) => `${text.replace(/\.+$/, "")}.`).join(" ");
+
 function shownRun(run) {
   const title = made("h3");
   if (run.has_report) title.append(made("a", { href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener", textContent: run.name }));
@@ -22,7 +24,7 @@ function shownRun(run) {
   const when = run.created ? new Date(run.created).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
   const where = [run.title || run.world, when].filter(Boolean).join(", ");
   const head = made("div", {}, title, made("p", { className: "when", textContent: where }));
-  const outcome = made("p", { className: run.has_report ? "verdict" : "verdict none", textContent: [run.outcome, ...run.verdicts].filter(Boolean).join(". ") });
+  const outcome = made("p", { className: run.has_report ? "verdict" : "verdict none", textContent: sentences([run.outcome, ...run.verdicts]) });
   if (run.has_failed) outcome.prepend(made("strong", { className: "failed", textContent: "Failed" }), " ");
   const figures = made("ul", { className: "figures" }, ...run.figures.map((figure) =>
     made("li", { className: figure.status, title: figure.meaning }, `${figure.label} `, made("b", { textContent: `${figure.value} ${figure.unit}`.trim() }))));
