@@ -251,6 +251,14 @@ def test_the_page_fits_a_phone_in_light_and_dark(page):
         expect(page.locator("#start")).to_be_in_viewport()
 
 
+def test_what_was_filled_in_survives_a_reload(page):
+    page.locator("#field-seed").fill("7")
+    expect(page.locator("#line")).to_contain_text("seed:=7")
+    page.reload()
+    expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight seed:=7 view:=true")
+    expect(page.locator("#field-seed")).to_have_value("7")
+
+
 def test_ctrl_c_ends_the_page_and_its_run(browser, tmp_path):
     with _started(tmp_path) as (_, address):
         page = browser.new_page()

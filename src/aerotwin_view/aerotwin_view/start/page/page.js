@@ -203,9 +203,23 @@ function hideRefusal() {
   input.setAttribute("aria-describedby", `hint-${input.id.replace("field-", "")}`);
 }
 
+// What was filled in survives a reload, in this tab.
+const KEPT = "form";
+
+function keptForm() {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT));
+    const names = [...at("scenario").options].map((option) => option.value);
+    return kept && names.includes(kept.scenario) ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
 let lineTimer = 0, lineNumber = 0;
 
 function showLine() {
+  sessionStorage.setItem(KEPT, JSON.stringify(request()));
   clearTimeout(lineTimer);
   lineTimer = setTimeout(async () => {
     const number = ++lineNumber;
@@ -352,7 +366,9 @@ at("stop").addEventListener("click", async () => {
     return;
   }
   for (const { name } of form.scenarios) at("scenario").append(made("option", { value: name, textContent: name }));
+  const kept = keptForm();
   showScenario();
+  if (kept) setForm(kept);
   showRuns();
   follow();
 })();

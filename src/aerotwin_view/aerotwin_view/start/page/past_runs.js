@@ -3,7 +3,7 @@
 // The runs of the folder, each with its report, its command and the form that started it.
 "use strict";
 
-function fillForm({ scenario, values }) {
+function setForm({ scenario, values }) {
   at("scenario").value = scenario;
   hideRefusal();
   showScenario();
@@ -11,6 +11,10 @@ function fillForm({ scenario, values }) {
   startMap?.keepStart();
   showLine();
   startMap?.follow();
+}
+
+function fillForm(launch) {
+  setForm(launch);
   at("scenario").focus();
   at("choose").scrollIntoView({ block: "start" });
 }
