@@ -251,3 +251,46 @@ def test_external_vision_goes_out_as_odometry(autopilot):
 def test_a_taken_port_is_reported(autopilot):
     with pytest.raises(UserError, match=f"UDP port {autopilot.link.local_port}"):
         OnboardLink(PLANE, 0, local_port=autopilot.link.local_port)
+
+
+def test_one_that_speaks_first_is_answered_from_its_first_report_on():
+    link = OnboardLink(PLANE, 0, local_port=0, dialect=ARDUPILOT)
+    ours, strange = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+    try:
+        for one in (ours, strange):
+            one.bind(("127.0.0.1", 0))
+            one.settimeout(5.0)
+        reports = _packed(_attitude()) + _packed(_position())
+        ours.sendto(reports, ("127.0.0.1", link.local_port))
+        link.poll_datagrams(1)
+        assert link.state.estimate is not None
+        foreign = _packed(_attitude(), 9) + _packed(_position(), 9)
+        strange.sendto(foreign, ("127.0.0.1", link.local_port))
+        link.poll_datagrams(2)
+        link.send_heartbeat()
+        assert split_datagram(ours.recv(2048))[0].message_id == 0
+    finally:
+        for each in (link, ours, strange):
+            each.close()
+
+
+def test_what_a_first_datagram_makes_it_ask_is_not_lost():
+    link = OnboardLink(PLANE, 0, local_port=0, dialect=ARDUPILOT)
+    ours = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        ours.settimeout(5.0)
+        unused = mavlink.MAVLink_raw_imu_message(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        ours.sendto(_packed(unused), ("127.0.0.1", link.local_port))
+        link.poll_datagrams(1)
+        (asked,) = mavlink.MAVLink(None).parse_buffer(ours.recv(2048))
+        assert (asked.command, asked.param1) == (mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, 27.0)
+    finally:
+        link.close()
+        ours.close()
+
+
+def test_what_it_warned_of_is_forgotten_when_it_starts_again(autopilot):
+    autopilot.say(mavlink.MAVLink_statustext_message(4, b"Position lost"))
+    assert list(autopilot.link.texts) == ["Position lost"]
+    autopilot.link.begin_again()
+    assert not autopilot.link.texts
