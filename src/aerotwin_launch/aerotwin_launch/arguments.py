@@ -57,12 +57,16 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
 
 def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
     """Return the shipped launch file of this name, with or without its ending."""
-    if path.name == str(path):
-        name = path.name if path.suffix else f"{path.name}{ENDING}"
-        with suppress(packages.LookupFailure):
-            return packages.share_file(SHIPPED, name, environment)
-    hint = f"; one of a package is named by both: {SHIPPED} {path.name}"
-    raise LaunchError(None, f"launch file '{path}' does not exist{hint}")
+    name = path.name if path.suffix else f"{path.name}{ENDING}"
+    found = None
+    with suppress(packages.LookupFailure):
+        found = packages.share_file(SHIPPED, name, environment)
+    if found is not None and path.name == str(path):
+        return found
+    hint = f"one of a package is named by both: {SHIPPED} {path.name}"
+    if found is not None:
+        hint = f"say {name.removesuffix(ENDING)} for the one that is installed"
+    raise LaunchError(None, f"launch file '{path}' does not exist; {hint}")
 
 
 def describe_arguments(path: Path) -> str:

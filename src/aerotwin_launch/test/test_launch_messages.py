@@ -148,7 +148,7 @@ def test_a_shipped_launch_file_is_found_by_its_name_from_any_folder(
     monkeypatch.setattr(arguments, "SHIPPED", "stub_pkg")
     found = find_launch_file([name], launch_environment)
     assert found == stub_prefix / "share/stub_pkg/launch/shared.launch.yaml"
-    with pytest.raises(LaunchError, match="does not exist"):
+    with pytest.raises(LaunchError, match="does not exist; say shared for the one"):
         find_launch_file([f"launch/{name}"], launch_environment)
 
 
