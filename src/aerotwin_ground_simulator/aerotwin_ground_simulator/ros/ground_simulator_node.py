@@ -128,10 +128,8 @@ class GroundSimulatorNode(ConfiguredNode):
 
     def _on_step(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
         if not self._robot.is_paused:
-            reply.success, reply.message = (
-                False,
-                "expected a paused run, found it running; pause it",
-            )
+            reply.success = False
+            reply.message = "expected a paused run, found it running; pause it"
             return reply
         self._n_ordered += 1
         reply.success, reply.message = True, f"one step of {STEP_NS * 1e-6:g} ms"
@@ -139,12 +137,10 @@ class GroundSimulatorNode(ConfiguredNode):
 
     def _on_reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
         if self._path is not None:
-            reply.success, reply.message = (
-                False,
-                (
-                    f"path_file: expected none, found {self._options.path_file}, in which the path "
-                    "would jump; end this run and start another"
-                ),
+            reply.success = False
+            reply.message = (
+                f"path_file: expected none, found {self._options.path_file}, in which the path "
+                "would jump; end this run and start another"
             )
             return reply
         self._robot.return_to_start()
