@@ -74,7 +74,7 @@ class Autopilot:
             self.estimator, self.parameters.flight, self._weight_share, self._notify
         )
         self.commands = self.controller.commands
-        self._n_steps = self.instance  # so that those of a fleet do not all decide at once
+        self._n_steps = 0
         self._was_ready = False
 
     def _weight_share(self, command: float) -> float:

@@ -25,7 +25,7 @@ class Client:
 
 
 def autopilot(number):
-    fleet = SimpleNamespace(link_number=number)
+    fleet = SimpleNamespace(instance=number, link_number=7)
     parameters = SimpleNamespace(
         fleet=fleet, mission=SimpleNamespace(landing_ends_flight=False)
     )  # fmt: skip

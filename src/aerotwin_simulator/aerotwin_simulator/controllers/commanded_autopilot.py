@@ -57,7 +57,8 @@ class CommandedAutopilot:
         self._arming_ns: int | None = None
         self.client_due_ns = 0
         self._is_polled = False
-        self._phase_ns = (1 + setup.parameters.fleet.link_number % _PHASES) * _PHASE_NS
+        # By the number of the vehicle, not of its ports: a run is the same on any ports.
+        self._phase_ns = (1 + setup.parameters.fleet.instance % _PHASES) * _PHASE_NS
 
     def open_client(self) -> None:
         """Open the client's port. Raises UserError if it is in use."""
