@@ -29,7 +29,7 @@ class DrivenPath:
         try:
             self._file: TextIO = path.open("x", encoding="utf-8", buffering=1)
         except OSError as error:
-            raise _not_writable(path, error) from None
+            raise _not_writable(path, error.strerror) from None
 
     def add(self, stamp_ns: int, T_map_base: FloatArray) -> None:
         """Write a pose (4, 4), if the vehicle has moved since the last one."""
@@ -46,15 +46,14 @@ class DrivenPath:
 
 def check_new(path: Path) -> None:
     """Raise UserError, as `DrivenPath`, if there is a file of this name, or no folder for it."""
-    if path.exists() or not path.parent.is_dir():
-        number = errno.EEXIST if path.exists() else errno.ENOENT
-        raise _not_writable(path, OSError(number, os.strerror(number)))
+    if path.exists():
+        raise _not_writable(path, os.strerror(errno.EEXIST))
+    if not path.parent.is_dir():
+        raise _not_writable(path, os.strerror(errno.ENOENT))
 
 
-def _not_writable(path: Path, error: OSError) -> UserError:
-    return UserError(
-        f"{path}: the path of a drive cannot be written ({error.strerror}); name a new file"
-    )
+def _not_writable(path: Path, reason: str | None) -> UserError:
+    return UserError(f"{path}: the path of a drive cannot be written ({reason}); name a new file")
 
 
 def _has_moved(T_a: FloatArray, T_b: FloatArray) -> bool:

@@ -63,9 +63,10 @@ def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
         found = packages.share_file(SHIPPED, name, environment)
     if found is not None and path.name == str(path):
         return found
-    hint = f"one of a package is named by both: {SHIPPED} {path.name}"
     if found is not None:
         hint = f"say {name.removesuffix(ENDING)} for the one that is installed"
+    else:
+        hint = f"one of a package is named by both: {SHIPPED} {path.name}"
     raise LaunchError(None, f"launch file '{path}' does not exist; {hint}")
 
 

@@ -34,6 +34,7 @@ class AutopilotEstimate:
     p_map_odom: FloatArray = field(default_factory=lambda: np.zeros(3))
 
 
+_ON_GROUND, _IN_AIR = 1, 2  # MAV_LANDED_STATE
 POS_HORIZ_REL, POS_HORIZ_ABS, CONST_POS_MODE = 8, 16, 128
 """ESTIMATOR_STATUS_FLAGS, which are those of EKF_STATUS_REPORT, too."""
 
@@ -52,9 +53,8 @@ class EstimatorStatus(NamedTuple):
 class AutopilotState:
     """State reported by an autopilot; None before its first message.
 
-    While it takes off or lands, it is neither on the ground nor in the air. `estimator` holds the
-    innovations of its filter over their gates; `named_values` the numbers it sends by name (the
-    embedded autopilot: `nis_*`).
+    `landed_state` is a MAV_LANDED_STATE; `estimator` holds the innovations of its filter over their
+    gates; `named_values` the numbers it sends by name (the embedded autopilot: `nis_*`).
     """
 
     dialect: Dialect = PX4
@@ -62,12 +62,21 @@ class AutopilotState:
     custom_mode: int = 0
     is_armed: bool = False
     is_ready: bool = False
-    is_in_air: bool = False
-    is_on_ground: bool | None = None
+    landed_state: int | None = None
     altitude_amsl_m: float | None = None
     estimate: AutopilotEstimate | None = None
     estimator: EstimatorStatus | None = None
     named_values: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def is_in_air(self) -> bool:
+        """Whether it flies, and neither takes off nor lands."""
+        return self.landed_state == _IN_AIR
+
+    @property
+    def is_on_ground(self) -> bool | None:
+        """Whether it stands; None if that is not known."""
+        return None if self.landed_state is None else self.landed_state == _ON_GROUND
 
     @property
     def can_fly(self) -> bool:

@@ -124,6 +124,14 @@ def is_whole(frame, length, message_id, crc_extra):
 
 
 @njit(cache=True)
+def unpack_payload(frame, payload, size):
+    """Copy the payload of a whole frame, with the zeros that were cut, to the first size bytes."""
+    n = len(frame) - _HEADER - 2
+    for i in range(size):
+        payload[i] = frame[_HEADER + i] if i < n else 0
+
+
+@njit(cache=True)
 def pressure_altitude(pressure_pa):
     """Return the altitude [m] at which the standard atmosphere has this pressure."""
     return ISA_SCALE_M * (1.0 - (pressure_pa / STANDARD_PRESSURE_PA) ** ISA_EXPONENT)
@@ -280,9 +288,7 @@ def read_sensor(frame, payload):
     length = len(frame)
     if length > FRAME_BYTES or not is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
         return MALFORMED
-    n = length - _HEADER - 2
-    for i in range(PAYLOAD_BYTES):
-        payload[i] = frame[_HEADER + i] if i < n else 0
+    unpack_payload(frame, payload, PAYLOAD_BYTES)
     return get_integer(payload, 0, 8)
 
 

@@ -48,7 +48,6 @@ ONBOARD_CONTROLLER, GROUND_CONTROL_STATION = 18, 6  # MAV_TYPE
 GROUND_PORT = 18570
 IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
-ON_GROUND, IN_AIR = 1, 2
 SET_MESSAGE_INTERVAL = 511
 
 _MISSION_MESSAGES = (
@@ -333,8 +332,7 @@ class OnboardLink:
         self.state.is_ready = bool(message.onboard_control_sensors_health & PREARM_CHECK)
 
     def _on_landed_state(self, message: Any) -> None:
-        self.state.is_in_air = message.landed_state == IN_AIR
-        self.state.is_on_ground = message.landed_state == ON_GROUND
+        self.state.landed_state = message.landed_state
 
     def _on_ack(self, message: Any) -> None:
         self.acks[message.command] = message.result

@@ -8,7 +8,7 @@ A fleet of a hundred sends four thousand a second.
 from numba import float64, int64, types, uint8
 
 from aerotwin_core.kernel_cache import njit
-from aerotwin_px4_bridge.hil_kernels import get_float, get_integer, is_whole
+from aerotwin_px4_bridge.hil_kernels import get_float, get_integer, is_whole, unpack_payload
 from aerotwin_px4_bridge.mavlink2 import (
     ATTITUDE_QUATERNION,
     GLOBAL_POSITION_INT,
@@ -64,8 +64,7 @@ def read_reports(datagram, system_id, payload, attitude, position):
             break
         if not is_whole(frame, len(frame), message_id, crc_extra):
             break
-        for i in range(PAYLOAD_BYTES):
-            payload[i] = frame[_HEADER + i] if _HEADER + i < len(frame) - 2 else 0
+        unpack_payload(frame, payload, PAYLOAD_BYTES)
         if message_id == _ATTITUDE:
             for i in range(N_ATTITUDE):
                 attitude[i] = get_float(payload, 4 + 4 * i)

@@ -253,8 +253,9 @@ def _show(
     show_world(page, world)
     lines: list[str] = [] if world is None else [*world.warnings, *world.notes]
     wait = _for_ever
-    robots = None if flight is None else FlightScene(page, flight)
-    if flight is not None and robots is not None:
+    robots = None
+    if flight is not None:
+        robots = FlightScene(page, flight)
         wait = TimeLine(page, flight.start_ns, flight.end_ns, robots.show_at).run
         lines += flight.problems
     if world is not None:

@@ -19,7 +19,7 @@ from aerotwin_px4_bridge.setpoint_stream import Target
 from aerotwin_px4_bridge.sticks import Sticks
 from aerotwin_simulator.controllers.backend import OFF, BackendSetup, Motors
 
-CLIENT_PERIOD_NS = 20_000_000
+_CLIENT_PERIOD_NS = 20_000_000
 """Period, in simulated time, at which the mission client polls its link: a poll costs a system
 call, and no message comes faster than at 20 Hz."""
 _PHASES, _PHASE_NS = 25, 4_000_000
@@ -87,7 +87,7 @@ class CommandedAutopilot:
             if wait_ns > 0:
                 self.client_due_ns = stamp_ns + wait_ns
                 return False
-        self.client_due_ns = stamp_ns + CLIENT_PERIOD_NS
+        self.client_due_ns = stamp_ns + _CLIENT_PERIOD_NS
         self.client.link.delay(link_delay_s(self.setup.link_faults, stamp_ns))
         self.client.poll(stamp_ns)
         return True
