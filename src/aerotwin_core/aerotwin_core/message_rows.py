@@ -3,6 +3,7 @@
 """Messages of fixed layout kept as rows of numbers, serialised many at once by compiled code."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, uint8, void
@@ -27,6 +28,7 @@ _FIRST_ROWS = 256
         int64[::1],
     ),
     cache=True,
+    nogil=True,
 )
 def _write(buffer, rows, values, templates, ends, times, stamps, places):
     """Write records to a buffer: copies of their templates, then stamps and numbers.
@@ -66,17 +68,31 @@ class ChangingPlaces:
         return MessageRows(self, head_bytes, head_times)
 
 
+class TakenRows(NamedTuple):
+    """Messages that no longer change: they may be written in another thread."""
+
+    rows: np.ndarray
+    """Start, time of sending [ns], stamp [ns] and form of each, (n, 4) int64."""
+    values: np.ndarray
+    templates: np.ndarray
+    ends: np.ndarray
+    """Where the template of each form ends."""
+    places: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+    def write(self, buffer: np.ndarray) -> None:
+        """Write the messages to a buffer (m,) uint8."""
+        _write(buffer, self.rows, self.values, self.templates, self.ends, *self.places)
+
+
 class MessageRows:
     """Messages with equal places; their templates, head and message, differ in constant bytes."""
 
     def __init__(self, places: ChangingPlaces, head_bytes: int, head_times: Sequence[int]) -> None:
-        self._times = np.array(head_times, np.int64)
-        self._stamps, self._places = places.stamps + head_bytes, places.values + head_bytes
+        stamps, values = places.stamps + head_bytes, places.values + head_bytes
+        self._places = np.array(head_times, np.int64), stamps, values
         self._forms: dict[bytes, int] = {}
-        self._starts: list[int] = []
-        self._sent_ns: list[int] = []
-        self._stamps_ns: list[int] = []
-        self._form_of_row: list[int] = []
+        self._n = 0
+        self._rows = np.empty((_FIRST_ROWS, 4), np.int64)
         self._values = np.empty((_FIRST_ROWS, len(places.values)))
 
     def form_of(self, template: bytes) -> int:
@@ -85,39 +101,38 @@ class MessageRows:
 
     def add(self, start: int, sent_ns: int, stamp_ns: int, form: int, values: Values) -> None:
         """Keep a message that is to start at a place in the buffer; its values are copied."""
-        n = len(self._starts)
-        if n == len(self._values):
-            self._values = np.concatenate([self._values, np.empty_like(self._values)])
+        n = self._n
+        if n == len(self._rows):
+            self._grow()
+        self._rows[n] = start, sent_ns, stamp_ns, form
         self._values[n] = values
-        self._starts.append(start)
-        self._sent_ns.append(sent_ns)
-        self._stamps_ns.append(stamp_ns)
-        self._form_of_row.append(form)
+        self._n = n + 1
 
     def add_block(
-        self, starts: list[int], sent_ns: int, stamp_ns: int, forms: list[int], values: np.ndarray
+        self,
+        starts: np.ndarray,
+        sent_ns: int,
+        stamp_ns: int,
+        forms: Sequence[int],
+        values: np.ndarray,
     ) -> None:
         """Keep messages of one instant, as `add`: their starts, forms and numbers (n, k)."""
-        begin, n = len(self._starts), len(starts)
-        while begin + n > len(self._values):
-            self._values = np.concatenate([self._values, np.empty_like(self._values)])
-        self._values[begin : begin + n] = values
-        self._starts += starts
-        self._sent_ns += [sent_ns] * n
-        self._stamps_ns += [stamp_ns] * n
-        self._form_of_row += forms
+        begin, end = self._n, self._n + len(starts)
+        while end > len(self._rows):
+            self._grow()
+        rows = self._rows[begin:end]
+        rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] = starts, sent_ns, stamp_ns, forms
+        self._values[begin:end] = values
+        self._n = end
 
-    def write(self, buffer: np.ndarray) -> np.ndarray:
-        """Write the kept messages to a buffer (m,) uint8, and forget them.
-
-        Returns start, time of sending, stamp [ns] and form of each, (n, 4) int64.
-        """
-        columns = self._starts, self._sent_ns, self._stamps_ns, self._form_of_row
-        rows = np.array(columns, np.int64).T.copy()
+    def take(self) -> TakenRows:
+        """Return the kept messages, and keep none."""
+        n, rows, values = self._n, self._rows, self._values
+        self._n, self._rows, self._values = 0, np.empty_like(rows), np.empty_like(values)
         templates = np.frombuffer(b"".join(self._forms), np.uint8).copy()
         ends = np.cumsum([len(template) for template in self._forms])
-        places = self._times, self._stamps, self._places
-        _write(buffer, rows, self._values[: len(rows)], templates, ends, *places)
-        for column in columns:
-            column.clear()
-        return rows
+        return TakenRows(rows[:n], values[:n], templates, ends, self._places)
+
+    def _grow(self) -> None:
+        self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._values = np.concatenate([self._values, np.empty_like(self._values)])

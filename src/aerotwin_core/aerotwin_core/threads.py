@@ -10,6 +10,7 @@ after a fork, and a third of the compile time.
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -97,3 +98,42 @@ def in_background(call: Callable[[], T]) -> Callable[[], T]:
 
     threading.Thread(target=run, name="background", daemon=True).start()
     return result
+
+
+class CallsInOrder:
+    """Calls that a thread of its own makes one after another, while the caller goes on.
+
+    At most `n_waiting` are not yet done: one more waits for the first of them. Once a call raises,
+    no later one is made, and the exception is raised to the caller by its next `add`, `wait` or
+    `close`. The thread ends with `close`, or when nothing refers to this object any more.
+    """
+
+    def __init__(self, n_waiting: int) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="calls in order")
+        self._n_waiting = n_waiting
+        self._waiting: deque[Future[None]] = deque()
+        self._has_failed = False
+
+    def add(self, call: Callable[..., object], *arguments: Any) -> None:
+        """Have a call made after those before it."""
+        waiting = self._waiting
+        while waiting and (len(waiting) >= self._n_waiting or waiting[0].done()):
+            waiting.popleft().result()
+        waiting.append(self._pool.submit(self._make, call, arguments))
+
+    def wait(self) -> None:
+        """Return when all are made."""
+        while self._waiting:
+            self._waiting.popleft().result()
+
+    def close(self) -> None:
+        """Return when all are made; none may follow."""
+        self.wait()
+        self._pool.shutdown()
+
+    def _make(self, call: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+        if self._has_failed:
+            return
+        self._has_failed = True
+        call(*arguments)
+        self._has_failed = False

@@ -253,7 +253,7 @@ class BagWriter:
                 "offered_qos_profiles": [_qos(latched)],
                 "type_description_hash": _digest(msgtype),
             },
-            "message_count": self._file.counts[channel],
+            "message_count": self._file.counts.get(channel, 0),
         }
 
 

@@ -112,7 +112,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(bag._file, "_write", full)
+    monkeypatch.setattr(bag._file._written, "_write", full)
     with pytest.raises(UserError, match="No space left"):
-        for k in range(10_000):
+        for k in range(20_000):
             outlet(k, k, [0.0] * 7)
