@@ -18,12 +18,27 @@ import numpy as np
 from aerotwin_core.kernel_cache import njit
 from aerotwin_rendering.rasteriser.clusters import CLUSTER_TRIANGLES, CLUSTER_VERTICES, Clusters
 from aerotwin_rendering.rasteriser.cull_kernels import MARGIN, Visible, pixels_of, to_grid
+from aerotwin_rendering.rasteriser.lanes import (
+    N_LANES,
+    SPARE,
+    absolute,
+    any_of,
+    lane_numbers,
+    load_doubles,
+    load_floats,
+    load_integers,
+    select,
+    spread,
+    store,
+    to_floats,
+)
 from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import write_least_of_three
 
 # Columns and rows are clamped to these; LIFT is added before numbers are converted to integers,
 # which rounds them towards zero.
 FAR_PIXEL, LIFT = 40000.0, 65536
+N_SURFACE, MOST_CHANNELS = 4, 3
 
 
 class Scratch(NamedTuple):
@@ -34,12 +49,12 @@ class Scratch(NamedTuple):
     centres, ``bounds`` (no less than ``floor``) those that each triangle may cover, ``small`` and
     ``wide`` lists of triangles by the number of these; ``hit_triangle``, ``hit_pixel``,
     ``hit_depth`` (inverse) and ``hit_edges`` (sum of the edge functions, determinant, second and
-    third edge function) the hits of triangles.
+    third edge function) the hits of small triangles.
 
-    Per pixel of the band: ``nearest`` (inverse depth; ``nearest_bits`` is the same memory as
-    integers, which are in the same order), ``cluster`` (-1: nothing) and ``surface``: u, v, the
-    texture area that a unit of the plane of the rays sees, and light; ``grey`` and ``colour``:
-    the image before its edges are softened.
+    Per pixel of the band, and `SPARE` more: ``nearest`` (inverse depth; ``nearest_bits`` is the
+    same memory as integers, which are in the same order), ``cluster`` (-1: nothing), ``surface``
+    (`N_SURFACE`, n): u, v, the texture area that a unit of the plane of the rays sees, and light;
+    ``shaded`` (`MOST_CHANNELS`, n): the image before its edges are softened.
     """
 
     point: np.ndarray
@@ -57,17 +72,14 @@ class Scratch(NamedTuple):
     nearest_bits: np.ndarray
     cluster: np.ndarray
     surface: np.ndarray
-    surface_bits: np.ndarray
-    grey: np.ndarray
-    colour: np.ndarray
+    shaded: np.ndarray
 
 
 def make_scratch(n_rows: int, width: int) -> Scratch:
     """Return working memory for bands of an image."""
     n = CLUSTER_TRIANGLES
-    n_hits = 2 * max(width, n) + 2
-    nearest = np.empty(n_rows * width, np.float32)
-    surface = np.empty((n_rows * width, 4), np.float32)
+    n_pixels = n_rows * width + SPARE
+    nearest = np.empty(n_pixels, np.float32)
     return Scratch(
         point=np.empty(3 * CLUSTER_VERTICES),
         grid=np.empty(2 * CLUSTER_VERTICES, np.float32),
@@ -76,17 +88,15 @@ def make_scratch(n_rows: int, width: int) -> Scratch:
         bounds=np.empty((n, 4), np.int32),
         small=np.empty(2 * n + 2, np.int32),
         wide=np.empty(n + 1, np.int32),
-        hit_triangle=np.empty(n_hits, np.int32),
-        hit_pixel=np.empty(n_hits, np.int32),
-        hit_depth=np.empty(n_hits, np.float32),
-        hit_edges=np.empty((n_hits, 4)),
+        hit_triangle=np.empty(2 * n + 2, np.int32),
+        hit_pixel=np.empty(2 * n + 2, np.int32),
+        hit_depth=np.empty(2 * n + 2, np.float32),
+        hit_edges=np.empty((2 * n + 2, 4)),
         nearest=nearest,
         nearest_bits=nearest.view(np.int32),
-        cluster=np.empty(n_rows * width, np.int32),
-        surface=surface,
-        surface_bits=surface.view(np.int32),
-        grey=np.empty((n_rows, width, 1), np.uint8),
-        colour=np.empty((n_rows, width, 3), np.uint8),
+        cluster=np.empty(n_pixels, np.int32),
+        surface=np.empty((N_SURFACE, n_pixels), np.float32),
+        shaded=np.empty((MOST_CHANNELS, n_pixels), np.uint8),
     )
 
 
@@ -220,7 +230,7 @@ def _list_triangles(n, bounds, small, wide):
     return n_small, n_wide
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _edges(point, i0, i1, i2):
     """Edge normals P1 x P2, P2 x P0, P0 x P1 and the determinant P0 . (P1 x P2)."""
     m = CLUSTER_VERTICES
@@ -259,11 +269,11 @@ def _keep_hits(count, corners, n, uv, light, c, scratch: Scratch):
             s2, t2, l2 = uv[i2, 0] - s0, uv[i2, 1] - t0, light[i2] - l0
             nearest[pixel] = inverse_depth
             cluster[pixel] = c
-            surface[pixel, 0] = s0 + (s1 * b + s2 * e)
-            surface[pixel, 1] = t0 + (t1 * b + t2 * e)
+            surface[0, pixel] = s0 + (s1 * b + s2 * e)
+            surface[1, pixel] = t0 + (t1 * b + t2 * e)
             area = (s1 * t2 - s2 * t1) * (det * det) * (inverse * inverse * inverse)
-            surface[pixel, 2] = abs(area)
-            surface[pixel, 3] = l0 + (l1 * b + l2 * e)
+            surface[2, pixel] = abs(area)
+            surface[3, pixel] = l0 + (l1 * b + l2 * e)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -300,14 +310,17 @@ def _hit_small(n_small, corners, n, lens: Lens, row0, inverse_near, scratch: Scr
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near, scratch: Scratch):
-    """Fill by triangles that may cover several pixels."""
+    """Fill by triangles that may cover several pixels, blocks of a row at a time."""
     rays_x, rays_y = lens.x, lens.y
     point, bounds, wide = scratch.point, scratch.bounds, scratch.wide
-    hit_triangle, hit_pixel = scratch.hit_triangle, scratch.hit_pixel
-    hit_depth, hit_edges, nearest = scratch.hit_depth, scratch.hit_edges, scratch.nearest
-    row_step, column_step = int(rays_x.shape[0] > 1), int(rays_y.shape[1] > 1)
+    row_step, is_table = int(rays_x.shape[0] > 1), rays_y.shape[1] > 1
     width = rays_x.shape[1]
-    count = 0
+    x_at, y_at = np.uint64(rays_x.ctypes.data), np.uint64(rays_y.ctypes.data)
+    nearest_at = np.uint64(scratch.nearest.ctypes.data)
+    cluster_at = np.uint64(scratch.cluster.ctypes.data)
+    surface_at = np.uint64(scratch.surface.ctypes.data)
+    stride = np.uint64(4 * scratch.surface.shape[1])
+    zero, near, own = spread(0.0), spread(inverse_near), spread(np.int32(c))
     for k in range(n_wide):
         t = wide[k]
         i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
@@ -315,26 +328,55 @@ def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near,
         if det < 0.0:
             ax, ay, az, bx, by, bz = -ax, -ay, -az, -bx, -by, -bz
             ex, ey, ez, det = -ex, -ey, -ez, -det
+        s0, t0, l0 = uv[i0, 0], uv[i0, 1], light[i0]
+        s1, t1, l1 = uv[i1, 0] - s0, uv[i1, 1] - t0, light[i1] - l0
+        s2, t2, l2 = uv[i2, 0] - s0, uv[i2, 1] - t0, light[i2] - l0
+        area = (s1 * t2 - s2 * t1) * (det * det)
         u0, u1 = bounds[t, 0], -bounds[t, 1]
+        last = spread(np.int32(u1))
         for v in range(bounds[t, 2], 1 - bounds[t, 3]):
-            if count + width > len(hit_pixel):
-                _keep_hits(count, corners, n, uv, light, c, scratch)
-                count = 0
-            for u in range(u0, u1 + 1):
-                dx, dy = rays_x[v * row_step, u], rays_y[v, u * column_step]
-                a = ax * dx + (ay * dy + az)
-                b = bx * dx + (by * dy + bz)
-                e = ex * dx + (ey * dy + ez)
-                if (a >= 0.0) & (b >= 0.0) & (e >= 0.0):
-                    total = a + b + e
-                    inverse_depth = np.float32(total / det)
-                    pixel = (v - row0) * width + u
-                    hit_triangle[count], hit_pixel[count] = t, pixel
-                    hit_depth[count] = inverse_depth
-                    hit_edges[count, 0], hit_edges[count, 1] = total, det
-                    hit_edges[count, 2], hit_edges[count, 3] = b, e
-                    count += (inverse_depth >= nearest[pixel]) & (inverse_depth <= inverse_near)
-    _keep_hits(count, corners, n, uv, light, c, scratch)
+            dy = spread(rays_y[v, 0])
+            for u in range(u0, u1 + 1, N_LANES):
+                dx = load_doubles(x_at + np.uint64(8 * (v * row_step * width + u)))
+                if is_table:
+                    dy = load_doubles(y_at + np.uint64(8 * (v * width + u)))
+                a = spread(ax) * dx + (spread(ay) * dy + spread(az))
+                b = spread(bx) * dx + (spread(by) * dy + spread(bz))
+                e = spread(ex) * dx + (spread(ey) * dy + spread(ez))
+                is_kept = (a >= zero) & (b >= zero) & (e >= zero)
+                is_kept = is_kept & (spread(np.int32(u)) + lane_numbers() <= last)
+                if not any_of(is_kept):
+                    continue
+                at = np.uint64(4 * ((v - row0) * width + u))
+                total = a + b + e
+                depth = to_floats(total / spread(det))
+                before, owner = load_floats(nearest_at + at), load_integers(cluster_at + at)
+                is_nearer = (depth > before) | ((depth == before) & (own < owner))
+                is_kept = is_kept & is_nearer & (depth <= near)
+                if not any_of(is_kept):
+                    continue
+                inverse = spread(1.0) / total
+                b, e = b * inverse, e * inverse
+                store(nearest_at + at, select(is_kept, depth, before))
+                store(cluster_at + at, select(is_kept, own, owner))
+                at += surface_at
+                _keep(at, is_kept, _mixed(s0, s1, s2, b, e))
+                _keep(at + stride, is_kept, _mixed(t0, t1, t2, b, e))
+                texels = absolute(spread(area) * (inverse * inverse * inverse))
+                _keep(at + stride + stride, is_kept, texels)
+                _keep(at + stride + stride + stride, is_kept, _mixed(l0, l1, l2, b, e))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _mixed(first, second, third, b, e):
+    """Return a value of the first corner plus differences to the others by their weights."""
+    return spread(1.0 * first) + (spread(1.0 * second) * b + spread(1.0 * third) * e)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _keep(address, is_kept, values):
+    """Write values of pixels as single precision, where they are to be kept."""
+    store(address, select(is_kept, to_floats(values), load_floats(address)))
 
 
 @njit(nogil=True, cache=True)

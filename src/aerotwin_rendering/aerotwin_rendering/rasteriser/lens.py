@@ -16,6 +16,7 @@ import numpy as np
 
 from aerotwin_core.camera import CameraModel, PinholeCamera
 from aerotwin_core.kernel_cache import njit
+from aerotwin_rendering.rasteriser.lanes import with_spare
 
 # Rays beyond this x/z are squeezed towards the axis, so that the table's cells hold about equally
 # many pixels: x/z reaches 5.7 at 160 degrees.
@@ -36,7 +37,8 @@ class Lens(NamedTuple):
     Attributes
     ----------
     x, y : (h, w) arrays, or (1, w) and (h, 1) where rows and columns are independent
-        Rays of the pixel centres, x/z and y/z; NaN where there is none.
+        Rays of the pixel centres, x/z and y/z; NaN where there is none. Kernels may read `SPARE`
+        elements behind these and the next one.
     half_log2_area : (h, w) or (1, 1) float32 array
         Half the binary logarithm of a pixel's area in the plane of the rays.
     low_x, high_x, low_y, high_y : float
@@ -99,9 +101,9 @@ def _pinhole_lens(camera: PinholeCamera) -> Lens:
     y = (np.arange(camera.height) - camera.cy) / camera.fy
     area = np.float32(-0.5 * np.log2(camera.fx * camera.fy))
     return Lens(
-        x=x[None, :],
-        y=y[:, None],
-        half_log2_area=np.array([[area]]),
+        x=with_spare(x[None, :]),
+        y=with_spare(y[:, None]),
+        half_log2_area=with_spare(np.array([[area]])),
         squeeze=0.0,
         u_scale=float(camera.fx),
         u_offset=float(camera.cx),
@@ -136,9 +138,9 @@ def _table_lens(rays: np.ndarray) -> Lens:
     sizes = np.array([level.shape[:2] for level in levels], np.int64)
     starts = np.cumsum(np.append(0, sizes.prod(axis=1)))[:-1]
     return Lens(
-        x=x,
-        y=y,
-        half_log2_area=_half_log2_area(x, y),
+        x=with_spare(x),
+        y=with_spare(y),
+        half_log2_area=with_spare(_half_log2_area(x, y)),
         squeeze=squeeze,
         u_scale=scale[0],
         u_offset=offset[0],

@@ -13,26 +13,6 @@ _FOUR = ir.VectorType(ir.IntType(32), 4)
 
 
 @intrinsic
-def read_byte(typing_context, address):
-    """Return the byte at an address."""
-    return types.uint8(types.uint64), _reader(8)
-
-
-@intrinsic
-def read_token(typing_context, address):
-    """Return four bytes at any address as a number, the first one lowest."""
-    return types.uint32(types.uint64), _reader(32)
-
-
-def _reader(bits):
-    def generate(context, builder, signature, arguments):
-        pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
-        return builder.load(pointer, align=1)
-
-    return generate
-
-
-@intrinsic
 def write_least_of_three(typing_context, a, b, c, floor, out):
     """Write four numbers at once: the least of those at a, b and c, but no less than the floor's.
 

@@ -9,11 +9,9 @@ import cv2
 import numpy as np
 
 from aerotwin_core.luma import LUMA_REC601
-from aerotwin_rendering.rasteriser.shade_kernels import Textures
+from aerotwin_rendering.rasteriser.shade_kernels import PADDING, Textures
 
 CHANNELS = {"mono8": 1, "rgb8": 3}
-# A colour texel is read as four bytes: the last one needs a byte behind it.
-PADDING = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +67,19 @@ def texture_table(
     """Return the table of these pyramids, which own its memory; nothing is copied."""
     n_levels = np.array([len(p.offset) for p in pyramids], np.int32)
     shape = (len(pyramids), int(n_levels.max()))
-    address = np.zeros(shape, np.uint64)
+    address = np.zeros(shape, np.int64)
     width, height = (np.ones(shape, np.int32) for _ in range(2))
     for t, pyramid in enumerate(pyramids):
         n = n_levels[t]
         address[t, :n] = pyramid.texels.ctypes.data + pyramid.offset
         width[t, :n], height[t, :n] = pyramid.width, pyramid.height
     return Textures(
-        address=address,
-        width=width,
-        height=height,
+        address=address.ravel(),
+        width=width.ravel(),
+        height=height.ravel(),
         n_levels=n_levels,
         half_log2_size=(0.5 * np.log2(width[:, 0].astype(float) * height[:, 0])).astype(np.float32),
         of_mesh=of_mesh,
-        repeats=repeats,
+        repeats=repeats.astype(np.int32),
+        most_levels=shape[1],
     )

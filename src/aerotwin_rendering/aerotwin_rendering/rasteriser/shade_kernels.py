@@ -11,14 +11,35 @@ from aerotwin_core.kernel_cache import njit
 from aerotwin_rendering.rasteriser.clusters import Clusters
 from aerotwin_rendering.rasteriser.cull_kernels import Visible
 from aerotwin_rendering.rasteriser.fill_kernels import Scratch, clear_band, fill_band
+from aerotwin_rendering.rasteriser.lanes import (
+    N_LANES,
+    any_of,
+    first_of,
+    floor,
+    gather_floats,
+    gather_integers,
+    gather_longs,
+    lane_numbers,
+    load_floats,
+    load_integers,
+    read_float,
+    read_integer,
+    read_long,
+    select,
+    spread,
+    store_bytes,
+    to_floats,
+    to_integers,
+    to_longs,
+)
 from aerotwin_rendering.rasteriser.lens import Lens
-from aerotwin_rendering.rasteriser.memory import read_byte, read_token
 
 HORIZON_GREY = 208.0
 ZENITH_GREY = 238.0
 NADIR_GREY = 120.0
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 WHITE = np.float32(255.0)
+PADDING = 3  # texels are read four bytes at a time
 # Inverse depth is linear in the image on every plane. A relative bend above this is an edge of a
 # shape.
 EDGE = np.float32(0.01)
@@ -28,10 +49,11 @@ class Textures(NamedTuple):
     """Memory addresses of the levels of all textures, and the texture of each mesh.
 
     Textures are not copied, one array each: a table of addresses instead of one joined array, whose
-    copy would take seconds and twice the memory when a tile is added to a world. ``address`` (n,
-    levels) uint64 is that of a level's first texel; ``width`` and ``height`` (n, levels) and
-    ``n_levels`` (n,) are int32. ``half_log2_size`` (n,) float32 is half the binary logarithm of the
-    number of texels of level 0; ``of_mesh`` and ``repeats`` (m,) are int32 and bool.
+    copy would take seconds and twice the memory when a tile is added to a world. ``address`` int64
+    is that of a level's first texel, `PADDING` bytes follow the last one; ``width`` and ``height``
+    int32; these have ``most_levels`` elements for each of n textures. ``n_levels`` (n,) is int32,
+    ``half_log2_size`` (n,) float32 half the binary logarithm of the number of texels of level 0;
+    ``of_mesh`` and ``repeats`` (m,) are int32.
     """
 
     address: np.ndarray
@@ -41,6 +63,7 @@ class Textures(NamedTuple):
     half_log2_size: np.ndarray
     of_mesh: np.ndarray
     repeats: np.ndarray
+    most_levels: int
 
 
 class Output(NamedTuple):
@@ -51,71 +74,160 @@ class Output(NamedTuple):
     ids: np.ndarray
 
 
-@njit(nogil=True, cache=True)
-def _taps(repeats, width, height, u, v):
-    """Return the two columns and rows of texels around u, v and the weights of the second ones.
+class _Tables(NamedTuple):
+    """Addresses of what a block of pixels reads: members of tuples that are arrays are counted
+    references, which takes longer than the block."""
 
-    Single precision and unsigned indices (no test for negative ones): 1.7 times as fast.
+    mesh_of_cluster: int
+    of_mesh: int
+    repeats: int
+    n_levels: int
+    half_log2_size: int
+    address: int
+    width: int
+    height: int
+    most_levels: int
+
+
+@njit(nogil=True, cache=True)
+def _tables(mesh_of_cluster, textures: Textures):
+    return _Tables(
+        np.int64(mesh_of_cluster.ctypes.data),
+        np.int64(textures.of_mesh.ctypes.data),
+        np.int64(textures.repeats.ctypes.data),
+        np.int64(textures.n_levels.ctypes.data),
+        np.int64(textures.half_log2_size.ctypes.data),
+        np.int64(textures.address.ctypes.data),
+        np.int64(textures.width.ctypes.data),
+        np.int64(textures.height.ctypes.data),
+        textures.most_levels,
+    )
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _look_up(table, index):
+    """Return the numbers of a table of int32 at eight places, which mostly are one place."""
+    first = first_of(index)
+    if any_of(index != spread(first)):
+        return gather_integers(spread(table) + (to_longs(index) * spread(np.int64(4))))
+    return spread(read_integer(table + 4 * first))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _look_up_floats(table, index):
+    """As `_look_up`, of float32."""
+    first = first_of(index)
+    if any_of(index != spread(first)):
+        return gather_floats(spread(table) + (to_longs(index) * spread(np.int64(4))))
+    return spread(read_float(table + 4 * first))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _look_up_longs(table, index):
+    """As `_look_up`, of int64."""
+    first = first_of(index)
+    if any_of(index != spread(first)):
+        return gather_longs(spread(table) + (to_longs(index) * spread(np.int64(8))))
+    return spread(read_long(table + 8 * first))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _least(a, b):
+    return select(a < b, a, b)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _greatest(a, b):
+    return select(a > b, a, b)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _taps(position, size, is_repeated):
+    """Return the two texels around positions along a side [texels], and the second ones' weights.
+
+    The side of a texture that is not repeated ends in the middle of its last texels; there the
+    second texel is the last one, too, and has no weight.
     """
-    x, y = u * np.float32(width) - HALF, v * np.float32(height) - HALF
-    if repeats:
-        c0, r0 = np.int32(math.floor(x)), np.int32(math.floor(y))
-        fx, fy = x - np.float32(c0), y - np.float32(r0)
-        c1, r1 = (c0 + 1) % width, (r0 + 1) % height
-        c0, r0 = c0 % width, r0 % height
-    else:
-        x = min(max(x, ZERO), np.float32(width - 1))
-        y = min(max(y, ZERO), np.float32(height - 1))
-        c0, r0 = np.int32(x), np.int32(y)
-        fx, fy = x - np.float32(c0), y - np.float32(r0)
-        c1, r1 = min(c0 + 1, width - 1), min(r0 + 1, height - 1)
-    upper, lower = np.uint64(r0) * np.uint64(width), np.uint64(r1) * np.uint64(width)
-    return np.uint64(c0), np.uint64(c1), upper, lower, fx, fy
+    one = spread(np.int32(1))
+    last = size - one
+    x = _least(_greatest(position, spread(ZERO)), to_floats(last))
+    first = to_integers(x)
+    share, second = x - to_floats(first), _least(first + one, last)
+    if any_of(is_repeated):
+        whole = to_integers(floor(position))
+        share = select(is_repeated, position - to_floats(whole), share)
+        first = select(is_repeated, whole % size, first)
+        second = select(is_repeated, (whole + one) % size, second)
+    return first, second, share
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _mix(a0, a1, b0, b1, fx, fy):
-    a = np.float32(a0) + fx * (np.float32(a1) - np.float32(a0))
-    b = np.float32(b0) + fx * (np.float32(b1) - np.float32(b0))
+    a = a0 + fx * (a1 - a0)
+    b = b0 + fx * (b1 - b0)
     return a + fy * (b - a)
 
 
-@njit(nogil=True, cache=True)
-def _grey(address, width, height, repeats, u, v):
-    c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
+@njit(nogil=True, cache=True, forceinline=True)
+def _byte_of(tokens, shift):
+    """Return a byte of numbers as float32."""
+    return to_floats((tokens >> spread(np.int32(shift))) & spread(np.int32(255)))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _place(tables: _Tables, index, is_repeated, u, v):
+    """Return what `_grey` and `_colour` need of the levels ``index`` at texture coordinates u, v.
+
+    These are the offsets of the two rows and columns of texels around it, in texels, the weights of
+    the second ones, and the addresses of the levels.
+    """
+    width, height = _look_up(tables.width, index), _look_up(tables.height, index)
+    half = spread(HALF)
+    c0, c1, fx = _taps(u * to_floats(width) - half, width, is_repeated)
+    r0, r1, fy = _taps(v * to_floats(height) - half, height, is_repeated)
+    width = to_longs(width)
+    upper, lower = to_longs(r0) * width, to_longs(r1) * width
+    address = _look_up_longs(tables.address, index)
+    return address, upper, lower, to_longs(c0), to_longs(c1), fx, fy
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _grey(tables: _Tables, index, is_repeated, u, v):
+    """Return grey values of levels: between the four texels around u, v."""
+    address, upper, lower, c0, c1, fx, fy = _place(tables, index, is_repeated, u, v)
     upper, lower = address + upper, address + lower
-    return _mix(
-        read_byte(upper + c0), read_byte(upper + c1), read_byte(lower + c0),
-        read_byte(lower + c1), fx, fy,
-    )  # fmt: skip
+    a0, b0 = gather_integers(upper + c0), gather_integers(lower + c0)
+    if any_of(is_repeated):
+        a1, b1 = _byte_of(gather_integers(upper + c1), 0), _byte_of(gather_integers(lower + c1), 0)
+    else:  # behind the last texel the next byte has no weight
+        a1, b1 = _byte_of(a0, 8), _byte_of(b0, 8)
+    return _mix(_byte_of(a0, 0), a1, _byte_of(b0, 0), b1, fx, fy)
 
 
-@njit(nogil=True, cache=True)
-def _colour(address, width, height, repeats, u, v):
-    c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
-    n = np.uint64(3)
-    a0, a1 = read_token(address + n * (upper + c0)), read_token(address + n * (upper + c1))
-    b0, b1 = read_token(address + n * (lower + c0)), read_token(address + n * (lower + c1))
-    mask, one, two = np.uint32(255), np.uint32(8), np.uint32(16)
-    red = _mix(a0 & mask, a1 & mask, b0 & mask, b1 & mask, fx, fy)
-    green = _mix(
-        (a0 >> one) & mask, (a1 >> one) & mask, (b0 >> one) & mask, (b1 >> one) & mask, fx, fy
-    )
-    blue = _mix(
-        (a0 >> two) & mask, (a1 >> two) & mask, (b0 >> two) & mask, (b1 >> two) & mask, fx, fy
-    )
+@njit(nogil=True, cache=True, forceinline=True)
+def _colour(tables: _Tables, index, is_repeated, u, v):
+    """Return red, green and blue of levels: between the four texels around u, v."""
+    address, upper, lower, c0, c1, fx, fy = _place(tables, index, is_repeated, u, v)
+    n = spread(np.int64(3))
+    upper, lower, c0, c1 = address + n * upper, address + n * lower, n * c0, n * c1
+    a0, a1 = gather_integers(upper + c0), gather_integers(upper + c1)
+    b0, b1 = gather_integers(lower + c0), gather_integers(lower + c1)
+    red = _mix(_byte_of(a0, 0), _byte_of(a1, 0), _byte_of(b0, 0), _byte_of(b1, 0), fx, fy)
+    green = _mix(_byte_of(a0, 8), _byte_of(a1, 8), _byte_of(b0, 8), _byte_of(b1, 8), fx, fy)
+    blue = _mix(_byte_of(a0, 16), _byte_of(a1, 16), _byte_of(b0, 16), _byte_of(b1, 16), fx, fy)
     return red, green, blue
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _half_log2(bits):
-    """Half the binary logarithm of a positive float, passed as integer; error at most 0.005.
+    """Half the binary logarithm of positive floats, passed as integers; error at most 0.005.
 
     Exponent and mantissa m of the float; log2(1 + m) = m + 0.34 m (1 - m) + rest.
     """
-    mantissa = np.float32(bits & np.int32(0x7FFFFF)) * np.float32(1.0 / 0x800000)
-    curve = mantissa + np.float32(0.34) * mantissa * (ONE - mantissa)
-    return HALF * (np.float32((bits >> np.int32(23)) - np.int32(127)) + curve)
+    mantissa = to_floats(bits & spread(np.int32(0x7FFFFF))) * spread(np.float32(1.0 / 0x800000))
+    curve = mantissa + spread(np.float32(0.34)) * mantissa * (spread(ONE) - mantissa)
+    exponent = (bits >> spread(np.int32(23))) - spread(np.int32(127))
+    return spread(HALF) * (to_floats(exponent) + curve)
 
 
 @njit(nogil=True, cache=True)
@@ -128,62 +240,107 @@ def _sky(dx, dy, pose):
     return np.uint8(HORIZON_GREY + (HORIZON_GREY - NADIR_GREY) * sine + 0.5)
 
 
-@njit(nogil=True, cache=True)
-def _byte(value, light):
-    return np.uint8(min(value * light + HALF, WHITE))
-
-
 @njit(nogil=True, cache=True, error_model="numpy")
 def _shade_row(
-    v, r, pose, lens: Lens, scratch: Scratch, mesh_of_cluster, textures: Textures, bias, image
+    v, r, pose, lens: Lens, scratch: Scratch, mesh_of_cluster, textures: Textures, bias, n_channels
 ):
     """Convert the visible surfaces of image row v, band row r, to grey values or colours."""
-    # Members of tuples are counted references: outside the loop.
-    rays_x, rays_y, half_log2_area = lens.x, lens.y, lens.half_log2_area
-    cluster, surface, bits = scratch.cluster, scratch.surface, scratch.surface_bits
-    address, widths, heights = textures.address, textures.width, textures.height
-    n_levels, half_log2_size = textures.n_levels, textures.half_log2_size
-    of_mesh, repeats_of_mesh = textures.of_mesh, textures.repeats
+    cluster, surface, shaded, areas = (
+        scratch.cluster, scratch.surface, scratch.shaded, lens.half_log2_area,
+    )  # fmt: skip
+    tables = _tables(mesh_of_cluster, textures)
+    width = lens.x.shape[1]
+    row = r * width
+    cluster_at, area_at = cluster.ctypes.data + 4 * row, areas.ctypes.data + 4 * v * areas.shape[1]
+    surface_at, stride = surface.ctypes.data + 4 * row, 4 * surface.shape[1]
+    shaded_at, plane = shaded.ctypes.data + row, shaded.shape[1]
+    has_table, pixel_area = len(areas) > 1, areas[0, 0]
+    zero, n_sky = spread(np.int32(0)), 0
+    for u in range(0, width, N_LANES):
+        owner = load_integers(cluster_at + 4 * u)
+        is_here = lane_numbers() < spread(np.int32(width - u))
+        is_seen = (owner >= zero) & is_here
+        n_sky += any_of((owner < zero) & is_here)
+        if not any_of(is_seen):
+            continue
+        mesh = _look_up(tables.mesh_of_cluster, select(is_seen, owner, zero))
+        area = load_floats(area_at + 4 * u) if has_table else spread(pixel_area)
+        _shade_block(
+            is_seen, mesh, surface_at + 4 * u, stride, area + spread(bias), tables, n_channels,
+            shaded_at + u, plane,
+        )  # fmt: skip
+    if n_sky > 0:
+        _paint_sky(v, row, lens, pose, cluster, n_channels, shaded)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def _shade_block(
+    is_seen, mesh, surface, stride, half_log2_area, tables: _Tables, n_channels, out, plane
+):
+    """Write grey values or colours of eight pixels that see meshes.
+
+    `surface` is the address of their first u, ``stride`` bytes before those of v, area and light;
+    `out` that where they are written, ``plane`` bytes before those of the next channel.
+    """
+    zero, one = spread(ZERO), spread(np.int32(1))
+    s = select(is_seen, load_floats(surface), zero)
+    t = select(is_seen, load_floats(surface + stride), zero)
+    light = load_floats(surface + 3 * stride)
+    k = _look_up(tables.of_mesh, mesh)
+    is_repeated = _look_up(tables.repeats, mesh) > spread(np.int32(0))
+    # Half the logarithm of the area in texels: geometric mean of the footprint's two axes.
+    level = _half_log2(load_integers(surface + 2 * stride))
+    level = level + _look_up_floats(tables.half_log2_size, k) + half_log2_area
+    last = _look_up(tables.n_levels, k) - one
+    level = _least(_greatest(level, zero), to_floats(last))
+    i = to_integers(level)
+    share = level - to_floats(i)
+    first = k * spread(np.int32(tables.most_levels))
+    i, j = first + i, first + _least(i + one, last)
+    is_between = any_of(share > zero)
+    if n_channels == 1:
+        grey = _grey(tables, i, is_repeated, s, t)
+        if is_between:
+            grey = grey + share * (_grey(tables, j, is_repeated, s, t) - grey)
+        _store_lit(out, grey, light)
+        return
+    red, green, blue = _colour(tables, i, is_repeated, s, t)
+    if is_between:
+        other = _colour(tables, j, is_repeated, s, t)
+        red = red + share * (other[0] - red)
+        green = green + share * (other[1] - green)
+        blue = blue + share * (other[2] - blue)
+    _store_lit(out, red, light)
+    _store_lit(out + plane, green, light)
+    _store_lit(out + 2 * plane, blue, light)
+
+
+@njit(nogil=True, cache=True)
+def _paint_sky(v, row, lens: Lens, pose, cluster, n_channels, shaded):
+    """Write what sees nothing in image row v; without a ray there is no light."""
+    rays_x, rays_y = lens.x, lens.y
     row_step, column_step = int(rays_x.shape[0] > 1), int(rays_y.shape[1] > 1)
-    area_row, area_step = (v, 1) if len(half_log2_area) > 1 else (0, 0)
-    n_channels = image.shape[2]
-    first = r * image.shape[1]
-    for u in range(image.shape[1]):
-        c = cluster[first + u]
-        if c < 0:
+    for u in range(rays_x.shape[1]):
+        if cluster[row + u] < 0:
             dx, dy = rays_x[v * row_step, u], rays_y[v, u * column_step]
-            # Without a ray there is no light.
             sky = np.uint8(0) if dx != dx else _sky(dx, dy, pose)
             for channel in range(n_channels):
-                image[r, u, channel] = sky
-            continue
-        mesh = mesh_of_cluster[c]
-        k, repeats = of_mesh[mesh], repeats_of_mesh[mesh]
-        s, t = surface[first + u, 0], surface[first + u, 1]
-        light = surface[first + u, 3]
-        # Half the logarithm of the area in texels: geometric mean of the footprint's two axes.
-        level = _half_log2(bits[first + u, 2]) + half_log2_size[k]
-        level += half_log2_area[area_row, u * area_step] + bias
-        level = min(max(level, ZERO), np.float32(n_levels[k] - 1))
-        i = np.int32(level)
-        j = min(i + 1, n_levels[k] - 1)
-        share = level - np.float32(i)
-        if n_channels == 1:
-            grey = _grey(address[k, i], widths[k, i], heights[k, i], repeats, s, t)
-            if share > ZERO:
-                other = _grey(address[k, j], widths[k, j], heights[k, j], repeats, s, t)
-                grey += share * (other - grey)
-            image[r, u, 0] = _byte(grey, light)
-        else:
-            red, green, blue = _colour(address[k, i], widths[k, i], heights[k, i], repeats, s, t)
-            if share > ZERO:
-                other = _colour(address[k, j], widths[k, j], heights[k, j], repeats, s, t)
-                red += share * (other[0] - red)
-                green += share * (other[1] - green)
-                blue += share * (other[2] - blue)
-            image[r, u, 0] = _byte(red, light)
-            image[r, u, 1] = _byte(green, light)
-            image[r, u, 2] = _byte(blue, light)
+                shaded[channel, row + u] = sky
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _store_lit(address, values, light):
+    """Write values as light lets them appear, rounded to bytes."""
+    lit = _least(values * light + spread(HALF), spread(WHITE))
+    store_bytes(address, to_integers(lit))
+
+
+@njit(nogil=True, cache=True)
+def _sky_of(v, u, lens: Lens, pose):
+    """Grey of a pixel that sees nothing; without a ray there is no light."""
+    dx = lens.x[v if lens.x.shape[0] > 1 else 0, u]
+    dy = lens.y[v, u if lens.y.shape[1] > 1 else 0]
+    return np.uint8(0) if dx != dx else _sky(dx, dy, pose)
 
 
 @njit(nogil=True, cache=True)
@@ -195,28 +352,34 @@ def _bends(a, b, c):
 
 
 @njit(nogil=True, cache=True)
-def _soften_row(r, n_rows, shaded, nearest, out):
+def _soften_row(r, n_rows, n_channels, scratch: Scratch, out):
     """Copy band row r of an image and blend its pixels across the edges of shapes.
 
     One sample tells that an edge passes between two pixels, not where. A pixel's area beside it
     belongs by 0 to 1/2 to the other side, evenly distributed if this pixel holds the edge, and not
     at all if the other one does: an eighth, the mean, has the least expected square error.
     """
-    width, n_channels = shaded.shape[1], shaded.shape[2]
-    first = r * width
-    up, down = max(r - 1, 0), min(r + 1, n_rows - 1)
-    is_inner = np.int32(up < r < down)
-    for u in range(width):
-        left, right = max(u - 1, 0), min(u + 1, width - 1)
-        here = nearest[first + u]
-        across = _bends(nearest[first + left], here, nearest[first + right])
-        across *= np.int32(left < u < right)
-        along = is_inner * _bends(nearest[up * width + u], here, nearest[down * width + u])
-        for k in range(n_channels):
-            value = np.int32(shaded[r, u, k])
-            sides = np.int32(shaded[r, left, k]) + np.int32(shaded[r, right, k]) - 2 * value
-            ends = np.int32(shaded[up, u, k]) + np.int32(shaded[down, u, k]) - 2 * value
+    width = out.shape[0]
+    up, down = max(r - 1, 0) * width, min(r + 1, n_rows - 1) * width
+    first, is_inner = r * width, np.int32(0 < r < n_rows - 1)
+    nearest, shaded = scratch.nearest, scratch.shaded
+    for k in range(n_channels):
+        plane = shaded[k]
+        for u in range(width):
+            out[u, k] = plane[first + u]
+        for u in range(1, width - 1):
+            here = nearest[first + u]
+            across = _bends(nearest[first + u - 1], here, nearest[first + u + 1])
+            along = is_inner * _bends(nearest[up + u], here, nearest[down + u])
+            value = np.int32(plane[first + u])
+            sides = np.int32(plane[first + u - 1]) + np.int32(plane[first + u + 1]) - 2 * value
+            ends = np.int32(plane[up + u]) + np.int32(plane[down + u]) - 2 * value
             out[u, k] = np.uint8((8 * value + across * sides + along * ends + 4) >> 3)
+        for u in (0, width - 1):
+            along = is_inner * _bends(nearest[up + u], nearest[first + u], nearest[down + u])
+            value = np.int32(plane[first + u])
+            ends = np.int32(plane[up + u]) + np.int32(plane[down + u]) - 2 * value
+            out[u, k] = np.uint8((8 * value + along * ends + 4) >> 3)
 
 
 @njit(nogil=True, cache=True)
@@ -234,12 +397,11 @@ def _draw(
     image,
 ):
     """Shade the band's rows and the adjacent ones, soften edges, blacken pixels without ray."""
-    shaded = scratch.grey if image.shape[2] == 1 else scratch.colour
-    nearest, rays_x = scratch.nearest, lens.x
+    rays_x, n_channels = lens.x, image.shape[2]
     for v in range(top, bottom):
-        _shade_row(v, v - top, pose, lens, scratch, mesh_of_cluster, textures, bias, shaded)
+        _shade_row(v, v - top, pose, lens, scratch, mesh_of_cluster, textures, bias, n_channels)
     for v in range(row0, row1):
-        _soften_row(v - top, bottom - top, shaded, nearest, image[v])
+        _soften_row(v - top, bottom - top, n_channels, scratch, image[v])
         if rays_x.shape[0] > 1:
             for u in range(image.shape[1]):
                 if rays_x[v, u] != rays_x[v, u]:
