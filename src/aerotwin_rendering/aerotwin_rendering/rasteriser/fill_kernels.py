@@ -54,7 +54,8 @@ class Scratch(NamedTuple):
     Per pixel of the band, and `SPARE` more: ``nearest`` (inverse depth; ``nearest_bits`` is the
     same memory as integers, which are in the same order), ``cluster`` (-1: nothing), ``surface``
     (`N_SURFACE`, n): u, v, the texture area that a unit of the plane of the rays sees, and light;
-    ``shaded`` (`MOST_CHANNELS`, n): the image before its edges are softened.
+    ``shaded`` (`MOST_CHANNELS`, n): the image before its edges are softened. ``softened`` is a row
+    of the image, channel by channel.
     """
 
     point: np.ndarray
@@ -73,13 +74,16 @@ class Scratch(NamedTuple):
     cluster: np.ndarray
     surface: np.ndarray
     shaded: np.ndarray
+    softened: np.ndarray
 
 
 def make_scratch(n_rows: int, width: int) -> Scratch:
     """Return working memory for bands of an image."""
     n = CLUSTER_TRIANGLES
-    n_pixels = n_rows * width + SPARE
-    nearest = np.empty(n_pixels, np.float32)
+    n_pixels = n_rows * width + SPARE + 1
+    # Softening reads one element before the first.
+    nearest = np.empty(1 + n_pixels, np.float32)[1:]
+    shaded = np.empty(1 + MOST_CHANNELS * n_pixels, np.uint8)[1:]
     return Scratch(
         point=np.empty(3 * CLUSTER_VERTICES),
         grid=np.empty(2 * CLUSTER_VERTICES, np.float32),
@@ -96,7 +100,8 @@ def make_scratch(n_rows: int, width: int) -> Scratch:
         nearest_bits=nearest.view(np.int32),
         cluster=np.empty(n_pixels, np.int32),
         surface=np.empty((N_SURFACE, n_pixels), np.float32),
-        shaded=np.empty((MOST_CHANNELS, n_pixels), np.uint8),
+        shaded=shaded.reshape(MOST_CHANNELS, n_pixels),
+        softened=np.empty((MOST_CHANNELS, width + SPARE), np.uint8),
     )
 
 

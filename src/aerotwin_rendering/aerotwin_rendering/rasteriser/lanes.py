@@ -198,6 +198,18 @@ def read_float(typing_context, address):
 
 
 @intrinsic
+def load_bytes(typing_context, address):
+    """Return eight bytes at an address as int32."""
+
+    def generate(context, builder, form, arguments):
+        octets = ir.VectorType(ir.IntType(8), N_LANES)
+        pointer = builder.inttoptr(arguments[0], octets.as_pointer())
+        return builder.zext(builder.load(pointer, align=1, typ=octets), _vector(types.int32))
+
+    return INTEGERS(types.uint64), generate
+
+
+@intrinsic
 def store(typing_context, address, lanes):
     """Write eight numbers at an address."""
 
@@ -321,15 +333,16 @@ def _gatherer(element):
     """Return the type and the generator of what reads a number at each of eight addresses."""
 
     def generate(context, builder, form, arguments):
-        vector = _vector(element)
-        found = ir.Constant(vector, ir.Undefined)
-        for lane in range(N_LANES):
-            index = ir.Constant(ir.IntType(32), lane)
-            address = builder.extract_element(arguments[0], index)
-            pointer = builder.inttoptr(address, vector.element.as_pointer())
-            number = builder.load(pointer, align=1, typ=vector.element)
-            found = builder.insert_element(found, number, index)
-        return found
+        vector, pointers = _vector(element), ir.VectorType(ir.PointerType(), N_LANES)
+        masks = _vector(types.boolean)
+        kind = ir.FunctionType(vector, [pointers, ir.IntType(32), masks, vector])
+        letter = "f" if _is_float(element) else "i"
+        name = f"llvm.masked.gather.v{N_LANES}{letter}{_BITS[element]}.v{N_LANES}p0"
+        gather = cgutils.get_or_insert_function(builder.module, kind, name)
+        every = ir.Constant(masks, [1] * N_LANES)
+        places = builder.inttoptr(arguments[0], pointers)
+        at_any_byte = ir.Constant(ir.IntType(32), 1)
+        return builder.call(gather, [places, at_any_byte, every, ir.Constant(vector, ir.Undefined)])
 
     return Lanes(element)(LONGS), generate
 

@@ -13,6 +13,7 @@ from aerotwin_rendering.rasteriser.cull_kernels import Visible
 from aerotwin_rendering.rasteriser.fill_kernels import Scratch, clear_band, fill_band
 from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
+    absolute,
     any_of,
     first_of,
     floor,
@@ -20,6 +21,7 @@ from aerotwin_rendering.rasteriser.lanes import (
     gather_integers,
     gather_longs,
     lane_numbers,
+    load_bytes,
     load_floats,
     load_integers,
     read_float,
@@ -343,12 +345,11 @@ def _sky_of(v, u, lens: Lens, pose):
     return np.uint8(0) if dx != dx else _sky(dx, dy, pose)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def _bends(a, b, c):
-    """Return 1 where inverse depth bends at b by more than `EDGE`, or else 0."""
-    nearest = a if a > c else c
-    nearest = b if b > nearest else nearest
-    return np.int32(abs(a - (b + b) + c) > EDGE * nearest)
+    """Tell where inverse depth bends at b by more than `EDGE`."""
+    nearest = _greatest(b, _greatest(a, c))
+    return absolute(a - (b + b) + c) > spread(EDGE) * nearest
 
 
 @njit(nogil=True, cache=True)
@@ -359,27 +360,32 @@ def _soften_row(r, n_rows, n_channels, scratch: Scratch, out):
     belongs by 0 to 1/2 to the other side, evenly distributed if this pixel holds the edge, and not
     at all if the other one does: an eighth, the mean, has the least expected square error.
     """
-    width = out.shape[0]
-    up, down = max(r - 1, 0) * width, min(r + 1, n_rows - 1) * width
-    first, is_inner = r * width, np.int32(0 < r < n_rows - 1)
-    nearest, shaded = scratch.nearest, scratch.shaded
+    width, shaded, softened = out.shape[0], scratch.shaded, scratch.softened
+    nearest_at, shaded_at = scratch.nearest.ctypes.data, shaded.ctypes.data
+    softened_at = softened.ctypes.data
+    row, up, down = r * width, max(r - 1, 0) * width, min(r + 1, n_rows - 1) * width
+    is_inner_row = spread(np.int32(0 < r < n_rows - 1)) > spread(np.int32(0))
+    for u in range(0, width, N_LANES):
+        column = lane_numbers() + spread(np.int32(u))
+        at = nearest_at + 4 * (row + u)
+        here = load_floats(at)
+        across = _bends(load_floats(at - 4), here, load_floats(at + 4))
+        across = across & (column > spread(np.int32(0))) & (column < spread(np.int32(width - 1)))
+        above, below = nearest_at + 4 * (up + u), nearest_at + 4 * (down + u)
+        along = is_inner_row & _bends(load_floats(above), here, load_floats(below))
+        for k in range(n_channels):
+            plane = shaded_at + k * shaded.shape[1] + u
+            value = load_bytes(plane + row)
+            blended = spread(np.int32(8)) * value + spread(np.int32(4))
+            if any_of(across | along):
+                twice, nothing = value + value, spread(np.int32(0))
+                sides = load_bytes(plane + row - 1) + load_bytes(plane + row + 1) - twice
+                ends = load_bytes(plane + up) + load_bytes(plane + down) - twice
+                blended = blended + select(across, sides, nothing) + select(along, ends, nothing)
+            store_bytes(softened_at + k * softened.shape[1] + u, blended >> spread(np.int32(3)))
     for k in range(n_channels):
-        plane = shaded[k]
         for u in range(width):
-            out[u, k] = plane[first + u]
-        for u in range(1, width - 1):
-            here = nearest[first + u]
-            across = _bends(nearest[first + u - 1], here, nearest[first + u + 1])
-            along = is_inner * _bends(nearest[up + u], here, nearest[down + u])
-            value = np.int32(plane[first + u])
-            sides = np.int32(plane[first + u - 1]) + np.int32(plane[first + u + 1]) - 2 * value
-            ends = np.int32(plane[up + u]) + np.int32(plane[down + u]) - 2 * value
-            out[u, k] = np.uint8((8 * value + across * sides + along * ends + 4) >> 3)
-        for u in (0, width - 1):
-            along = is_inner * _bends(nearest[up + u], nearest[first + u], nearest[down + u])
-            value = np.int32(plane[first + u])
-            ends = np.int32(plane[up + u]) + np.int32(plane[down + u]) - 2 * value
-            out[u, k] = np.uint8((8 * value + along * ends + 4) >> 3)
+            out[u, k] = softened[k, u]
 
 
 @njit(nogil=True, cache=True)
