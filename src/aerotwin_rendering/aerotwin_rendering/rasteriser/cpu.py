@@ -8,18 +8,14 @@ import numpy as np
 
 from aerotwin_core.threads import run_tasks
 from aerotwin_rendering.rasteriser.cull_kernels import Visible, pose_record, visible_clusters
-from aerotwin_rendering.rasteriser.fill_kernels import Scratch, clear_band, fill_band, make_scratch
+from aerotwin_rendering.rasteriser.fill_kernels import clear_band, fill_band
 from aerotwin_rendering.rasteriser.lens import Lens, Lenses
 from aerotwin_rendering.rasteriser.mipmaps import texture_table
 from aerotwin_rendering.rasteriser.objects import JoinedScene, ObjectStore, SeenObject
 from aerotwin_rendering.rasteriser.scene import RasterScene, SceneStore
-from aerotwin_rendering.rasteriser.shade_kernels import (
-    Output,
-    Textures,
-    filled_rows,
-    render_band,
-    shade_band,
-)
+from aerotwin_rendering.rasteriser.scratch import Scratch, make_scratch
+from aerotwin_rendering.rasteriser.shade_kernels import Output, filled_rows, render_band, shade_band
+from aerotwin_rendering.rasteriser.texel_kernels import Textures
 from aerotwin_rendering.rasteriser.views import CameraView, RenderedFrame, empty_frame
 
 BAND_ROWS = 60

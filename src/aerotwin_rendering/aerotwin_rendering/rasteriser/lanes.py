@@ -4,8 +4,7 @@
 
 The compiler vectorises no loop with a condition on each pixel, a table or eight turns only. Lanes
 have the operators + - * / % >> & | and comparisons, which give the bits of eight scalar operations;
-both operands are of one type. Loads, stores and gathers take addresses, which are not checked: the
-caller ensures that they lie inside living arrays.
+both operands are of one type. `memory` loads and stores them.
 
 numba has no such type; this one is as long as what the kernels use.
 """
@@ -13,7 +12,6 @@ numba has no such type; this one is as long as what the kernels use.
 import operator
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -21,8 +19,6 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 N_LANES = 8
-SPARE = N_LANES - 1
-"""Elements behind an array that is read or written by blocks of lanes."""
 
 
 class Lanes(types.Type):
@@ -33,24 +29,26 @@ class Lanes(types.Type):
         super().__init__(name=f"Lanes({element})")
 
 
-_BITS = {types.float64: 64, types.float32: 32, types.int64: 64, types.int32: 32, types.boolean: 1}
+BITS = {types.float64: 64, types.float32: 32, types.int64: 64, types.int32: 32, types.boolean: 1}
 DOUBLES, FLOATS = Lanes(types.float64), Lanes(types.float32)
 LONGS, INTEGERS, MASK = Lanes(types.int64), Lanes(types.int32), Lanes(types.boolean)
 
 
-def _is_float(element: Any) -> bool:
+def is_float(element: Any) -> bool:
+    """Return whether elements are no integers."""
     return isinstance(element, types.Float)
 
 
-def _vector(element: Any) -> ir.VectorType:
+def vector_of(element: Any) -> ir.VectorType:
+    """Return the type of LLVM of eight elements."""
     scalars = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
-    return ir.VectorType(scalars.get(element) or ir.IntType(_BITS[element]), N_LANES)
+    return ir.VectorType(scalars.get(element) or ir.IntType(BITS[element]), N_LANES)
 
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, lanes: Lanes) -> None:
-        super().__init__(manager, lanes, _vector(lanes.element))
+        super().__init__(manager, lanes, vector_of(lanes.element))
 
 
 _ARITHMETIC = {
@@ -77,9 +75,9 @@ _COMPARISONS = {
 def _compute(operation: Any, builder: Any, element: Any, a: Any, b: Any) -> Any:
     """Generate the instruction of an operator."""
     if operation in _COMPARISONS:
-        compare = builder.fcmp_ordered if _is_float(element) else builder.icmp_signed
+        compare = builder.fcmp_ordered if is_float(element) else builder.icmp_signed
         return compare(_COMPARISONS[operation], a, b)
-    result = getattr(builder, _ARITHMETIC[operation][not _is_float(element)])(a, b)
+    result = getattr(builder, _ARITHMETIC[operation][not is_float(element)])(a, b)
     if operation is operator.mod:  # as in Python, of a positive divisor
         is_negative = builder.icmp_signed("<", result, ir.Constant(result.type, None))
         result = builder.select(is_negative, builder.add(result, b), result)
@@ -98,7 +96,7 @@ def _define(operation: Any) -> None:
             if not isinstance(lanes, Lanes):
                 return None
             names = _ARITHMETIC.get(operation)
-            if names and names[not _is_float(lanes.element)] is None:
+            if names and names[not is_float(lanes.element)] is None:
                 return None
             return signature(lanes if names else MASK, lanes, lanes)
 
@@ -121,7 +119,7 @@ def spread(typing_context, number):
     lanes = Lanes(number)
 
     def generate(context, builder, form, arguments):
-        undefined = ir.Constant(_vector(number), ir.Undefined)
+        undefined = ir.Constant(vector_of(number), ir.Undefined)
         zero = ir.Constant(ir.IntType(32), 0)
         one = builder.insert_element(undefined, arguments[0], zero)
         first = ir.Constant(ir.VectorType(ir.IntType(32), N_LANES), [0] * N_LANES)
@@ -135,103 +133,9 @@ def lane_numbers(typing_context):
     """Return 0, 1, 2 … as integers."""
 
     def generate(context, builder, form, arguments):
-        return ir.Constant(_vector(types.int32), list(range(N_LANES)))
+        return ir.Constant(vector_of(types.int32), list(range(N_LANES)))
 
     return INTEGERS(), generate
-
-
-def _loader(element):
-    """Return the type and the generator of what loads eight numbers from an address."""
-
-    def generate(context, builder, form, arguments):
-        pointer = builder.inttoptr(arguments[0], _vector(element).as_pointer())
-        return builder.load(pointer, align=1, typ=_vector(element))
-
-    return Lanes(element)(types.uint64), generate
-
-
-@intrinsic
-def load_doubles(typing_context, address):
-    """Return eight float64 at an address."""
-    return _loader(types.float64)
-
-
-@intrinsic
-def load_floats(typing_context, address):
-    """Return eight float32 at an address."""
-    return _loader(types.float32)
-
-
-@intrinsic
-def load_integers(typing_context, address):
-    """Return eight int32 at an address."""
-    return _loader(types.int32)
-
-
-def _reader(element):
-    """Return the type and the generator of what loads one number from an address."""
-
-    def generate(context, builder, form, arguments):
-        kind = _vector(element).element
-        pointer = builder.inttoptr(arguments[0], kind.as_pointer())
-        return builder.load(pointer, align=1, typ=kind)
-
-    return element(types.uint64), generate
-
-
-@intrinsic
-def read_long(typing_context, address):
-    """Return one int64 at an address."""
-    return _reader(types.int64)
-
-
-@intrinsic
-def read_integer(typing_context, address):
-    """Return one int32 at an address."""
-    return _reader(types.int32)
-
-
-@intrinsic
-def read_float(typing_context, address):
-    """Return one float32 at an address."""
-    return _reader(types.float32)
-
-
-@intrinsic
-def load_bytes(typing_context, address):
-    """Return eight bytes at an address as int32."""
-
-    def generate(context, builder, form, arguments):
-        octets = ir.VectorType(ir.IntType(8), N_LANES)
-        pointer = builder.inttoptr(arguments[0], octets.as_pointer())
-        return builder.zext(builder.load(pointer, align=1, typ=octets), _vector(types.int32))
-
-    return INTEGERS(types.uint64), generate
-
-
-@intrinsic
-def store(typing_context, address, lanes):
-    """Write eight numbers at an address."""
-
-    def generate(context, builder, form, arguments):
-        pointer = builder.inttoptr(arguments[0], arguments[1].type.as_pointer())
-        builder.store(arguments[1], pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, lanes), generate
-
-
-@intrinsic
-def store_bytes(typing_context, address, integers):
-    """Write the lowest bytes of eight int32 at an address."""
-
-    def generate(context, builder, form, arguments):
-        low = builder.trunc(arguments[1], ir.VectorType(ir.IntType(8), N_LANES))
-        pointer = builder.inttoptr(arguments[0], low.type.as_pointer())
-        builder.store(low, pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, INTEGERS), generate
 
 
 @intrinsic
@@ -257,16 +161,6 @@ def any_of(typing_context, mask):
 
 
 @intrinsic
-def is_true(typing_context, mask, lane):
-    """Return whether that of a lane is true."""
-
-    def generate(context, builder, form, arguments):
-        return builder.extract_element(*arguments)
-
-    return types.boolean(MASK, types.int32), generate
-
-
-@intrinsic
 def first_of(typing_context, lanes):
     """Return the first number."""
 
@@ -280,7 +174,7 @@ def _converter(instruction, source, target):
     """Return the type and the generator of a conversion."""
 
     def generate(context, builder, form, arguments):
-        return getattr(builder, instruction)(arguments[0], _vector(target))
+        return getattr(builder, instruction)(arguments[0], vector_of(target))
 
     return Lanes(target)(Lanes(source)), generate
 
@@ -309,7 +203,7 @@ def _function(name):
 
     def generate(context, builder, form, arguments):
         vector, element = arguments[0].type, form.args[0].element
-        own = f"llvm.{name}.v{N_LANES}f{_BITS[element]}"
+        own = f"llvm.{name}.v{N_LANES}f{BITS[element]}"
         kind = ir.FunctionType(vector, [vector])
         function = cgutils.get_or_insert_function(builder.module, kind, own)
         return builder.call(function, arguments)
@@ -327,46 +221,3 @@ def absolute(typing_context, lanes):
 def floor(typing_context, floats):
     """Return the largest whole numbers that are not greater."""
     return floats(floats), _function("floor")
-
-
-def _gatherer(element):
-    """Return the type and the generator of what reads a number at each of eight addresses."""
-
-    def generate(context, builder, form, arguments):
-        vector, pointers = _vector(element), ir.VectorType(ir.PointerType(), N_LANES)
-        masks = _vector(types.boolean)
-        kind = ir.FunctionType(vector, [pointers, ir.IntType(32), masks, vector])
-        letter = "f" if _is_float(element) else "i"
-        name = f"llvm.masked.gather.v{N_LANES}{letter}{_BITS[element]}.v{N_LANES}p0"
-        gather = cgutils.get_or_insert_function(builder.module, kind, name)
-        every = ir.Constant(masks, [1] * N_LANES)
-        places = builder.inttoptr(arguments[0], pointers)
-        at_any_byte = ir.Constant(ir.IntType(32), 1)
-        return builder.call(gather, [places, at_any_byte, every, ir.Constant(vector, ir.Undefined)])
-
-    return Lanes(element)(LONGS), generate
-
-
-@intrinsic
-def gather_integers(typing_context, addresses):
-    """Return the int32 at each address."""
-    return _gatherer(types.int32)
-
-
-@intrinsic
-def gather_floats(typing_context, addresses):
-    """Return the float32 at each address."""
-    return _gatherer(types.float32)
-
-
-@intrinsic
-def gather_longs(typing_context, addresses):
-    """Return the int64 at each address."""
-    return _gatherer(types.int64)
-
-
-def with_spare(values: np.ndarray) -> np.ndarray:
-    """Return a copy of an array with as many elements behind it as a block of lanes may touch."""
-    memory = np.zeros(values.size + SPARE, values.dtype)
-    memory[: values.size] = values.ravel()
-    return memory[: values.size].reshape(values.shape)

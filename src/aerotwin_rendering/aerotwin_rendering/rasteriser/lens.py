@@ -16,7 +16,7 @@ import numpy as np
 
 from aerotwin_core.camera import CameraModel, PinholeCamera
 from aerotwin_core.kernel_cache import njit
-from aerotwin_rendering.rasteriser.lanes import with_spare
+from aerotwin_rendering.rasteriser.memory import with_spare
 
 # Rays beyond this x/z are squeezed towards the axis, so that the table's cells hold about equally
 # many pixels: x/z reaches 5.7 at 160 degrees.

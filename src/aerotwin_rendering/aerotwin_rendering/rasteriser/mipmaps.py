@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from aerotwin_core.luma import LUMA_REC601
-from aerotwin_rendering.rasteriser.shade_kernels import PADDING, Textures
+from aerotwin_rendering.rasteriser.texel_kernels import PADDING, Textures
 
 CHANNELS = {"mono8": 1, "rgb8": 3}
 
@@ -74,12 +74,11 @@ def texture_table(
         address[t, :n] = pyramid.texels.ctypes.data + pyramid.offset
         width[t, :n], height[t, :n] = pyramid.width, pyramid.height
     return Textures(
-        address=address.ravel(),
-        width=width.ravel(),
-        height=height.ravel(),
+        address=address,
+        width=width,
+        height=height,
         n_levels=n_levels,
         half_log2_size=(0.5 * np.log2(width[:, 0].astype(float) * height[:, 0])).astype(np.float32),
         of_mesh=of_mesh,
         repeats=repeats.astype(np.int32),
-        most_levels=shape[1],
     )

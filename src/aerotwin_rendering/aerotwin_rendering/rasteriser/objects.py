@@ -16,7 +16,7 @@ from aerotwin_rendering.rasteriser.cull_kernels import Visible, pose_record, vis
 from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.mipmaps import Pyramid, texture_table
 from aerotwin_rendering.rasteriser.scene import RasterScene, SceneStore
-from aerotwin_rendering.rasteriser.shade_kernels import Textures
+from aerotwin_rendering.rasteriser.texel_kernels import Textures
 from aerotwin_rendering.rasteriser.views import CameraView
 
 _MOST_TABLES = 8

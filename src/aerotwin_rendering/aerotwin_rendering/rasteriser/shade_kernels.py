@@ -10,62 +10,47 @@ import numpy as np
 from aerotwin_core.kernel_cache import njit
 from aerotwin_rendering.rasteriser.clusters import Clusters
 from aerotwin_rendering.rasteriser.cull_kernels import Visible
-from aerotwin_rendering.rasteriser.fill_kernels import Scratch, clear_band, fill_band
+from aerotwin_rendering.rasteriser.fill_kernels import clear_band, fill_band
 from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
     absolute,
     any_of,
-    first_of,
-    floor,
-    gather_floats,
-    gather_integers,
-    gather_longs,
     lane_numbers,
+    select,
+    spread,
+    to_floats,
+    to_integers,
+)
+from aerotwin_rendering.rasteriser.lens import Lens
+from aerotwin_rendering.rasteriser.memory import (
     load_bytes,
     load_floats,
     load_integers,
-    read_float,
-    read_integer,
-    read_long,
-    select,
-    spread,
     store_bytes,
-    to_floats,
-    to_integers,
-    to_longs,
 )
-from aerotwin_rendering.rasteriser.lens import Lens
+from aerotwin_rendering.rasteriser.scratch import Scratch
+from aerotwin_rendering.rasteriser.texel_kernels import (
+    HALF,
+    ZERO,
+    Tables,
+    Textures,
+    addresses_of,
+    colour_of,
+    greatest,
+    grey_of,
+    least,
+    look_up,
+    look_up_floats,
+)
 
 HORIZON_GREY = 208.0
 ZENITH_GREY = 238.0
 NADIR_GREY = 120.0
-ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
+ONE = np.float32(1.0)
 WHITE = np.float32(255.0)
-PADDING = 3  # texels are read four bytes at a time
 # Inverse depth is linear in the image on every plane. A relative bend above this is an edge of a
 # shape.
 EDGE = np.float32(0.01)
-
-
-class Textures(NamedTuple):
-    """Memory addresses of the levels of all textures, and the texture of each mesh.
-
-    Textures are not copied, one array each: a table of addresses instead of one joined array, whose
-    copy would take seconds and twice the memory when a tile is added to a world. ``address`` int64
-    is that of a level's first texel, `PADDING` bytes follow the last one; ``width`` and ``height``
-    int32; these have ``most_levels`` elements for each of n textures. ``n_levels`` (n,) is int32,
-    ``half_log2_size`` (n,) float32 half the binary logarithm of the number of texels of level 0;
-    ``of_mesh`` and ``repeats`` (m,) are int32.
-    """
-
-    address: np.ndarray
-    width: np.ndarray
-    height: np.ndarray
-    n_levels: np.ndarray
-    half_log2_size: np.ndarray
-    of_mesh: np.ndarray
-    repeats: np.ndarray
-    most_levels: int
 
 
 class Output(NamedTuple):
@@ -74,150 +59,6 @@ class Output(NamedTuple):
     image: np.ndarray
     depth: np.ndarray
     ids: np.ndarray
-
-
-class _Tables(NamedTuple):
-    """Addresses of what a block of pixels reads: members of tuples that are arrays are counted
-    references, which takes longer than the block."""
-
-    mesh_of_cluster: int
-    of_mesh: int
-    repeats: int
-    n_levels: int
-    half_log2_size: int
-    address: int
-    width: int
-    height: int
-    most_levels: int
-
-
-@njit(nogil=True, cache=True)
-def _tables(mesh_of_cluster, textures: Textures):
-    return _Tables(
-        np.int64(mesh_of_cluster.ctypes.data),
-        np.int64(textures.of_mesh.ctypes.data),
-        np.int64(textures.repeats.ctypes.data),
-        np.int64(textures.n_levels.ctypes.data),
-        np.int64(textures.half_log2_size.ctypes.data),
-        np.int64(textures.address.ctypes.data),
-        np.int64(textures.width.ctypes.data),
-        np.int64(textures.height.ctypes.data),
-        textures.most_levels,
-    )
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _look_up(table, index):
-    """Return the numbers of a table of int32 at eight places, which mostly are one place."""
-    first = first_of(index)
-    if any_of(index != spread(first)):
-        return gather_integers(spread(table) + (to_longs(index) * spread(np.int64(4))))
-    return spread(read_integer(table + 4 * first))
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _look_up_floats(table, index):
-    """As `_look_up`, of float32."""
-    first = first_of(index)
-    if any_of(index != spread(first)):
-        return gather_floats(spread(table) + (to_longs(index) * spread(np.int64(4))))
-    return spread(read_float(table + 4 * first))
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _look_up_longs(table, index):
-    """As `_look_up`, of int64."""
-    first = first_of(index)
-    if any_of(index != spread(first)):
-        return gather_longs(spread(table) + (to_longs(index) * spread(np.int64(8))))
-    return spread(read_long(table + 8 * first))
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _least(a, b):
-    return select(a < b, a, b)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _greatest(a, b):
-    return select(a > b, a, b)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _taps(position, size, is_repeated):
-    """Return the two texels around positions along a side [texels], and the second ones' weights.
-
-    The side of a texture that is not repeated ends in the middle of its last texels; there the
-    second texel is the last one, too, and has no weight.
-    """
-    one = spread(np.int32(1))
-    last = size - one
-    x = _least(_greatest(position, spread(ZERO)), to_floats(last))
-    first = to_integers(x)
-    share, second = x - to_floats(first), _least(first + one, last)
-    if any_of(is_repeated):
-        whole = to_integers(floor(position))
-        share = select(is_repeated, position - to_floats(whole), share)
-        first = select(is_repeated, whole % size, first)
-        second = select(is_repeated, (whole + one) % size, second)
-    return first, second, share
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _mix(a0, a1, b0, b1, fx, fy):
-    a = a0 + fx * (a1 - a0)
-    b = b0 + fx * (b1 - b0)
-    return a + fy * (b - a)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _byte_of(tokens, shift):
-    """Return a byte of numbers as float32."""
-    return to_floats((tokens >> spread(np.int32(shift))) & spread(np.int32(255)))
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _place(tables: _Tables, index, is_repeated, u, v):
-    """Return what `_grey` and `_colour` need of the levels ``index`` at texture coordinates u, v.
-
-    These are the offsets of the two rows and columns of texels around it, in texels, the weights of
-    the second ones, and the addresses of the levels.
-    """
-    width, height = _look_up(tables.width, index), _look_up(tables.height, index)
-    half = spread(HALF)
-    c0, c1, fx = _taps(u * to_floats(width) - half, width, is_repeated)
-    r0, r1, fy = _taps(v * to_floats(height) - half, height, is_repeated)
-    width = to_longs(width)
-    upper, lower = to_longs(r0) * width, to_longs(r1) * width
-    address = _look_up_longs(tables.address, index)
-    return address, upper, lower, to_longs(c0), to_longs(c1), fx, fy
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _grey(tables: _Tables, index, is_repeated, u, v):
-    """Return grey values of levels: between the four texels around u, v."""
-    address, upper, lower, c0, c1, fx, fy = _place(tables, index, is_repeated, u, v)
-    upper, lower = address + upper, address + lower
-    a0, b0 = gather_integers(upper + c0), gather_integers(lower + c0)
-    if any_of(is_repeated):
-        a1, b1 = _byte_of(gather_integers(upper + c1), 0), _byte_of(gather_integers(lower + c1), 0)
-    else:  # behind the last texel the next byte has no weight
-        a1, b1 = _byte_of(a0, 8), _byte_of(b0, 8)
-    return _mix(_byte_of(a0, 0), a1, _byte_of(b0, 0), b1, fx, fy)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _colour(tables: _Tables, index, is_repeated, u, v):
-    """Return red, green and blue of levels: between the four texels around u, v."""
-    address, upper, lower, c0, c1, fx, fy = _place(tables, index, is_repeated, u, v)
-    n = spread(np.int64(3))
-    upper, lower, c0, c1 = address + n * upper, address + n * lower, n * c0, n * c1
-    a0, a1 = gather_integers(upper + c0), gather_integers(upper + c1)
-    b0, b1 = gather_integers(lower + c0), gather_integers(lower + c1)
-    red = _mix(_byte_of(a0, 0), _byte_of(a1, 0), _byte_of(b0, 0), _byte_of(b1, 0), fx, fy)
-    green = _mix(_byte_of(a0, 8), _byte_of(a1, 8), _byte_of(b0, 8), _byte_of(b1, 8), fx, fy)
-    blue = _mix(_byte_of(a0, 16), _byte_of(a1, 16), _byte_of(b0, 16), _byte_of(b1, 16), fx, fy)
-    return red, green, blue
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -250,7 +91,7 @@ def _shade_row(
     cluster, surface, shaded, areas = (
         scratch.cluster, scratch.surface, scratch.shaded, lens.half_log2_area,
     )  # fmt: skip
-    tables = _tables(mesh_of_cluster, textures)
+    tables = addresses_of(mesh_of_cluster, textures)
     width = lens.x.shape[1]
     row = r * width
     cluster_at, area_at = cluster.ctypes.data + 4 * row, areas.ctypes.data + 4 * v * areas.shape[1]
@@ -265,7 +106,7 @@ def _shade_row(
         n_sky += any_of((owner < zero) & is_here)
         if not any_of(is_seen):
             continue
-        mesh = _look_up(tables.mesh_of_cluster, select(is_seen, owner, zero))
+        mesh = look_up(tables.mesh_of_cluster, select(is_seen, owner, zero))
         area = load_floats(area_at + 4 * u) if has_table else spread(pixel_area)
         _shade_block(
             is_seen, mesh, surface_at + 4 * u, stride, area + spread(bias), tables, n_channels,
@@ -277,7 +118,7 @@ def _shade_row(
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def _shade_block(
-    is_seen, mesh, surface, stride, half_log2_area, tables: _Tables, n_channels, out, plane
+    is_seen, mesh, surface, stride, half_log2_area, tables: Tables, n_channels, out, plane
 ):
     """Write grey values or colours of eight pixels that see meshes.
 
@@ -288,27 +129,27 @@ def _shade_block(
     s = select(is_seen, load_floats(surface), zero)
     t = select(is_seen, load_floats(surface + stride), zero)
     light = load_floats(surface + 3 * stride)
-    k = _look_up(tables.of_mesh, mesh)
-    is_repeated = _look_up(tables.repeats, mesh) > spread(np.int32(0))
+    k = look_up(tables.of_mesh, mesh)
+    is_repeated = look_up(tables.repeats, mesh) > spread(np.int32(0))
     # Half the logarithm of the area in texels: geometric mean of the footprint's two axes.
     level = _half_log2(load_integers(surface + 2 * stride))
-    level = level + _look_up_floats(tables.half_log2_size, k) + half_log2_area
-    last = _look_up(tables.n_levels, k) - one
-    level = _least(_greatest(level, zero), to_floats(last))
+    level = level + look_up_floats(tables.half_log2_size, k) + half_log2_area
+    last = look_up(tables.n_levels, k) - one
+    level = least(greatest(level, zero), to_floats(last))
     i = to_integers(level)
     share = level - to_floats(i)
     first = k * spread(np.int32(tables.most_levels))
-    i, j = first + i, first + _least(i + one, last)
+    i, j = first + i, first + least(i + one, last)
     is_between = any_of(share > zero)
     if n_channels == 1:
-        grey = _grey(tables, i, is_repeated, s, t)
+        grey = grey_of(tables, i, is_repeated, s, t)
         if is_between:
-            grey = grey + share * (_grey(tables, j, is_repeated, s, t) - grey)
+            grey = grey + share * (grey_of(tables, j, is_repeated, s, t) - grey)
         _store_lit(out, grey, light)
         return
-    red, green, blue = _colour(tables, i, is_repeated, s, t)
+    red, green, blue = colour_of(tables, i, is_repeated, s, t)
     if is_between:
-        other = _colour(tables, j, is_repeated, s, t)
+        other = colour_of(tables, j, is_repeated, s, t)
         red = red + share * (other[0] - red)
         green = green + share * (other[1] - green)
         blue = blue + share * (other[2] - blue)
@@ -333,7 +174,7 @@ def _paint_sky(v, row, lens: Lens, pose, cluster, n_channels, shaded):
 @njit(nogil=True, cache=True, forceinline=True)
 def _store_lit(address, values, light):
     """Write values as light lets them appear, rounded to bytes."""
-    lit = _least(values * light + spread(HALF), spread(WHITE))
+    lit = least(values * light + spread(HALF), spread(WHITE))
     store_bytes(address, to_integers(lit))
 
 
@@ -348,7 +189,7 @@ def _sky_of(v, u, lens: Lens, pose):
 @njit(nogil=True, cache=True, forceinline=True)
 def _bends(a, b, c):
     """Tell where inverse depth bends at b by more than `EDGE`."""
-    nearest = _greatest(b, _greatest(a, c))
+    nearest = greatest(b, greatest(a, c))
     return absolute(a - (b + b) + c) > spread(EDGE) * nearest
 
 
