@@ -34,7 +34,9 @@ class TakenChunk(NamedTuple):
 
     size: int
     parts: list[tuple[int, bytes]]
-    index: list[tuple[int, int, int]]
+    """Offset and bytes of what is not of fixed layout."""
+    messages: list[tuple[int, int, int]]
+    """Channel, time [ns] and offset of those that are whole."""
     rows: "list[tuple[TakenRows, np.ndarray]]"
     """Messages of fixed layout, and the channel of each of their forms."""
 
@@ -46,7 +48,7 @@ class TakenChunk(NamedTuple):
         chunk = bytearray(self.size)
         for start, part in self.parts:
             chunk[start : start + len(part)] = part
-        found = [np.array(self.index, np.int64).reshape(-1, 3)]
+        found = [np.array(self.messages, np.int64).reshape(-1, 3)]
         buffer = np.frombuffer(chunk, np.uint8)
         for rows, channels in self.rows:
             rows.write(buffer)

@@ -55,11 +55,11 @@ _ARITHMETIC = {
     operator.add: ("fadd", "add"),
     operator.sub: ("fsub", "sub"),
     operator.mul: ("fmul", "mul"),
-    operator.truediv: ("fdiv", None),
-    operator.rshift: (None, "ashr"),
-    operator.and_: (None, "and_"),
-    operator.or_: (None, "or_"),
-    operator.mod: (None, "srem"),
+    operator.truediv: ("fdiv", ""),
+    operator.rshift: ("", "ashr"),
+    operator.and_: ("", "and_"),
+    operator.or_: ("", "or_"),
+    operator.mod: ("", "srem"),
 }
 """Name of the instruction for floats and for integers."""
 _COMPARISONS = {
@@ -96,7 +96,7 @@ def _define(operation: Any) -> None:
             if not isinstance(lanes, Lanes):
                 return None
             names = _ARITHMETIC.get(operation)
-            if names and names[not is_float(lanes.element)] is None:
+            if names and not names[not is_float(lanes.element)]:
                 return None
             return signature(lanes if names else MASK, lanes, lanes)
 

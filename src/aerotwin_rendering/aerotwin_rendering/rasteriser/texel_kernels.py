@@ -56,15 +56,15 @@ class Tables(NamedTuple):
     Members of tuples that are arrays are counted references: that takes longer than the block.
     """
 
-    mesh_of_cluster: int
-    of_mesh: int
-    repeats: int
-    n_levels: int
-    half_log2_size: int
-    address: int
-    width: int
-    height: int
-    most_levels: int
+    mesh_of_cluster: np.int64
+    of_mesh: np.int64
+    repeats: np.int64
+    n_levels: np.int64
+    half_log2_size: np.int64
+    address: np.int64
+    width: np.int64
+    height: np.int64
+    most_levels: np.int64
 
 
 @njit(nogil=True, cache=True)
@@ -79,7 +79,7 @@ def addresses_of(mesh_of_cluster, textures: Textures):
         np.int64(textures.address.ctypes.data),
         np.int64(textures.width.ctypes.data),
         np.int64(textures.height.ctypes.data),
-        textures.width.shape[1],
+        np.int64(textures.width.shape[1]),
     )
 
 
