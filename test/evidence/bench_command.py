@@ -24,6 +24,7 @@ BENCHMARKS = {
     "images": "images:stereo_pairs",
     "odometry": "images:stereo_pipeline",
     "camera_flight": "camera_flight:stereo_flight",
+    "slam_flight": "camera_flight:slam_flights",
     "lidar": "lidar:lidar_scan",
     "radar": "radar:radar_turn",
     "voxels": "voxels:voxel_export",
