@@ -1,9 +1,22 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import gc
+import threading
+import time
+
 import numpy as np
 import pytest
 
-from aerotwin_core.threads import N_RANGES, ranges_of, run_ranges, run_tasks, split_range
+from aerotwin_core.threads import (
+    N_RANGES,
+    CallsInOrder,
+    ranges_of,
+    run_ranges,
+    run_tasks,
+    split_range,
+)
+
+PATIENCE_S = 10.0
 
 
 @pytest.mark.parametrize("n", [0, 1, 3999, 4000, 7999, 8000, 100_001])
@@ -34,3 +47,56 @@ def test_a_task_may_wait_for_ranges():
 def test_an_error_of_a_task_is_raised():
     with pytest.raises(ZeroDivisionError):
         run_tasks(lambda a: 1 // a, [(1,), (0,)], 2)
+
+
+def test_calls_are_made_in_order_beside_the_caller():
+    made, gate = [], threading.Event()
+    calls = CallsInOrder(4)
+    calls.add(gate.wait, PATIENCE_S)
+    for k in range(3):
+        calls.add(made.append, (k, threading.current_thread().name))
+    assert made == []
+    gate.set()
+    calls.wait()
+    assert [k for k, _ in made] == [0, 1, 2]
+    calls.close()
+
+
+def test_a_caller_ahead_of_its_calls_waits_for_the_first():
+    begun, gate = threading.Event(), threading.Event()
+    calls = CallsInOrder(2)
+    for _ in range(2):
+        calls.add(gate.wait, PATIENCE_S)
+    third = threading.Thread(target=lambda: (begun.set(), calls.add(int)))
+    third.start()
+    assert begun.wait(PATIENCE_S)
+    third.join(0.1)
+    assert third.is_alive()
+    gate.set()
+    third.join(PATIENCE_S)
+    assert not third.is_alive()
+    calls.close()
+
+
+def test_nothing_is_called_after_a_failure_which_the_caller_hears():
+    made, calls = [], CallsInOrder(10)
+    with pytest.raises(ZeroDivisionError):
+        calls.add(lambda: 1 / 0)
+        calls.add(made.append, "later")
+        calls.wait()
+    calls.add(made.append, "even later")
+    calls.close()
+    assert made == []
+
+
+def test_the_thread_ends_when_nobody_holds_its_calls():
+    before = threading.active_count()
+    calls = CallsInOrder(1)
+    calls.add(int)
+    assert threading.active_count() == before + 1
+    del calls
+    gc.collect()
+    until = time.monotonic() + PATIENCE_S
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threading.active_count() == before
