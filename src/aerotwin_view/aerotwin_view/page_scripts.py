@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 
 _NAMES = "accessible_names.js"
-_END_OF_HEAD, _TITLE = b"</head>", b"<title>Viser</title>"
+_END_OF_HEAD, _END_OF_BODY, _TITLE = b"</head>", b"</body>", b"<title>Viser</title>"
 GZIP, IDENTITY = "gzip", "identity"
 _LEVEL = 4
 """Of gzip: the page is mostly compressed text, which gets no smaller."""
@@ -27,6 +27,12 @@ def with_scripts(page: bytes, title: str) -> bytes:
     before, head, after = page.partition(_END_OF_HEAD)
     own = b"<title>" + html.escape(title).encode("utf-8", "replace") + b"</title>"
     return before.replace(_TITLE, own, 1) + _element() + head + after
+
+
+def with_element(page: bytes, element: bytes) -> bytes:
+    """Return a page with one more element at the end of its body."""
+    before, body, after = page.rpartition(_END_OF_BODY)
+    return before + element + body + after if body else page + element
 
 
 class ScriptedPage:

@@ -72,6 +72,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--html", type=Path, metavar="FILE", help="write a bag as a page that plays offline"
     )
     parser.add_argument(
+        "--follow", metavar="ROBOT", help="of --html: cameras move along with it (the only one)"
+    )
+    parser.add_argument(
         "--video", type=Path, metavar="FILE", help="film a bag: .mp4, or .png for one picture"
     )
     parser.add_argument("--rate", type=float, default=1.0, help="of the film: 2 is twice as fast")
@@ -97,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
     if args.live:
         _refuse(args, "html", "video", beside="a bag")
         _refuse(args, "reference", beside="a map")
+    if args.html is None:
+        _refuse(args, "follow", beside="--html")
     if args.align is not None and args.reference is None:
         raise UserError("--align: expected a map with --reference beside it, found none")
     if args.live:
@@ -115,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     name = args.world or (args.shown if flight is None else flight.world)
     world = None if name in (None, NO_WORLD) else load_world(name)
     if args.html is not None:
-        return _write_page(flight, world, args.html)
+        return _write_page(flight, world, args.html, args.follow)
     if args.video is not None:
         return _film(flight, world, args.video, args.rate)
     title = flight.name if flight is not None else args.shown
@@ -210,12 +215,14 @@ def _open_start_page(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_page(flight: "ShownFlight | None", world: "World | None", path: Path) -> int:
+def _write_page(
+    flight: "ShownFlight | None", world: "World | None", path: Path, follow: str | None
+) -> int:
     from aerotwin_view.kept.offline_page import write_offline_page
 
     if flight is None:
         raise UserError("--html: expected a bag, which can be played, not a world")
-    n_bytes = write_offline_page(flight, world, path)
+    n_bytes = write_offline_page(flight, world, path, follow)
     print(f"{path}: {n_bytes / 1e6:.1f} MB; a browser plays it, also without a network")
     return 0
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from aerotwin_view.defaults import TIME_PASSES
-from aerotwin_view.start import launched_run
+from aerotwin_view.start import guarded_child
 from aerotwin_view.start.launched_run import ENDED, RUNNING, STARTING, LaunchedRun
 
 _PATIENCE_S = 30.0
@@ -44,7 +44,7 @@ def test_a_run_runs_when_its_simulated_time_passes_not_when_its_view_is_there(
 ):
     begun = tmp_path / "begun"
     command = [sys.executable, "-c", _PROGRAM, str(begun), f"[view-1] {TIME_PASSES}"]
-    monkeypatch.setattr(launched_run, "python_command", lambda *_: command)
+    monkeypatch.setattr(guarded_child, "python_command", lambda *_: command)
     run = LaunchedRun("", [])
     try:
         _until(lambda: run.state()["view"] is not None)

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from aerotwin_view.page_scripts import ScriptedPage, with_scripts
+from aerotwin_view.page_scripts import ScriptedPage, with_element, with_scripts
 
 PAGE = b"<html><head><title>Viser</title></head><body></body></html>"
 TITLE = "aerotwin <my bag>"
@@ -21,6 +21,11 @@ def test_the_title_is_ours_and_scripts_stand_at_the_end_of_the_head():
 
 def test_a_page_without_a_head_has_them_at_its_end():
     assert with_scripts(b"<p>x", TITLE).startswith(b"<p>x<script>")
+
+
+def test_an_element_is_the_last_of_the_body():
+    assert with_element(PAGE, b"<p>").endswith(b"<body><p></body></html>")
+    assert with_element(b"x", b"<p>") == b"x<p>"
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from aerotwin_view.start.launched_run import MARK
+from aerotwin_view.start.guarded_child import MARK
 
 PORT = 18390
 _PATIENCE_MS = 120_000.0
@@ -178,6 +178,20 @@ def test_a_run_is_chosen_and_started_by_keys_alone_and_its_report_is_read(page, 
     page.get_by_role("button", name=f"Fill the form with {run.name}").click()
     expect(page.locator("#scenario")).to_have_value("sitl_flight")
     expect(page.locator("#line")).to_have_text(line)
+
+
+def test_a_past_run_is_played_in_a_view_that_ends_with_the_page(ended_page):
+    button = ended_page.get_by_role("button", name=re.compile("^Play "))
+    with ended_page.context.expect_page() as opened:
+        button.click()
+    view = opened.value
+    view.locator("canvas").first.wait_for()
+    expect(view.get_by_text("Paths", exact=True)).to_be_visible()
+    assert view.evaluate("window.opener") is None
+    expect(button).to_have_text("Play")
+    with ended_page.context.expect_page() as opened_again:
+        button.click()
+    expect(opened_again.value).to_have_url(view.url)
 
 
 def test_the_report_opens_and_runs_its_own_scripts(ended_page):

@@ -21,7 +21,7 @@ from aerotwin_worlds.loading import find_world
 TIMEOUT_S = 20.0
 NAME = "20261127-120000-flight"
 SCRIPT = "<script>alert(1)</script>"
-ORDERS = ("/line", "/map", "/start", "/stop")
+ORDERS = ("/line", "/map", "/play", "/start", "/stop")
 
 
 def _run(folder: Path, name: str, **document: object) -> Path:
@@ -198,6 +198,20 @@ def test_past_runs_are_described_by_their_own_files(server, runs):
     values = {"world": "meadow", "seed": "3"}
     assert first["launch"] == {"scenario": "sitl_flight", "values": values}
     assert odd["launch"] is given_up["launch"] is None
+
+
+@pytest.mark.parametrize(
+    "name", ["20261127-110000-odd", "linked", "../other/inside", "", ".", "..", "a" * 3000, 3, None]
+)
+def test_only_a_run_of_the_folder_with_a_bag_is_played(server, name):
+    answer = _order(server, "/play", {"run": name})
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("play: expected a run of the list with a bag")
+
+
+def test_why_a_bag_cannot_be_played_is_said(server):
+    error = _order(server, "/play", {"run": NAME}).json()["error"]
+    assert error.startswith(f"play {NAME}: its view has ended: ") and "expected" in error
 
 
 def test_a_run_whose_flight_failed_is_marked(tmp_path):

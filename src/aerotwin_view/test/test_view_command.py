@@ -43,6 +43,7 @@ def test_a_broken_or_huge_map_is_an_error(tmp_path, capsys, name, content, messa
         (["--live", "--html", "a.html"], "--html: expected a bag beside it, found none"),
         (["--live", "--video", "a.mp4"], "--video: expected a bag beside it, found none"),
         (["--live", "--reference", "meadow"], "--reference: expected a map beside it, found none"),
+        (["my_bag", "--follow", "uav0"], "--follow: expected --html beside it, found none"),
         (["meadow", "--live"], "expected a world, a bag, a map or --live, one of them"),
     ],
 )

@@ -29,10 +29,15 @@ class FlightScene:
         for path in flight.paths:
             placed = " (placed at its first pose)" if path.is_placed else ""
             paths.setdefault(f"{path.kind}{placed}", []).append(path.trajectory)
-        lines = PathLines(page)
+        self._lines = lines = PathLines(page)
         for kind, trajectories in paths.items():
             ends = [segments_of(each.p_ref_body, _MOST_POINTS) for each in trajectories]
             lines.set(kind, np.concatenate(ends))
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """The colour, as #rrggbb, of each kind of path."""
+        return self._lines.colours
 
     def see_past(self, cast: Cast) -> None:
         """See `RobotsScene.see_past`."""

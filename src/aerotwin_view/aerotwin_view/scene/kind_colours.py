@@ -3,12 +3,18 @@
 """The colour of each kind of path and estimate, the same wherever it is drawn."""
 
 from aerotwin_core import plots
-from aerotwin_view.robot_topics import ESTIMATES
+from aerotwin_view.robot_topics import ESTIMATES, SETPOINT
 
 FLOWN = "flown"
 """The kind of the paths of true motion."""
 _KNOWN = {FLOWN: plots.TRUTH, ESTIMATES[0]: plots.ALIGNED, ESTIMATES[1]: plots.ESTIMATE}
 _OTHERS = plots.FLOOR, plots.ACCENT, plots.BAD
+_MEANING = {
+    FLOWN: "where the robots truly were",
+    ESTIMATES[0]: "estimate of the autopilot",
+    ESTIMATES[1]: "estimate of the SLAM",
+    SETPOINT: "commanded set-points",
+}
 
 
 def kind_colour(kind: str, n_others: int = 0) -> str:
@@ -18,6 +24,15 @@ def kind_colour(kind: str, n_others: int = 0) -> str:
     ('#2f7ed8', '#e8743b')
     """
     return _KNOWN.get(kind.partition(" (")[0]) or _OTHERS[n_others % len(_OTHERS)]
+
+
+def kind_meaning(kind: str) -> str:
+    """Return what the path of a kind is; a kind that is not known is a topic.
+
+    >>> kind_meaning("slam/odom (placed at its first pose)"), kind_meaning("odom")
+    ('estimate of the SLAM', 'poses of this topic')
+    """
+    return _MEANING.get(kind.partition(" (")[0], "poses of this topic")
 
 
 def is_known_kind(kind: str) -> bool:

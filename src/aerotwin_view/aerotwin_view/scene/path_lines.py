@@ -8,7 +8,7 @@ import viser
 from aerotwin_core.charts import thinned
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
-from aerotwin_view.scene.kind_colours import is_known_kind, kind_colour, rgb_of
+from aerotwin_view.scene.kind_colours import is_known_kind, kind_colour, kind_meaning, rgb_of
 
 
 def segments_of(values: FloatArray, most: int) -> FloatArray:
@@ -28,6 +28,11 @@ class PathLines:
         self._folder = page.gui.add_folder("Paths")
         self._switches: dict[str, viser.GuiInputHandle[bool]] = {}
         self._shown: dict[str, viser.LineSegmentsHandle] = {}
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """The colour, as #rrggbb, of each kind."""
+        return {kind: self._colour(kind) for kind in self._switches}
 
     def set(self, kind: str, ends: FloatArray) -> None:
         """Show the segments (n, 2, 3) [m] of a kind in place of those that it had."""
@@ -50,7 +55,9 @@ class PathLines:
         with self._folder:
             colour = self._colour(kind)
             self._page.add_text(f"\u25ac {kind}", colour)
-            switch = self._page.gui.add_checkbox(f"Show {kind}", initial_value=True)
+            switch = self._page.gui.add_checkbox(
+                f"Show {kind}", initial_value=True, hint=kind_meaning(kind)
+            )
         self._switches[kind] = switch
 
         @switch.on_update

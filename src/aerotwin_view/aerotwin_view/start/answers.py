@@ -27,7 +27,8 @@ from aerotwin_view.start.form import (
 )
 from aerotwin_view.start.launched_run import LaunchedRun
 from aerotwin_view.start.named_files import FieldError, check_named_files
-from aerotwin_view.start.past_runs import MOST_RUNS, past_runs, report_file
+from aerotwin_view.start.past_runs import MOST_RUNS, past_runs, recorded_run, report_file
+from aerotwin_view.start.played_run import PlayedRuns
 from aerotwin_view.start.world_maps import WorldMaps
 from aerotwin_worlds.loading import known_worlds, world_folders
 
@@ -41,12 +42,14 @@ class BusyError(UserError):
 class StartAnswers:
     """Answers for the page, from any thread; each is a plain value for JSON.
 
-    `runs` is the folder of runs; `view_port` the port from which a view looks for a free one.
+    `runs` is the folder of runs; `host` where views of past runs listen; `view_port` the port from
+    which a view looks for a free one.
     """
 
-    def __init__(self, runs: Path, view_port: int) -> None:
+    def __init__(self, runs: Path, host: str, view_port: int) -> None:
         self._form = StartForm(runs)
         self._runs, self._view_port = runs, view_port
+        self._played = PlayedRuns(host, view_port)
         self._maps = WorldMaps()
         self._run: LaunchedRun | None = None
         self._is_ended = False
@@ -147,6 +150,14 @@ class StartAnswers:
         """Return the report of a run, None if there is none."""
         return report_file(self._runs, name)
 
+    def play(self, request: Any) -> dict[str, Any]:
+        """Return the address of the view that plays a run, once it is there; UserError if not."""
+        name = request.get("run") if isinstance(request, dict) else None
+        run = recorded_run(self._runs, name) if isinstance(name, str) else None
+        if run is None:
+            raise UserError("play: expected a run of the list with a bag, found none; reload it")
+        return {"view": self._played.address(run)}
+
     def picture(self, world: str) -> Path | None:
         """Return the picture of a known world, None if there is none."""
         if world not in known_worlds():
@@ -155,19 +166,24 @@ class StartAnswers:
         return next((file for file in files if file.is_file()), None)
 
     def end(self) -> None:
-        """End the run that was started here, as Ctrl-C ends a launch; a second one hurries it."""
+        """End what was started here."""
         self._maps.close()
         with self._lock:
             run, self._is_ended = self._run, True
-        if run is None or not run.is_running:
+        if run is not None and run.is_running:
+            _end_run(run)
+        self._played.end()
+
+
+def _end_run(run: LaunchedRun) -> None:
+    """End a run as Ctrl-C ends a launch; a second one hurries it."""
+    say(f"the run is ending: {WRITING_REPORT}")
+    for _ in range(_N_INTERRUPTS):
+        run.interrupt()
+        with suppress(KeyboardInterrupt):
+            run.wait()
             return
-        say(f"the run is ending: {WRITING_REPORT}")
-        for _ in range(_N_INTERRUPTS):
-            run.interrupt()
-            with suppress(KeyboardInterrupt):
-                run.wait()
-                return
-        run.wait()
+    run.wait()
 
 
 def _number(name: str, text: str) -> float:

@@ -2,24 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch that the page started: its output, its state, its end."""
 
-import os
 import re
-import signal
-import subprocess
 import threading
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from aerotwin_core.child_python import python_command
 from aerotwin_core.foreign_text import printable
-from aerotwin_core.process_guard import ProcessGuard
 from aerotwin_view.defaults import TIME_PASSES
+from aerotwin_view.start.guarded_child import GuardedChild
 
-MARK = "AEROTWIN_START_PAGE"
 STARTING, RUNNING, STOPPING, ENDED = "starting", "running", "stopping", "ended"
-_MOST_LINES, _MOST_LETTERS, _READ_BYTES = 300, 400, 8192
+_MOST_LINES, _MOST_LETTERS = 300, 400
 _VIEW = re.compile(r"view: (http://\S+)$")
 _REPORT = re.compile(r"report: (\S.*)/report\.html$")
 _REASON = re.compile(r"(?:fatal: |^aerotwin launch: |flight: (?=the mission failed))(\S.*)$")
@@ -27,10 +22,7 @@ _REASON = re.compile(r"(?:fatal: |^aerotwin launch: |flight: (?=the mission fail
 
 
 class LaunchedRun:
-    """A running `aerotwin launch`, in a session of its own: a Ctrl-C here does not reach it.
-
-    It ends as the launch does by itself; if this process is killed, it is ended, too.
-    """
+    """A running `aerotwin launch`, which ends as the launch does by itself."""
 
     def __init__(self, line: str, arguments: Sequence[str]) -> None:
         self.line = line
@@ -42,20 +34,7 @@ class LaunchedRun:
         self._is_stopping = False
         self._exit_code: int | None = None
         self._ended = threading.Event()
-        self._guard = ProcessGuard(MARK)
-        try:
-            self._popen = subprocess.Popen(
-                python_command("-m", "aerotwin_core.cli", "launch", *arguments),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env=os.environ | self._guard.mark,
-                start_new_session=True,
-            )
-        except BaseException:
-            self._guard.dismiss()
-            raise
-        self._guard.started(self._popen.pid)
+        self._child = GuardedChild(["launch", *arguments])
         threading.Thread(target=self._follow, name="output of the run", daemon=True).start()
 
     @property
@@ -72,7 +51,7 @@ class LaunchedRun:
         """Ask it to end, as Ctrl-C does; asked again, it gives up the report."""
         self._is_stopping = True
         if self.is_running:
-            self._popen.send_signal(signal.SIGINT)
+            self._child.interrupt()
 
     def wait(self) -> None:
         """Wait for its end."""
@@ -97,14 +76,9 @@ class LaunchedRun:
 
     def _follow(self) -> None:
         """Keep the last lines of the output until it ends."""
-        stream = self._popen.stdout
-        assert stream is not None
-        with stream:
-            while data := stream.readline(_READ_BYTES):
-                self._take(data.decode("utf-8", "replace").rstrip())
-        self._exit_code = self._popen.wait()
-        self._guard.gone(self._popen.pid)
-        self._guard.dismiss()
+        for line in self._child.lines():
+            self._take(line)
+        self._exit_code = self._child.wait()
         self._ended.set()
 
     def _take(self, line: str) -> None:

@@ -12,7 +12,7 @@ from aerotwin_core.documents import DocumentError, read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.launch_record import LAUNCH_RECORD
 
-REPORT, METRICS, CONFIGURATION = "report.html", "metrics.json", "config.yaml"
+REPORT, METRICS, CONFIGURATION, BAG = "report.html", "metrics.json", "config.yaml", "bag"
 MOST_RUNS = 50
 _MOST_BYTES, _MOST_RECORD_BYTES = 16 << 20, 1 << 18
 _MOST_FIGURES = 4
@@ -47,7 +47,7 @@ def _described(run: Path) -> dict[str, Any]:
         "has_report": report_file(run.parent, run.name) is not None,
         "has_failed": False,
         "launch": None,
-        "watch": shlex.join(["aerotwin", "view", str(run)]) if (run / "bag").is_dir() else None,
+        "watch": shlex.join(["aerotwin", "view", str(run)]) if (run / BAG).is_dir() else None,
     }
     with suppress(OSError, UserError, DocumentError):
         described |= _from_metrics(read_json(run / METRICS, max_bytes=_MOST_BYTES))
@@ -104,11 +104,22 @@ def _values(document: dict, key: str) -> list:
 
 def report_file(folder: Path, name: str) -> Path | None:
     """Return the report of the run of this name, None if it is none or leads elsewhere."""
+    file = _own_path(folder, name, REPORT)
+    return file if file is not None and stat.S_ISREG(file.stat().st_mode) else None
+
+
+def recorded_run(folder: Path, name: str) -> Path | None:
+    """Return the run of this name if it has a bag, None if it is none or leads elsewhere."""
+    bag = _own_path(folder, name, BAG)
+    return bag.parent if bag is not None and bag.is_dir() else None
+
+
+def _own_path(folder: Path, name: str, part: str) -> Path | None:
+    """Return a part of the run of this name, None if it is not there or leads elsewhere."""
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         return None
-    file = folder / name / REPORT
+    path = folder / name / part
     try:
-        is_its_own = file.resolve(strict=True) == folder.resolve() / name / REPORT
-        return file if is_its_own and stat.S_ISREG(file.stat().st_mode) else None
+        return path if path.resolve(strict=True) == folder.resolve() / name / part else None
     except (OSError, ValueError):
         return None

@@ -60,7 +60,8 @@ class StartServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         self.address_family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
         self._bind_near(host, port)
-        self.answers = StartAnswers(runs, view_port=min(self.server_port + 1, 65535))
+        view_port = min(self.server_port + 1, 65535)
+        self.answers = StartAnswers(runs, host, view_port)
         self._thread = threading.Thread(target=self.serve_forever, name="start page", daemon=True)
         self._thread.start()
 
@@ -151,6 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         orders: dict[str, Callable[[Any], Any]] = {
             "/line": answers.line,
             "/map": answers.map,
+            "/play": answers.play,
             "/start": answers.start,
             "/stop": lambda request: answers.stop(),
         }

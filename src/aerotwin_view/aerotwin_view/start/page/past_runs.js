@@ -21,24 +21,54 @@ function fillForm(launch) {
 
 const sentences = (texts) => texts.filter(Boolean).map((text) => `${text.replace(/\.+$/, "")}.`).join(" ");
 
+// A tab is opened at once: later, when the view is there, a browser would refuse it.
+async function play(run, button, problem) {
+  const tab = window.open("", "_blank");
+  button.disabled = true;
+  button.textContent = "Opening …";
+  problem.textContent = "";
+  try {
+    const address = new URL((await order("play", { run: run.name })).view);
+    address.hostname = location.hostname;
+    if (tab === null) location.assign(address);
+    else {
+      tab.opener = null;
+      tab.location.replace(address);
+    }
+  } catch (error) {
+    tab?.close();
+    problem.textContent = said(error);
+  }
+  button.disabled = false;
+  button.textContent = "Play";
+}
+
 function shownRun(run) {
   const title = made("h3");
   if (run.has_report) title.append(made("a", { href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener", textContent: run.name }));
   else title.textContent = run.name;
   const when = run.created ? new Date(run.created).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
   const where = [run.title || run.world, when].filter(Boolean).join(", ");
-  const head = made("div", {}, title, made("p", { className: "when", textContent: where }));
+  const deeds = made("p", { className: "deeds" }), problem = made("p", { className: "error" });
+  problem.setAttribute("role", "alert");
+  const head = made("div", {}, title, made("p", { className: "when", textContent: where }), deeds, problem);
   const outcome = made("p", { className: run.has_report ? "verdict" : "verdict none", textContent: sentences([run.outcome, ...run.verdicts]) });
   if (run.has_failed) outcome.prepend(made("strong", { className: "failed", textContent: "Failed" }), " ");
   const figures = made("ul", { className: "figures" }, ...run.figures.map((figure) =>
     made("li", { className: figure.status, title: figure.meaning }, `${figure.label} `, made("b", { textContent: `${figure.value} ${figure.unit}`.trim() }))));
   if (run.n_warnings) figures.append(made("li", { className: "warning", textContent: `${run.n_warnings} warning${run.n_warnings > 1 ? "s" : ""}` }));
   const row = made("li", { className: "run" }, head, made("div", {}, outcome, figures));
+  if (run.watch) {
+    const button = made("button", { type: "button", className: "quiet", textContent: "Play" });
+    button.setAttribute("aria-label", `Play ${run.name}`);
+    button.addEventListener("click", () => play(run, button, problem));
+    deeds.append(button);
+  }
   if (run.launch) {
     const again = made("button", { type: "button", className: "quiet", textContent: "Fill the form with this" });
     again.setAttribute("aria-label", `Fill the form with ${run.name}`);
     again.addEventListener("click", () => fillForm(run.launch));
-    head.append(again);
+    deeds.append(again);
   }
   if (run.watch) {
     const button = made("button", { type: "button", className: "quiet", textContent: "Copy" });
