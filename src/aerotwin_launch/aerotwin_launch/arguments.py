@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aerotwin_core.limits import check_is_file
 from aerotwin_launch import packages
-from aerotwin_launch.errors import LaunchError
+from aerotwin_launch.errors import LaunchError, suggestion
 from aerotwin_launch.expand import declared_arguments
 from aerotwin_launch.schema import load_actions
 
@@ -58,16 +58,18 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
 def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
     """Return the shipped launch file of this name, with or without its ending."""
     name = path.name if path.suffix else f"{path.name}{ENDING}"
-    found = None
+    known: list[str] = []
     with suppress(packages.LookupFailure):
-        found = packages.share_file(SHIPPED, name, environment)
-    if found is not None and path.name == str(path):
-        return found
-    if found is not None:
-        hint = f"say {name.removesuffix(ENDING)} for the one that is installed"
+        known = packages.launch_files(SHIPPED, environment)
+    if name in known and path.name == str(path):
+        return packages.share_file(SHIPPED, name, environment)
+    short = name.removesuffix(ENDING)
+    if name in known:
+        hint = f"; say {short} for the one that is installed"
     else:
-        hint = f"one of a package is named by both: {SHIPPED} {path.name}"
-    raise LaunchError(None, f"launch file '{path}' does not exist; {hint}")
+        names = [each.removesuffix(ENDING) for each in known]
+        hint = suggestion(short, names) or f"; installed are: {', '.join(names) or 'none'}"
+    raise LaunchError(None, f"launch file '{path}' does not exist{hint}")
 
 
 def describe_arguments(path: Path) -> str:

@@ -70,16 +70,20 @@ def share_file(package: str, name: str, environment: Mapping[str, str]) -> Path:
     if found:
         places = ", ".join(str(path) for path in found)
         raise LookupFailure(f"'{name}' stands more than once in package '{package}': {places}")
-    launch_files = [
-        file
-        for _, _, names in os.walk(share, followlinks=True)
-        for file in names
-        if file.endswith((".launch.yaml", ".launch.yml"))
-    ]
-    hint = suggestion(name, launch_files) or "; it has: " + (
-        ", ".join(sorted(launch_files)) or "none"
-    )
+    known = launch_files(package, environment)
+    hint = suggestion(name, known) or f"; it has: {', '.join(known) or 'none'}"
     raise LookupFailure(f"package '{package}' has no file '{name}' in {share}{hint}")
+
+
+def launch_files(package: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the names of the launch files below a package's share folder."""
+    share = package_share(package, environment)
+    return sorted(
+        name
+        for _, _, names in os.walk(share, followlinks=True)
+        for name in names
+        if name.endswith((".launch.yaml", ".launch.yml"))
+    )
 
 
 def _prefixes(environment: Mapping[str, str]) -> list[Path]:

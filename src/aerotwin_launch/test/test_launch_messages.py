@@ -150,6 +150,20 @@ def test_a_shipped_launch_file_is_found_by_its_name_from_any_folder(
     assert found == stub_prefix / "share/stub_pkg/launch/shared.launch.yaml"
     with pytest.raises(LaunchError, match="does not exist; say shared for the one"):
         find_launch_file([f"launch/{name}"], launch_environment)
+    with pytest.raises(LaunchError, match=r"'sharde' does not exist; did you mean 'shared'?"):
+        find_launch_file(["sharde"], launch_environment)
+    with pytest.raises(LaunchError, match=r"'other' does not exist; installed are: .*shared"):
+        find_launch_file(["other"], launch_environment)
+
+
+def test_a_shipped_file_of_another_kind_is_no_launch_file(
+    stub_prefix, launch_environment, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(arguments, "SHIPPED", "stub_pkg")
+    (stub_prefix / "share/stub_pkg/launch/mission.yaml").write_text("")
+    with pytest.raises(LaunchError, match=r"'mission.yaml' does not exist; installed are"):
+        find_launch_file(["mission.yaml"], launch_environment)
 
 
 @pytest.mark.parametrize(

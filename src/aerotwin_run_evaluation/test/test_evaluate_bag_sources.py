@@ -86,7 +86,7 @@ def test_what_was_joined_is_not_called_as_given(folder, capsys):
     assert trajectory["start"]["as_given_rmse_m"] == pytest.approx(away, abs=ROUNDING)
     assert trajectory["ape_unaligned"]["trans_m"]["rmse"] == pytest.approx(0.0, abs=ROUNDING)
     verdict = metrics["verdicts"]["trajectory"]
-    assert "with first poses joined; 12.2 m as given" in verdict
+    assert "with first poses joined; 12.2 m as given (in its own frame, which" in verdict
     assert verdict in said
     assert "first poses joined, nothing else fitted" in said
     page = (folder / "out" / "report.html").read_text()

@@ -10,6 +10,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.messages import serialize, transform_message
 from aerotwin_core.time import from_seconds, to_seconds
+from aerotwin_multirotor_dynamics import layout
 from aerotwin_simulator import topics
 from aerotwin_simulator.alike_vehicles import computed_together
 from aerotwin_simulator.fleet import VehiclePlan
@@ -154,6 +155,11 @@ class PresentVehicles:
         vehicle.publish_description()
         self._on_joined(vehicle)
         return vehicle
+
+    @property
+    def are_in_air(self) -> bool:
+        """Whether any multirotor touches nothing."""
+        return not all(vehicle.truth[layout.N_CONTACTS] for vehicle in self.multirotors)
 
     def _refuse_twin(self, plan: VehiclePlan) -> None:
         for other in self.vehicles:

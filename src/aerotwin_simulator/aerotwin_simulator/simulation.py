@@ -391,7 +391,7 @@ class Simulation:
             several = "all have landed" if outcomes == {LANDED} else "all missions are flown"
             self._end(several if len(with_end) > 1 else outcomes.pop())
         elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:
-            self._end(f"{limit_s:g} s are over")
+            self._end(f"{limit_s:g} s are over{', in the air' * self._present.are_in_air}")
 
     def _end(self, outcome: str, *, is_success: bool = True) -> None:
         if self.outcome is None:

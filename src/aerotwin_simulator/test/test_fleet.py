@@ -245,7 +245,7 @@ def two_flights(tmp_path_factory, flat_world):
 
 def test_two_autopilots_fly_at_once_each_with_counters_of_its_own(two_flights):
     simulation, bag = two_flights[0]
-    assert simulation.outcome == "5 s are over"
+    assert simulation.outcome == "5 s are over, in the air"
     assert simulation.is_repeatable
     n_steps = simulation.stamp_ns // 4_000_000
     for vehicle in simulation.vehicles:

@@ -144,7 +144,7 @@ def test_a_car_below_is_flown_over_and_measured_by_the_range_finder(hover):
         "over", [car], at_ns=SECOND, sensors=SensorSettings(range_finder="lidar_lite_v3"),
         duration_s=4.5,
     )  # fmt: skip
-    assert simulation.outcome == "4.5 s are over"
+    assert simulation.outcome == "4.5 s are over, in the air"
     truth = bag.trajectory("/truth/odom")
     found = {True: [], False: []}
     for _, _, message in bag.messages(["/range"]):

@@ -255,7 +255,7 @@ def test_a_receiver_without_a_fix_says_so_and_the_autopilot_flies_on(fly, hover,
         duration_s=8.0,
         fleet=FleetSettings(instance=INSTANCE),
     )
-    assert simulation.outcome == "8 s are over"
+    assert simulation.outcome == "8 s are over, in the air"
     fixes = [(stamp_ns, m) for _, stamp_ns, m in bag.messages(["/gnss/fix"])]
     lost = [(stamp_ns, m) for stamp_ns, m in fixes if m.status.status == -1]
     assert len(lost) == 5
@@ -274,7 +274,7 @@ def test_the_embedded_autopilot_gets_the_airframe_that_it_flies(fly, hover, airf
         duration_s=9.0,
         fleet=FleetSettings(instance=INSTANCE),
     )
-    assert simulation.outcome == "9 s are over"
+    assert simulation.outcome == "9 s are over, in the air"
     truth = bag.trajectory("/truth/odom")
     settled = truth.p_ref_body[truth.stamps_ns > 8.0e9, 2] - truth.p_ref_body[0, 2]
     assert settled == pytest.approx(2.5, abs=HOVER_M)

@@ -124,14 +124,14 @@ def verdict(evaluation: TrajectoryEvaluation) -> str:
         parts.append(f"{metres(unaligned.rmse)} {_with(evaluation.start)}")
     as_given_m = evaluation.as_given_rmse_m
     if evaluation.start != AS_GIVEN and as_given_m is not None:
-        parts.append(f"{metres(as_given_m)} {AS_GIVEN}")
+        parts.append(f"{metres(as_given_m)} {AS_GIVEN} (in its own frame, which begins elsewhere)")
     parts.append(f"it covers {evaluation.coverage:.0%} of the reference")
     parts += _problems(evaluation)
     return "; ".join(parts) + "."
 
 
 def _with(start: str) -> str:
-    return start if start == AS_GIVEN else f"with {start}"
+    return f"{start} (nothing fitted)" if start == AS_GIVEN else f"with {start}"
 
 
 def _problems(evaluation: TrajectoryEvaluation) -> list[str]:

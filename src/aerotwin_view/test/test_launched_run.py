@@ -56,6 +56,25 @@ def test_a_run_runs_when_its_simulated_time_passes_not_when_its_view_is_there(
         run.wait()
 
 
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["[sitl_flight-1] flight: 45 s are over, in the air (45.0 s, runs/a)"],
+         "45 s are over, in the air"),
+        (["[sitl_flight-1] flight: the mission failed: it did not arm (9.1 s, runs/a b)"],
+         "the mission failed: it did not arm"),
+        (["[a-1] flight: x (1.0 s, runs/a)", "[a-1] fatal: no world"], "no world"),
+        (["[a-1] in flight: all is well"], ""),
+    ],
+)  # fmt: skip
+def test_how_a_flight_ended_is_in_the_state(monkeypatch, lines, reason):
+    program = f"print({chr(10).join(lines)!r})"
+    monkeypatch.setattr(guarded_child, "python_command", lambda *_: [sys.executable, "-c", program])
+    run = LaunchedRun("", [])
+    run.wait()
+    assert run.state()["reason"] == reason
+
+
 def _until(is_so) -> None:
     end = time.monotonic() + _PATIENCE_S
     while not is_so():

@@ -108,7 +108,7 @@ def ended_page(page) -> Page:
     page.locator("#field-camera").uncheck()
     page.locator("#field-duration_s").fill("2")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator("#state")).to_have_text("Ended well.")
+    expect(page.locator("#state")).to_have_text("Ended: 2 s are over.")
     return page
 
 
@@ -161,7 +161,7 @@ def test_a_run_is_chosen_and_started_by_keys_alone_and_its_report_is_read(page, 
     _tab_to(page, "start")
     page.keyboard.press("Enter")
     expect(page.locator("#start")).to_be_disabled()
-    expect(page.locator("#state")).to_have_text("Ended well.")
+    expect(page.locator("#state")).to_have_text("Ended: 2 s are over.")
     expect(page.locator("#run-line")).to_have_text(line)
     expect(page.locator("#output")).to_contain_text("2 s are over")
     (run,) = (tmp_path / "runs").iterdir()

@@ -17,8 +17,10 @@ STARTING, RUNNING, STOPPING, ENDED = "starting", "running", "stopping", "ended"
 _MOST_LINES, _MOST_LETTERS = 300, 400
 _VIEW = re.compile(r"view: (http://\S+)$")
 _REPORT = re.compile(r"report: (\S.*)/report\.html$")
-_REASON = re.compile(r"(?:fatal: |^aerotwin launch: |flight: (?=the mission failed))(\S.*)$")
-"""What a simulator, or the launch itself, says at last of a run that failed."""
+_REASON = re.compile(r"(?:fatal: |^aerotwin launch: )(\S.*)$")
+"""What a node, or the launch itself, says at last of a run that failed."""
+_OUTCOME = re.compile(r"flight: (\S.*) \([\d.]+ s, \S.*\)$")
+"""What a simulator says of a flight, its length and its folder."""
 
 
 class LaunchedRun:
@@ -30,7 +32,7 @@ class LaunchedRun:
         self._view: str | None = None
         self._has_begun = False
         self._report: Path | None = None
-        self._reason = ""
+        self._reason, self._outcome = "", ""
         self._is_stopping = False
         self._exit_code: int | None = None
         self._ended = threading.Event()
@@ -69,7 +71,7 @@ class LaunchedRun:
             "phase": phase,
             "line": self.line,
             "exit_code": self._exit_code,
-            "reason": self._reason,
+            "reason": self._reason or self._outcome,
             "view": None if phase == ENDED else self._view,
             "output": list(self._lines),
         }
@@ -90,5 +92,7 @@ class LaunchedRun:
             self._report = Path(report[1])
         if (reason := _REASON.search(line)) is not None:
             self._reason = printable(reason[1], _MOST_LETTERS)
+        if (outcome := _OUTCOME.search(line)) is not None:
+            self._outcome = printable(outcome[1], _MOST_LETTERS)
         if line:
             self._lines.append(printable(line, _MOST_LETTERS))

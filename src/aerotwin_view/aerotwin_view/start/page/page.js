@@ -256,7 +256,7 @@ function sentence(state) {
       return `Running; its view is on its own machine: ${state.view}`;
     case "stopping": return "Stopping: the report is being written. Stop again gives it up.";
     case "ended":
-      if (state.exit_code === 0) return "Ended well.";
+      if (state.exit_code === 0) return `Ended: ${state.reason || "without an error"}.`;
       if (state.exit_code === 130) return "Stopped.";
       return `Ended with exit code ${state.exit_code}: ${state.reason || "the output says why."}`;
   }
