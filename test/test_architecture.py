@@ -3,6 +3,7 @@
 """The shape of the workspace: who may import whom, and that the manifests tell the truth."""
 
 import ast
+import configparser
 import graphlib
 import re
 import runpy
@@ -320,6 +321,22 @@ def test_a_package_is_complete(package):
     for name in ("README.md", "setup.py", "setup.cfg", f"resource/{package}"):
         assert (folder / name).is_file(), f"{package} lacks {name}"
     assert "__all__" in (folder / package / "__init__.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_program_starts_where_a_signal_during_its_imports_is_handled(package):
+    setup = configparser.ConfigParser(delimiters=("=",))
+    setup.read(SOURCE / package / "setup.cfg", encoding="utf-8")
+    listed = setup.get("options.entry_points", "console_scripts", fallback="")
+    for line in listed.strip().splitlines():
+        name, _, value = line.partition(" = ")
+        if name == "aerotwin":
+            continue
+        entry, _, function = value.partition(":program.")
+        assert entry == "aerotwin_core.start", name
+        module, _, function = function.rpartition(".")
+        path = SOURCE / module.partition(".")[0] / f"{module.replace('.', '/')}.py"
+        assert re.search(rf"^def {function}\(", path.read_text("utf-8"), re.MULTILINE), name
 
 
 def test_colcon_takes_every_package_for_a_ros_package():

@@ -169,7 +169,8 @@ def check_ros2(words: list[str]) -> None:
     assert kind == "run", f"ros2 {kind} is not checked"
     program, *arguments = rest
     (script,) = entry_points(group="console_scripts", name=program)
-    names = parameters_of_node(script.value.partition(":")[0])
+    function = script.value.partition(":program.")[2]
+    names = parameters_of_node(function.rpartition(".")[0])
     for option, value in itertools.pairwise(arguments):
         if option == "-p":
             assert value.partition(":=")[0] in names, f"{program} has no parameter {value}"

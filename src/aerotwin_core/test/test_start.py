@@ -13,8 +13,12 @@ time.sleep(30.0)
 
 
 def _start(tmp_path, text):
-    (tmp_path / "program.py").write_text(text)
-    command = [sys.executable, "-c", "from aerotwin_core.start import run; run('program')"]
+    (tmp_path / "a_node.py").write_text(text)
+    command = [
+        sys.executable,
+        "-c",
+        "from aerotwin_core import start; raise SystemExit(start.program.a_node.main())",
+    ]
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]).strip(os.pathsep)
     return subprocess.Popen(
         command,
@@ -33,7 +37,7 @@ def test_ctrl_c_while_a_program_loads_ends_it_in_silence(tmp_path):
         assert process.stderr.read() == ""
 
 
-def test_the_program_runs(tmp_path):
-    with _start(tmp_path, "def main():\n    print('ran')\n") as process:
+def test_the_program_runs_and_its_exit_code_is_that_of_the_process(tmp_path):
+    with _start(tmp_path, "def main():\n    print('ran')\n    return 3\n") as process:
         assert process.communicate(timeout=20.0)[0] == "ran\n"
-        assert process.returncode == 0
+        assert process.returncode == 3

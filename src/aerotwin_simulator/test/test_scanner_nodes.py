@@ -241,7 +241,7 @@ def test_a_flight_waits_for_a_node_that_reads_either_topic_of_the_radar(
         "runs_dir": tmp_path, "wait_start_s": LIMIT_S, "wait_frame_s": LIMIT_S,
     }  # fmt: skip
     pairs = [token for k, value in settings.items() for token in ("-p", f"{k}:={value}")]
-    program = "from aerotwin_simulator.start import main; main()"
+    program = "from aerotwin_simulator.ros.process import main; main()"
     rclpy.init()
     try:
         node, seen = rclpy.create_node("follower"), []
