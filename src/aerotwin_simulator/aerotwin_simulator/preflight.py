@@ -11,7 +11,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_sensor_models import load_preset
-from aerotwin_simulator.controllers import BackendSetup, check_controller, check_hil_port
+from aerotwin_simulator.controllers import BackendSetup, check_controller, check_link_port
 from aerotwin_simulator.events.plan import load_events
 from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import VehiclePlan, mission_of, placing_errors, plan_vehicles
@@ -37,7 +37,9 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             with placing_errors(plan.entry):
                 if k > 0 and plan.is_alike and plan.parameters.controller.kind in _ON_HIL_PORTS:
                     if plan.parameters.dynamics == MULTIROTOR:
-                        check_hil_port(plan.parameters, len(plans))  # all else is as with the first
+                        check_link_port(
+                            plan.parameters, len(plans)
+                        )  # all else is as with the first
                 else:
                     _check_vehicle(plan, len(plans), Path(folder))
 

@@ -15,7 +15,7 @@ _NAME_LETTERS, _TEXT_LETTERS = 16, 40
 
 @dataclass
 class VehicleStatus:
-    """What a vehicle last said; NaN, "" and none before.
+    """What a vehicle last said; NaN, "" and none before, when `is_heard` is false.
 
     `warning` is the last one of its autopilot, however long ago that was. `innovation_ratios` are
     the innovations of its estimator over their gates, by what they test.
@@ -30,6 +30,7 @@ class VehicleStatus:
     battery_share: float = math.nan
     warning: str = ""
     innovation_ratios: dict[str, float] = field(default_factory=dict)
+    is_heard: bool = False
 
     @property
     def armed(self) -> str:

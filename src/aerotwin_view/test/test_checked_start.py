@@ -69,6 +69,43 @@ def test_what_a_ground_robot_cannot_do_is_refused_before_a_run(
     assert getattr(caught.value, "field", None) == field
 
 
+@pytest.mark.parametrize(
+    ("scenario", "values", "field", "text"),
+    [
+        ("relay", {"name": "a/b"}, "name", "^name: "),
+        ("relay", {"world": "nowhere"}, None, "world 'nowhere': no such file"),
+        ("relay", {"seed": "-1"}, "seed", "^seed: expected "),
+        ("distributed_flight", {"mission": "{folder}"}, None, "cannot be read"),
+        ("distributed_flight", {"instance": str(HELD)}, None, f"port {hil_port(HELD)}.* in use"),
+        ("distributed_flight", {"duration_s": "-1"}, "duration_s", "^duration_s: expected "),
+    ],
+)
+def test_what_other_flights_cannot_do_is_refused_before_a_run(
+    tmp_path, monkeypatch, scenario, values, field, text
+):
+    monkeypatch.chdir(tmp_path)
+    file = next(file for file in shipped_launch_files(os.environ) if file.name == scenario)
+    given = {name: value.replace("{folder}", str(tmp_path)) for name, value in values.items()}
+    link = HilLink(hil_port(HELD))
+    try:
+        with pytest.raises(UserError, match=text) as caught:
+            check_with_simulator(file, given)
+    finally:
+        link.close()
+    assert getattr(caught.value, "field", None) == field
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "values"), [("relay", {}), ("distributed_flight", {"instance": "186"})]
+)
+def test_what_other_flights_can_do_is_not_refused(tmp_path, monkeypatch, scenario, values):
+    monkeypatch.chdir(tmp_path)
+    file = next(file for file in shipped_launch_files(os.environ) if file.name == scenario)
+    check_with_simulator(file, values)
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_ground_robot_that_can_drive_is_not_refused(tmp_path):
     files = {file.name: file for file in shipped_launch_files(os.environ)}
     check_with_simulator(files["ground_vehicle"], {"world": "meadow"})

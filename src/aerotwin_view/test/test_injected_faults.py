@@ -72,6 +72,12 @@ def test_every_kind_is_asked_for_as_the_service_takes_it(kind):
     assert entry.duration_s == 5.0 and entry.vehicle == ""
 
 
+def test_the_weather_is_of_no_vehicle():
+    for kind, vehicle in (("gust", ""), ("gnss_loss", "uav0")):
+        entry = read_fault_entry(entry_text(kind, {"vehicle": "uav0"}), where="a test")
+        assert entry.vehicle == vehicle
+
+
 def of_events(tmp_path, *faults, vehicles=("uav0", "uav1")):
     path = tmp_path / "events.yaml"
     path.write_text(events_text(heard_faults(faults)))

@@ -265,6 +265,17 @@ def test_the_page_fits_a_phone_in_light_and_dark(page):
         expect(page.locator("#start")).to_be_in_viewport()
 
 
+def test_what_differs_from_its_default_is_marked_and_another_zero_is_not(page):
+    marked = page.locator(".changed")
+    page.locator("#field-speed").fill("0")
+    page.locator("#field-seed").fill("7")
+    expect(page.locator("#line")).to_have_text("aerotwin launch sitl_flight seed:=7 view:=true")
+    expect(marked).to_have_count(1)
+    expect(marked).to_contain_text("seed")
+    page.locator("#field-seed").fill("00")
+    expect(marked).to_have_count(0)
+
+
 def test_what_was_filled_in_survives_a_reload(page):
     page.locator("#field-seed").fill("7")
     expect(page.locator("#line")).to_contain_text("seed:=7")

@@ -178,9 +178,13 @@ def test_a_body_that_is_too_large_or_endless_is_refused(server):
 
 
 def test_the_line_is_that_of_a_shell(server, runs):
-    body = {"scenario": "sitl_flight", "values": {"world": "meadow", "seed": "3", "slam": ""}}
+    body = {
+        "scenario": "sitl_flight",
+        "values": {"world": "meadow", "seed": "3", "slam": "", "speed": "0"},
+    }
     line = f"aerotwin launch sitl_flight world:=meadow seed:=3 runs_dir:={runs} view:=true"
-    assert _order(server, "/line", body).json() == {"line": line}
+    answer = {"line": line, "changed": ["world", "seed"]}
+    assert _order(server, "/line", body).json() == answer
 
 
 def test_past_runs_are_described_by_their_own_files(server, runs):

@@ -14,11 +14,13 @@ import yaml
 from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import EXIT_FAILURE, UserError, exit_code_of
 from aerotwin_core.parameters import parameter, replaced, to_mapping
 from aerotwin_core.ros.node import init_rclpy
-from aerotwin_core.run_folder import make_run_folder
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
+from aerotwin_core.run_folder import check_run_name, make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
 from aerotwin_flight_control.relay_section import relay_section
@@ -70,7 +72,7 @@ class Relay:
         parameters = node.parameters
         assert isinstance(parameters, RelayParameters)
         cases_path = Path(parameters.cases).resolve()
-        cases = load_cases(cases_path)
+        cases = _checked_cases(parameters)
         world = with_moved_start(load_world(parameters.world), parameters.start)
         origin = relay_origin(world, parameters.origin_east_m, parameters.origin_north_m)
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name).resolve()
@@ -145,6 +147,23 @@ class Relay:
         return 0 if is_met else EXIT_FAILURE
 
 
+def _checked_cases(parameters: RelayParameters) -> tuple[RelayCase, ...]:
+    """Return the cases; raises UserError for what would end the run at its start."""
+    check_run_name(parameters.name)
+    check_before_flight(replaced(parameters, {"controller.kind": CONTROLLER}))
+    return load_cases(parameters.cases)
+
+
+def _check_only() -> int:
+    """Check the parameters, and publish nothing; return the exit code."""
+    node = ConfiguredNode("simulator")
+    try:
+        _checked_cases(declare_parameters(node, RelayParameters))
+    finally:
+        node.destroy_node()
+    return 0
+
+
 def _judge(case: RelayCase, flight: FlightResult) -> RelayResult:
     """Evaluate how a case was flown, from the truth in its bag."""
     controllers = [vehicle.backend.controller for vehicle in flight.simulation.vehicles]
@@ -165,12 +184,12 @@ def _judge(case: RelayCase, flight: FlightResult) -> RelayResult:
 
 
 def main() -> None:
-    """Entry point of the executable `relay`."""
+    """Fly and report; where `CHECK_ONLY` is in the environment it ends after its checks."""
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     relay = Relay()
     StopRequest(relay.stop).announce(WRITING_REPORT)
     try:
-        code = relay.run()
+        code = _check_only() if is_check_only() else relay.run()
     except (UserError, OSError) as error:
         say_fatal(error)
         code = exit_code_of(error)

@@ -14,6 +14,7 @@ from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import FluidPressure, Imu, JointState, MagneticField, NavSatFix
 from tf2_msgs.msg import TFMessage
 
+from aerotwin_core.check_only import is_check_only
 from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.intake import TopicSource
@@ -186,9 +187,15 @@ class BridgeNode(ConfiguredNode):
         super().destroy_node()
 
 
+def _check() -> BridgeNode:
+    """Check the parameters and the ports, and end before anything is started or published."""
+    BridgeFlight(declare_parameters(ConfiguredNode("bridge"), BridgeParameters)).close()
+    raise ExternalShutdownException
+
+
 def main() -> int:
-    """Run the node."""
-    return run_node(BridgeNode)
+    """Run the node; where `CHECK_ONLY` is in the environment it ends after its checks."""
+    return run_node(_check if is_check_only() else BridgeNode)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ step, motor commands received for the next.
 """
 
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup, Commanded, Motors
-from aerotwin_simulator.controllers.choice import check_controller, check_hil_port, make_backend
+from aerotwin_simulator.controllers.choice import check_controller, check_link_port, make_backend
 
 __all__ = [
     "Backend",
@@ -16,6 +16,6 @@ __all__ = [
     "Commanded",
     "Motors",
     "check_controller",
-    "check_hil_port",
+    "check_link_port",
     "make_backend",
 ]

@@ -155,7 +155,7 @@ class VehicleLink:
             self.status.phase = "listens, reports nothing yet" if listens else "not heard"
 
     def _on_status(self, message: DiagnosticArray) -> None:
-        self._unheard = False
+        self._unheard, self.status.is_heard = False, True
         for status in message.status:
             values = {pair.key: pair.value for pair in status.values}
             self._note_ignored(values.get("setpoints_ignored", ""))
@@ -176,11 +176,13 @@ class VehicleLink:
             self._notify(f"{name} ignores velocities: {why}")
 
     def _on_odometry(self, message: Odometry) -> None:
+        self.status.is_heard = True
         linear = message.twist.twist.linear
         self.status.height_m = message.pose.pose.position.z
         self.status.speed_m_s = math.hypot(linear.x, linear.y, linear.z)
 
     def _on_battery(self, message: BatteryState) -> None:
+        self.status.is_heard = True
         self.status.battery_share = message.percentage
 
 

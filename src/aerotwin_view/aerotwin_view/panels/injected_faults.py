@@ -63,12 +63,17 @@ def heard_faults(said: Iterable[SaidFault]) -> list[HeardFault]:
     heard: dict[str, HeardFault] = {}
     for each in itertools.islice(said, _MOST_STATUSES):
         if (known := heard.get(each.name)) is not None:
-            if known.fault.place == AIR:
+            if is_weather(known.kind):
                 is_active = known.is_active or each.is_active
                 heard[each.name] = replace(known, vehicle="", is_active=is_active)
         elif len(heard) < MOST_FAULTS and (fault := _heard(each)) is not None:
             heard[each.name] = fault
     return list(heard.values())
+
+
+def is_weather(kind: str) -> bool:
+    """Return whether a kind of fault acts on all vehicles, and so is of none of them."""
+    return KINDS[kind].place == AIR
 
 
 def free_name(kind: str, taken: Collection[str]) -> str:
@@ -79,8 +84,11 @@ def free_name(kind: str, taken: Collection[str]) -> str:
 def entry_text(kind: str, values: Mapping[str, Any]) -> str:
     """Return a fault as the text that the service takes.
 
-    `values` are its parameters and those of `OF_ENTRY`; a duration of zero is none.
+    `values` are its parameters and those of `OF_ENTRY`; a duration of zero is none, the vehicle of
+    weather is not said.
     """
+    if is_weather(kind):
+        values = {**values, "vehicle": ""}
     parameters = {key: value for key, value in values.items() if key not in OF_ENTRY}
     beside = {key: values[key] for key in OF_ENTRY if values.get(key)}
     entry = _entry(kind, parameters) | beside

@@ -11,8 +11,6 @@ from rclpy.node import Node
 
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.ros.qos import LATCHED
-from aerotwin_faults import KINDS
-from aerotwin_faults.fault import AIR
 from aerotwin_view.panels.fault_panel import BeginFault, EndFault, FaultPanel
 from aerotwin_view.panels.injected_faults import SaidFault, entry_text, free_name, heard_faults
 
@@ -51,8 +49,7 @@ class FaultLink:
     def _begin(self, order: BeginFault, vehicle: str) -> Parameter:
         name = free_name(order.kind, self._asked | self._heard)
         self._asked.add(name)
-        on = "" if KINDS[order.kind].place == AIR else vehicle
-        text = entry_text(order.kind, {**order.values, "vehicle": on})
+        text = entry_text(order.kind, {**order.values, "vehicle": vehicle})
         value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=text)
         return Parameter(name=name, value=value)
 

@@ -233,7 +233,7 @@ class ViewNode(ConfiguredNode):
         if status is not None and pose is not None:
             x, y, z = pose.p
             lines.append(f"{status.name or 'robot'} at {x:.1f}, {y:.1f}, {z:.1f} m in map")
-        if status is not None and status != VehicleStatus(status.name):
+        if status is not None and status.is_heard:
             own = (each for each in estimates if each.robot == status.name)
             covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])
             lines.append(vehicle_text(status, next(covariances, None)))

@@ -16,6 +16,7 @@ from aerotwin_launch.arguments import SEPARATOR, split_tokens
 from aerotwin_view.start.checked_start import check_with_simulator
 from aerotwin_view.start.form import (
     MOST_LETTERS,
+    OF_THE_PAGE,
     START,
     VIEW,
     VIEW_PORT,
@@ -70,8 +71,13 @@ class StartAnswers:
         return {"scenarios": scenarios, "worlds": worlds, "runs": str(self._runs)}
 
     def line(self, request: Any) -> dict[str, Any]:
-        """Return the command line of a request; raises UserError if it is refused."""
-        return {"line": shown_line(*self._arguments(request))}
+        """Return the command line of a request, and which fields differ from their defaults.
+
+        Raises UserError if it is refused.
+        """
+        name, arguments = self._arguments(request)
+        changed = [each for each in split_tokens(arguments)[1] if each not in OF_THE_PAGE]
+        return {"line": shown_line(name, arguments), "changed": changed}
 
     def _arguments(self, request: Any) -> tuple[str, list[str]]:
         if not isinstance(request, dict) or {*request} != {"scenario", "values"}:

@@ -17,7 +17,7 @@ from aerotwin_launch.shipped import ShippedLaunchFile
 from aerotwin_launch.written_command import written_command
 from aerotwin_view.start.named_files import FieldError
 
-_PROGRAMS = {"sitl_flight", "recorded_flight", "ground_simulator"}
+_PROGRAMS = {"sitl_flight", "recorded_flight", "relay", "ground_simulator", "bridge_node"}
 """Those that end after their checks where `CHECK_ONLY` is in the environment."""
 _PATIENCE_S = 60.0
 """A check that lasts longer is given up: the run says by itself what is wrong."""

@@ -163,13 +163,16 @@ function showScenario() {
 
 function request() {
   const values = {};
-  for (const { field, element, value } of controls) {
+  for (const { field, value } of controls) {
     const text = value().trim();
-    const isChanged = text !== "" && text !== field.default;
-    element.classList.toggle("changed", isChanged);
-    if (isChanged) values[field.name] = text;
+    if (text !== "" && text !== field.default) values[field.name] = text;
   }
   return { scenario: at("scenario").value, values };
+}
+
+// The server says which values differ from the defaults: 0 is 0.0.
+function markChanged(names) {
+  for (const { field, element } of controls) element.classList.toggle("changed", names.includes(field.name));
 }
 
 function worldDefault() {
@@ -224,13 +227,14 @@ function showLine() {
   lineTimer = setTimeout(async () => {
     const number = ++lineNumber;
     const asked = request();
-    let line = null, error = "";
+    let line = null, changed = null, error = "";
     try {
-      ({ line } = await order("line", asked));
+      ({ line, changed } = await order("line", asked));
     } catch (failure) {
       error = said(failure);
     }
     if (number !== lineNumber) return;
+    if (changed !== null) markChanged(changed);
     at("line").textContent = line ?? "";
     at("copy").disabled = line === null;
     if (at("refusal") === null) at("error").textContent = error;
