@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-_NAMES = "accessible_names.js"
+_SCRIPTS = ("accessible_names.js", "sections.js")
 _END_OF_HEAD, _END_OF_BODY, _TITLE = b"</head>", b"</body>", b"<title>Viser</title>"
 GZIP, IDENTITY = "gzip", "identity"
 _LEVEL = 4
@@ -17,9 +17,10 @@ _LEVEL = 4
 
 @cache
 def _element() -> bytes:
-    """Return the scripts as an element of a page."""
-    script = resources.files(__package__).joinpath("scripts", _NAMES).read_bytes()
-    return b"<script>" + script + b"</script>"
+    """Return the scripts as elements of a page."""
+    folder = resources.files(__package__).joinpath("scripts")
+    scripts = (folder.joinpath(name).read_bytes() for name in _SCRIPTS)
+    return b"".join(b"<script>" + script + b"</script>" for script in scripts)
 
 
 def with_scripts(page: bytes, title: str) -> bytes:

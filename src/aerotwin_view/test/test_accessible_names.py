@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from aerotwin_registration.clouds import write_cloud
 from support.motion_bag import LEVEL, write_motion
@@ -31,8 +31,8 @@ def _controls(page: Page) -> list[tuple[str, str]]:
     ]
 
 
-def _opened(browser, address: str, text: str) -> Page:
-    page = browser.new_page(viewport={"width": 900, "height": 900})
+def _opened(browser, address: str, text: str, width: int = 1100) -> Page:
+    page = browser.new_page(viewport={"width": width, "height": 900})
     page.set_default_timeout(_PATIENCE_MS)
     page.goto(address)
     page.get_by_text(text).first.wait_for()
@@ -64,3 +64,24 @@ def test_of_a_map_and_of_the_settings_of_the_page(browser, view, tmp_path):
         page.close()
     assert len(found) > len(first)
     assert [role for role, name in (*first, *found) if not name.strip()] == []
+
+
+@pytest.mark.parametrize(("width", "is_open"), [(1100, "true"), (800, "true"), (390, "false")])
+def test_sections_open_and_fold_by_keys_and_a_small_window_begins_with_few(
+    browser, view, tmp_path, width, is_open
+):
+    path = [((0.1 * k, 0.0, 2.0), LEVEL) for k in range(100)]
+    write_motion(tmp_path, {"/truth/odom": path}, step_ns=100_000_000)
+    with view(tmp_path, "--world", "meadow", "--port", PORT) as address:
+        page = _opened(browser, address, "Show flown", width)
+        heads = {name: page.get_by_role("button", name=name) for name in ("Paths", "Places")}
+        expect(heads["Paths"]).to_have_attribute("aria-expanded", "true")
+        expect(heads["Places"]).to_have_attribute("aria-expanded", is_open)
+        heads["Paths"].focus()
+        page.keyboard.press("Enter")
+        expect(heads["Paths"]).to_have_attribute("aria-expanded", "false")
+        expect(page.get_by_text("Show flown")).to_be_hidden()
+        page.keyboard.press("Space")
+        expect(heads["Paths"]).to_have_attribute("aria-expanded", "true")
+        expect(page.get_by_text("Show flown")).to_be_visible()
+        page.close()
