@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from aerotwin_core.messages import TYPESTORE
 from support.documented_topics import documented_topics, page_of_topics
 
 VIEWERS = Path(__file__).resolve().parents[1] / "config" / "viewers"
@@ -49,6 +50,27 @@ def test_foxglove_shows_topics_of_a_flight(published):
     text = json.dumps(layout["configById"])
     named = set(re.findall(r'"(/[a-z_/]+)', text))
     assert len(named) >= 10 and named <= set(published)
+
+
+def test_foxglove_shows_topics_with_the_types_and_fields_that_its_panels_need(published):
+    layout = json.loads((VIEWERS / "flight.foxglove.json").read_text("utf-8"))["configById"]
+    image = layout["Image!left"]["imageMode"]
+    assert published[image["imageTopic"]].msgtype == TYPES["Image"]
+    assert published[image["calibrationTopic"]].msgtype == "sensor_msgs/msg/CameraInfo"
+    topic = layout["DiagnosticSummary!state"]["topicToRender"]
+    assert published[topic].msgtype == "diagnostic_msgs/msg/DiagnosticArray"
+    assert {published[topic].msgtype for topic in layout["3D!flight"]["topics"]} <= {
+        *TYPES.values()
+    }
+    paths = [each["value"] for name in layout for each in layout[name].get("paths", ())]
+    assert len(paths) >= 4
+    for path in paths:
+        topic, _, fields = path.partition(".")
+        msgtype = published[topic].msgtype
+        for field in fields.split("."):
+            members = dict(TYPESTORE.get_msgdef(msgtype).fields)
+            msgtype = members[field][1]  # of a message its name, of a number its kind
+        assert msgtype[0].startswith("float"), path
 
 
 def test_every_panel_of_the_foxglove_layout_has_its_settings():

@@ -36,10 +36,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
         for k, plan in enumerate(plans):
             with placing_errors(plan.entry):
                 if k > 0 and plan.is_alike and plan.parameters.controller.kind in _ON_HIL_PORTS:
-                    if plan.parameters.dynamics == MULTIROTOR:
-                        check_link_port(
-                            plan.parameters, len(plans)
-                        )  # all else is as with the first
+                    if plan.parameters.dynamics == MULTIROTOR:  # all else is as with the first
+                        check_link_port(plan.parameters, len(plans))
                 else:
                     _check_vehicle(plan, len(plans), Path(folder))
 

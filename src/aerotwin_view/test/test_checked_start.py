@@ -37,7 +37,7 @@ def test_what_cannot_work_is_refused_at_its_field_before_a_run(
 ):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("PX4_DIR", raising=False)
-    answers = StartAnswers(tmp_path, 18_700)
+    answers = StartAnswers(tmp_path, "127.0.0.1", 18_700)
     link = HilLink(hil_port(HELD))
     try:
         with pytest.raises(FieldError, match=text) as caught:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from html import escape
 
 from aerotwin_view.recorded.shown_flight import ShownFlight
-from aerotwin_view.scene.kind_colours import kind_meaning
+from aerotwin_view.robot_topics import kind_of
+from aerotwin_view.scene.kind_colours import FLOWN, kind_meaning
 from aerotwin_worlds import World
 
 _STYLE = """
@@ -30,11 +31,12 @@ def legend_of(flight: ShownFlight, world: World | None, colours: Mapping[str, st
 
     It folds; a phone begins with it folded.
     """
+    motion = kind_of(flight.robots[0].topic)
     n, length_s = len(flight.robots), (flight.end_ns - flight.start_ns) * 1e-9
     robots = "one robot" if n == 1 else f"{n} robots"
     lines = "".join(
         f'<li><b style="color: {colour}" aria-hidden="true">\u25ac</b> '
-        f"{escape(kind)}: {kind_meaning(kind)}</li>"
+        f"{escape(kind)}: {kind_meaning(kind)}{escape(f', by {motion}') * (kind == FLOWN)}</li>"
         for kind, colour in colours.items()
     )
     place = f"{world.name}; {world.attribution}; {world.licence}" if world is not None else ""

@@ -10,7 +10,7 @@ FLOWN = "flown"
 _KNOWN = {FLOWN: plots.TRUTH, ESTIMATES[0]: plots.ALIGNED, ESTIMATES[1]: plots.ESTIMATE}
 _OTHERS = plots.FLOOR, plots.ACCENT, plots.BAD
 _MEANING = {
-    FLOWN: "where the robots truly were",
+    FLOWN: "motion of the robots",
     ESTIMATES[0]: "estimate of the autopilot",
     ESTIMATES[1]: "estimate of the SLAM",
     SETPOINT: "commanded set-points",
