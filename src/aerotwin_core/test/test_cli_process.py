@@ -50,7 +50,7 @@ sys.exit(cli.main())
 """
 
 
-START = "from aerotwin_core import start; start.run('json')"
+START = "import sys; from aerotwin_core import start; sys.exit(start.run('json'))"
 
 
 def environment(work):
