@@ -104,8 +104,8 @@ class CallsInOrder:
     """Calls that a thread of its own makes one after another, while the caller goes on.
 
     At most `n_waiting` are not yet done: one more waits for the first of them. Once a call raises,
-    no later one is made, and the exception is raised to the caller by its next `add`, `wait` or
-    `close`. The thread ends with `close`, or when nothing refers to this object any more.
+    no later one is made, and every `add`, `make_room`, `wait` and `close` from then on raises its
+    exception. The thread ends with `close`, or when nothing refers to this object any more.
     """
 
     def __init__(self, n_waiting: int) -> None:
@@ -116,20 +116,30 @@ class CallsInOrder:
 
     def add(self, call: Callable[..., object], *arguments: Any) -> None:
         """Have a call made after those before it."""
+        self.make_room()
+        self._waiting.append(self._pool.submit(self._make, call, arguments))
+
+    def make_room(self) -> None:
+        """Return when `add` need not wait."""
         waiting = self._waiting
         while waiting and (len(waiting) >= self._n_waiting or waiting[0].done()):
-            waiting.popleft().result()
-        waiting.append(self._pool.submit(self._make, call, arguments))
+            self._wait_for_first()
 
     def wait(self) -> None:
         """Return when all are made."""
         while self._waiting:
-            self._waiting.popleft().result()
+            self._wait_for_first()
 
     def close(self) -> None:
         """Return when all are made; none may follow."""
-        self.wait()
-        self._pool.shutdown()
+        try:
+            self.wait()
+        finally:
+            self._pool.shutdown()
+
+    def _wait_for_first(self) -> None:
+        self._waiting[0].result()  # a call that has raised stays the first
+        self._waiting.popleft()
 
     def _make(self, call: Callable[..., object], arguments: tuple[Any, ...]) -> None:
         if self._has_failed:

@@ -84,9 +84,26 @@ def test_nothing_is_called_after_a_failure_which_the_caller_hears():
         calls.add(lambda: 1 / 0)
         calls.add(made.append, "later")
         calls.wait()
-    calls.add(made.append, "even later")
-    calls.close()
+    for again in (calls.wait, calls.make_room, lambda: calls.add(made.append, "even later")):
+        with pytest.raises(ZeroDivisionError):
+            again()
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError):
+        calls.close()
     assert made == []
+    assert threading.active_count() == before - 1
+
+
+def test_an_interrupted_wait_forgets_no_failure(monkeypatch):
+    calls = CallsInOrder(1)
+    calls.add(lambda: 1 / 0)
+    first = calls._waiting[0]
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(first, "result", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            calls.wait()
+    with pytest.raises(ZeroDivisionError):
+        calls.close()
 
 
 def test_the_thread_ends_when_nobody_holds_its_calls():

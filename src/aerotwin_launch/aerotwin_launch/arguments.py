@@ -41,10 +41,7 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
         if not path.is_file():
             path = _shipped(path, environment)
     elif len(target) == 2:
-        try:
-            path = packages.share_file(target[0], target[1], environment)
-        except packages.LookupFailure as error:
-            raise LaunchError(None, str(error)) from None
+        path = _of_package(target[0], target[1], environment)
     else:
         raise LaunchError(None, "name one launch file, or a package and one of its launch files")
     if path.suffix not in (".yaml", ".yml"):
@@ -55,6 +52,14 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
     return path
 
 
+def _of_package(package: str, name: str, environment: Mapping[str, str]) -> Path:
+    """Return the launch file of a package."""
+    try:
+        return packages.share_file(package, name, environment)
+    except packages.LookupFailure as error:
+        raise LaunchError(None, str(error)) from None
+
+
 def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
     """Return the shipped launch file of this name, with or without its ending."""
     name = path.name if path.suffix else f"{path.name}{ENDING}"
@@ -62,7 +67,7 @@ def _shipped(path: Path, environment: Mapping[str, str]) -> Path:
     with suppress(packages.LookupFailure):
         known = packages.launch_files(SHIPPED, environment)
     if name in known and path.name == str(path):
-        return packages.share_file(SHIPPED, name, environment)
+        return _of_package(SHIPPED, name, environment)
     short = name.removesuffix(ENDING)
     if name in known:
         hint = f"; say {short} for the one that is installed"

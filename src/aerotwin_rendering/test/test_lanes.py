@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Eight numbers at a time are what NumPy computes of each, to the bit."""
 
+import operator
+
 import numpy as np
 import pytest
 from numba import njit
 
-from aerotwin_rendering.rasteriser import memory
+from aerotwin_core.kernel_cache import SourceStamp
+from aerotwin_rendering.rasteriser import lanes, memory, shade_kernels, texel_kernels
+from aerotwin_rendering.rasteriser.fill_kernels import fill_band
 from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
     absolute,
@@ -151,3 +155,23 @@ def _mixed_types(a, b):
 def test_both_operands_are_of_one_type():
     with pytest.raises(Exception, match="No implementation of function"):
         _mixed_types(1.0, np.float32(1.0))
+
+
+@njit
+def _nan_comparisons(a_at):
+    a = memory.load_floats(a_at)
+    return any_of(a == a), any_of(a != a), any_of(a < a), any_of(a >= a)
+
+
+def test_nan_compares_as_in_python():
+    assert _nan_comparisons(at(np.full(N_LANES, np.nan, np.float32))) == (False, True, False, False)
+
+
+@pytest.mark.parametrize(
+    "kernel", [texel_kernels.least, texel_kernels.grey_of, shade_kernels._soften_row, fill_band]
+)
+def test_a_changed_operator_renews_the_kernels_that_use_it(kernel, monkeypatch):
+    before = SourceStamp(kernel.py_func).digest
+    assert SourceStamp(kernel.py_func).digest == before
+    monkeypatch.setitem(lanes._ARITHMETIC, operator.add, ("fsub", "sub"))
+    assert SourceStamp(kernel.py_func).digest != before

@@ -11,9 +11,10 @@ import pytest
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import CameraView, Rasteriser, WorldQueries, optical_pose
+from aerotwin_rendering.rasteriser import cpu, scene
 from aerotwin_rendering.rasteriser import lens as lens_module
-from aerotwin_rendering.rasteriser import scene
 from aerotwin_rendering.rasteriser.lens import MOST_LENSES, Lenses, lens_of
+from aerotwin_rendering.rasteriser.scratch import make_scratch
 
 SIZE = {"width": 160, "height": 120}
 CENTRE = {"cx": 79.5, "cy": 59.5}
@@ -202,3 +203,59 @@ def test_cameras_of_any_kind_give_the_same_bytes_on_any_number_of_threads(coarse
     for frames in zip(*all_frames, strict=True):
         for name in ("image", "depth", "ids"):
             assert len({getattr(frame, name).tobytes() for frame in frames}) == 1
+
+
+@pytest.mark.parametrize("encoding", ["mono8", "rgb8"])
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (2, 61), (5, 3), (7, 60), (9, 62), (17, 9)])
+def test_a_small_image_is_the_corner_of_a_large_one(width, height, encoding, coarse_cliff):
+    # But for its last row and column, whose edges a neighbour softens.
+    large = PINHOLE
+    small = dataclasses.replace(large, width=width, height=height)
+    rasteriser = Rasteriser(coarse_cliff, backend="cpu")
+    views = [
+        CameraView(camera=camera, T_map_optical=POSES["front"], encoding=encoding, ids=True)
+        for camera in (large, small)
+    ]
+    whole, corner = rasteriser.render(views)
+    np.testing.assert_array_equal(corner.depth, whole.depth[:height, :width])
+    np.testing.assert_array_equal(corner.ids, whole.ids[:height, :width])
+    inner = np.s_[: height - 1, : width - 1]
+    np.testing.assert_array_equal(corner.image[inner], whole.image[inner])
+
+
+GUARD = 64
+"""Elements before and behind what a kernel may touch."""
+
+
+def guarded(array):
+    """Return memory like an array between guards, and these."""
+    memory = np.full(GUARD + array.size + GUARD, 77, array.dtype)
+    end = GUARD + array.size
+    return memory[GUARD:end].reshape(array.shape), (memory[:GUARD], memory[end:])
+
+
+@pytest.mark.parametrize("encoding", ["mono8", "rgb8"])
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 5), (8, 61), (9, 60), (33, 7)])
+@pytest.mark.parametrize("name", ["pinhole", "brown"])
+def test_kernels_write_nowhere_else(name, width, height, encoding, coarse_cliff, monkeypatch):
+    guards = []
+
+    def make_guarded(n_rows, n_columns):
+        made = make_scratch(n_rows, n_columns)
+        replaced = {}
+        for field in ("cluster", "surface", "shaded", "softened", "hit_edges", "wide", "small"):
+            replaced[field], around = guarded(getattr(made, field))
+            guards.extend(around)
+        nearest, around = guarded(made.nearest)
+        guards.extend(around)
+        return made._replace(**replaced, nearest=nearest, nearest_bits=nearest.view(np.int32))
+
+    monkeypatch.setattr(cpu, "make_scratch", make_guarded)
+    camera = dataclasses.replace(CAMERAS[name], width=width, height=height)
+    view = CameraView(camera=camera, T_map_optical=POSES["front"], encoding=encoding)
+    before = Rasteriser(coarse_cliff, backend="cpu", n_threads=1).render([view])[0]
+    assert guards
+    assert all((guard == 77).all() for guard in guards)
+    monkeypatch.undo()
+    after = Rasteriser(coarse_cliff, backend="cpu", n_threads=1).render([view])[0]
+    np.testing.assert_array_equal(before.image, after.image)

@@ -27,7 +27,7 @@ N_FRAMES = 40
 N_PEER_FRAMES = 8
 STEP_M = 0.15
 TIMES_MESA = {"mono8": 6.0, "rgb8": 4.0}
-"""Measured on two busy cores, where it is least: the cliff; the stadium has half as much again."""
+"""Measured 6.3 to 6.6 and 4.2 to 6.8 on two busy cores."""
 TIMES_ORB, N_ORB = 2.0, 1000
 """Measured 3.2 on two busy cores, both with one thread."""
 SEED = 1000
@@ -107,9 +107,12 @@ def _scene_rows(scene: Scene, rig: StereoRig) -> list[Benchmark]:
 
 
 def mesa_milliseconds() -> float | None:
-    """Return how long Mesa takes for a grey pair of the cliff [ms]; None where it is missing."""
+    """Return how long Mesa takes for a grey pair of the cliff [ms].
+
+    None where it is missing, or a graphics card draws instead.
+    """
     rig, scene = SimulatorParameters().camera.rig, SCENES[0]
-    mesa = _mesa(scene.meshes())
+    mesa = None if has_graphics_card() else _mesa(scene.meshes())
     if mesa is None:
         return None
     frames = range(N_PEER_FRAMES + _CONTEXT)

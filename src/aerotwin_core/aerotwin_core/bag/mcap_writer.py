@@ -44,8 +44,8 @@ class McapWriter:
     A message of `chunk_size` bytes, such as an image, is a chunk of its own: who reads poses does
     not read the images between them. `profile` and `library` are fields of the header.
 
-    What cannot be written raises its `OSError` from one of the next calls, at the latest from
-    `flush` or `finish`; nothing is written after it.
+    What cannot be written raises its `OSError` from one of the next calls and all after it, at the
+    latest from `flush` or `finish`; nothing is written after it.
     """
 
     def __init__(self, stream: BinaryIO, *, chunk_size: int, profile: str, library: str) -> None:
@@ -169,6 +169,7 @@ class McapWriter:
     def _close_chunk(self) -> None:
         """Write the open chunk; one without any messages stays open."""
         if self._chunk.has_messages:
+            self._calls.make_room()  # nothing is taken before it can be handed over
             self._calls.add(self._written.write_taken, self._chunk.take())
             self._undeclared.clear()
 

@@ -206,6 +206,9 @@ class BagWriter:
         except OSError as error:
             self._abandon()
             raise _disk_error(self.path, error) from error
+        except BaseException:
+            self._abandon()
+            raise
 
     def _abandon(self) -> None:
         """Close a file that can no longer be written; what was flushed stays readable."""

@@ -116,3 +116,18 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="No space left"):
         for k in range(20_000):
             outlet(k, k, [0.0] * 7)
+
+
+@pytest.mark.parametrize("size", [10, 2_000_000])
+def test_a_full_disk_is_heard_when_a_short_bag_is_closed(tmp_path, monkeypatch, size):
+    bag = BagWriter(tmp_path / "bag", is_live=False)
+    bag.add_topic("/text", "std_msgs/msg/String")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bag._file._written, "_write", full)
+    bag.write("/text", 0, bytes(size))
+    with pytest.raises(UserError, match="No space left"):
+        bag.close()
+    bag.close()

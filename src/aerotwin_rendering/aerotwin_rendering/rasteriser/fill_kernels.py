@@ -20,6 +20,7 @@ from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
     absolute,
     any_of,
+    lane_njit,
     lane_numbers,
     select,
     spread,
@@ -248,7 +249,7 @@ def _hit_small(n_small, corners, n, lens: Lens, row0, inverse_near, scratch: Scr
     return count
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@lane_njit(error_model="numpy")
 def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near, scratch: Scratch):
     """Fill by triangles that may cover several pixels, blocks of a row at a time."""
     rays_x, rays_y = lens.x, lens.y
@@ -307,13 +308,13 @@ def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near,
                 _keep(at + stride + stride + stride, is_kept, _mixed(l0, l1, l2, b, e))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _mixed(first, second, third, b, e):
     """Return a value of the first corner plus differences to the others by their weights."""
     return spread(1.0 * first) + (spread(1.0 * second) * b + spread(1.0 * third) * e)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _keep(address, is_kept, values):
     """Write values of pixels as single precision, where they are to be kept."""
     store(address, select(is_kept, to_floats(values), load_floats(address)))

@@ -9,6 +9,7 @@ both operands are of one type. `memory` loads and stores them.
 numba has no such type; this one is as long as what the kernels use.
 """
 
+import functools
 import operator
 from typing import Any
 
@@ -17,6 +18,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from aerotwin_core.kernel_cache import njit
 
 N_LANES = 8
 
@@ -75,7 +78,11 @@ _COMPARISONS = {
 def _compute(operation: Any, builder: Any, element: Any, a: Any, b: Any) -> Any:
     """Generate the instruction of an operator."""
     if operation in _COMPARISONS:
-        compare = builder.fcmp_ordered if is_float(element) else builder.icmp_signed
+        if not is_float(element):
+            return builder.icmp_signed(_COMPARISONS[operation], a, b)
+        # A NaN differs from every number.
+        is_unequal = operation is operator.ne
+        compare = builder.fcmp_unordered if is_unequal else builder.fcmp_ordered
         return compare(_COMPARISONS[operation], a, b)
     result = getattr(builder, _ARITHMETIC[operation][not is_float(element)])(a, b)
     if operation is operator.mod:  # as in Python, of a positive divisor
@@ -108,14 +115,18 @@ def _define(operation: Any) -> None:
 for _operation in (*_ARITHMETIC, *_COMPARISONS):
     _define(_operation)
 
-_OPERATORS = (_compute, _ARITHMETIC, _COMPARISONS)
-"""What the code of every kernel with lanes depends on: `spread` names it for the kernel cache."""
+lane_njit = functools.partial(
+    njit,
+    nogil=True,
+    cache=True,
+    generated_by=(vector_of, _LanesModel.__init__, _compute, _define, _ARITHMETIC, _COMPARISONS),
+)
+"""`njit` of kernels with lanes: operators are no names that lead to what generates them."""
 
 
 @intrinsic
 def spread(typing_context, number):
     """Return a number eight times."""
-    assert _OPERATORS
     lanes = Lanes(number)
 
     def generate(context, builder, form, arguments):

@@ -15,6 +15,7 @@ from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
     absolute,
     any_of,
+    lane_njit,
     lane_numbers,
     select,
     spread,
@@ -61,7 +62,7 @@ class Output(NamedTuple):
     ids: np.ndarray
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _half_log2(bits):
     """Half the binary logarithm of positive floats, passed as integers; error at most 0.005.
 
@@ -83,7 +84,7 @@ def _sky(dx, dy, pose):
     return np.uint8(HORIZON_GREY + (HORIZON_GREY - NADIR_GREY) * sine + 0.5)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@lane_njit(error_model="numpy")
 def _shade_row(
     v, r, pose, lens: Lens, scratch: Scratch, mesh_of_cluster, textures: Textures, bias, n_channels
 ):
@@ -116,7 +117,7 @@ def _shade_row(
         _paint_sky(v, row, lens, pose, cluster, n_channels, shaded)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@lane_njit(error_model="numpy", forceinline=True)
 def _shade_block(
     is_seen, mesh, surface, stride, half_log2_area, tables: Tables, n_channels, out, plane
 ):
@@ -171,29 +172,21 @@ def _paint_sky(v, row, lens: Lens, pose, cluster, n_channels, shaded):
                 shaded[channel, row + u] = sky
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _store_lit(address, values, light):
     """Write values as light lets them appear, rounded to bytes."""
     lit = least(values * light + spread(HALF), spread(WHITE))
     store_bytes(address, to_integers(lit))
 
 
-@njit(nogil=True, cache=True)
-def _sky_of(v, u, lens: Lens, pose):
-    """Grey of a pixel that sees nothing; without a ray there is no light."""
-    dx = lens.x[v if lens.x.shape[0] > 1 else 0, u]
-    dy = lens.y[v, u if lens.y.shape[1] > 1 else 0]
-    return np.uint8(0) if dx != dx else _sky(dx, dy, pose)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _bends(a, b, c):
     """Tell where inverse depth bends at b by more than `EDGE`."""
     nearest = greatest(b, greatest(a, c))
     return absolute(a - (b + b) + c) > spread(EDGE) * nearest
 
 
-@njit(nogil=True, cache=True)
+@lane_njit
 def _soften_row(r, n_rows, n_channels, scratch: Scratch, out):
     """Copy band row r of an image and blend its pixels across the edges of shapes.
 

@@ -11,6 +11,7 @@ from aerotwin_rendering.rasteriser.lanes import (
     any_of,
     first_of,
     floor,
+    lane_njit,
     select,
     spread,
     to_floats,
@@ -83,7 +84,7 @@ def addresses_of(mesh_of_cluster, textures: Textures):
     )
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def look_up(table, index):
     """Return the numbers of a table of int32 at eight places, which mostly are one place."""
     first = first_of(index)
@@ -92,7 +93,7 @@ def look_up(table, index):
     return spread(read_integer(table + 4 * first))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def look_up_floats(table, index):
     """As `look_up`, of float32."""
     first = first_of(index)
@@ -101,7 +102,7 @@ def look_up_floats(table, index):
     return spread(read_float(table + 4 * first))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _look_up_longs(table, index):
     """As `look_up`, of int64."""
     first = first_of(index)
@@ -110,19 +111,19 @@ def _look_up_longs(table, index):
     return spread(read_long(table + 8 * first))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def least(a, b):
     """Return the lower of each two numbers."""
     return select(a < b, a, b)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def greatest(a, b):
     """Return the higher of each two numbers."""
     return select(a > b, a, b)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _taps(position, size, is_repeated):
     """Return the two texels around positions along a side [texels], and the second ones' weights.
 
@@ -142,20 +143,20 @@ def _taps(position, size, is_repeated):
     return first, second, share
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _mix(a0, a1, b0, b1, fx, fy):
     a = a0 + fx * (a1 - a0)
     b = b0 + fx * (b1 - b0)
     return a + fy * (b - a)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _byte_of(tokens, shift):
     """Return a byte of numbers as float32."""
     return to_floats((tokens >> spread(np.int32(shift))) & spread(np.int32(255)))
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def _place(tables: Tables, index, is_repeated, u, v):
     """Return what `grey_of` and `colour_of` need of levels ``index`` at texture coordinates.
 
@@ -172,7 +173,7 @@ def _place(tables: Tables, index, is_repeated, u, v):
     return address, upper, lower, to_longs(c0), to_longs(c1), fx, fy
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def grey_of(tables: Tables, index, is_repeated, u, v):
     """Return grey values of levels: between the four texels around u, v."""
     address, upper, lower, c0, c1, fx, fy = _place(tables, index, is_repeated, u, v)
@@ -185,7 +186,7 @@ def grey_of(tables: Tables, index, is_repeated, u, v):
     return _mix(_byte_of(a0, 0), a1, _byte_of(b0, 0), b1, fx, fy)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@lane_njit(forceinline=True)
 def colour_of(tables: Tables, index, is_repeated, u, v):
     """Return red, green and blue of levels: between the four texels around u, v."""
     address, upper, lower, c0, c1, fx, fy = _place(tables, index, is_repeated, u, v)

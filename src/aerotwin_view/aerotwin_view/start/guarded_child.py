@@ -51,6 +51,14 @@ class GuardedChild:
         self._guard.dismiss()
         return exit_code
 
+    def terminate(self) -> None:
+        """Have it end; what it has begun is lost."""
+        self._popen.terminate()
+
+    def kill(self) -> None:
+        """End it."""
+        self._popen.kill()
+
     def interrupt(self) -> None:
         """Ask it to end, as Ctrl-C does."""
         self._popen.send_signal(signal.SIGINT)

@@ -14,6 +14,8 @@ MOST_PLAYED = 3
 """Of another one the oldest is ended: each holds a flight and its world."""
 _ADDRESS = re.compile(r"(http://\S+)  \(Ctrl-C ends\)$")
 _MOST_LETTERS = 400
+_PATIENCE_S, _END_S = 120.0, 5.0
+"""The world of a run may have to be made anew; a view ends at once."""
 
 
 class PlayedRun:
@@ -34,7 +36,9 @@ class PlayedRun:
 
     def address(self) -> str:
         """Wait until its page is there and return the address; UserError with the reason if not."""
-        self._is_known.wait()
+        if not self._is_known.wait(_PATIENCE_S):
+            self.end()
+            raise UserError(f"play {self._name}: no view after {_PATIENCE_S:.0f} s; see its disk")
         if self._address is None:
             raise UserError(f"play {self._name}: its view has ended: {self._last_line}")
         return self._address
@@ -42,8 +46,10 @@ class PlayedRun:
     def end(self) -> None:
         """End it, and wait for that."""
         if self.is_running:
-            self._child.interrupt()
-        self._ended.wait()
+            self._child.terminate()  # it has nothing to save; a shell's & makes it ignore SIGINT
+        if not self._ended.wait(_END_S):
+            self._child.kill()
+            self._ended.wait()
 
     def _follow(self) -> None:
         for line in self._child.lines():
