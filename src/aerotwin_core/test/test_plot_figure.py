@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of files and methods in figures are letters, whatever they hold."""
 
+import functools
 import io
 import warnings
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
 
+from aerotwin_core.charts import chart, draw_coloured_points
+from aerotwin_core.plot_figure import ReportFigure
 from aerotwin_core.plots import keeping_figures, new_figure, render_svg, style
 
 NAMES = [
@@ -62,3 +68,31 @@ def test_powers_on_a_logarithmic_axis_stay_powers():
     assert "$y$" in texts
     assert not any("mathdefault" in text for text in texts)
     assert "10" in "".join(texts)
+
+
+def coloured_cloud():
+    """Return the SVG of points that are embedded as a picture, with equal scales and a legend."""
+
+    def draw(axes):
+        points = np.random.default_rng(1000).normal(size=(500, 3)) * [9.0, 3.0, 1.0]
+        draw_coloured_points(axes, points, np.abs(points[:, 2]))
+        axes.plot([0.0, 1.0], [0.0, 1.0], label="a line")
+        axes.figure.legend(loc="outside upper left")
+
+    return chart("cloud", draw)
+
+
+def test_a_figure_is_drawn_once_and_looks_as_matplotlib_draws_it(monkeypatch):
+    draw, calls = PathCollection.draw, []
+
+    @functools.wraps(draw)
+    def counted(self, renderer):
+        calls.append(self)
+        draw(self, renderer)
+
+    monkeypatch.setattr(PathCollection, "draw", counted)
+    found = coloured_cloud()
+    assert len(calls) == 1
+    monkeypatch.setattr(ReportFigure, "draw", Figure.draw)
+    assert found == coloured_cloud()
+    assert len(calls) == 3
