@@ -9,20 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from aerotwin_core.camera import CameraModel
+from aerotwin_core.camera import CameraModel, PinholeCamera
 from aerotwin_core.frames import invert_transform, transform_points
+from aerotwin_registration.point_tree import curve_order
 
 # Limit of poses used; of longer paths an even share.
 MAX_VIEWS = 120
 # A sample lies on the surface that the ray hits: float32 and grazing rays need this much [m].
 SURFACE_TOLERANCE_M = 0.005
+_BLOCK = 256
+_ROUNDING = 1e-6  # of ranges [m] and angles [rad] by which blocks of points are left out
 
 InView = Callable[[np.ndarray], np.ndarray]
-"""Tells which points (n, 3) in a sensor's axes lie in its view."""
+"""Tells which points (n, 3) in a sensor's axes lie in its view.
+
+Its attribute `half_angle`, if it has one, is the largest angle of those to the z axis [rad].
+"""
 
 
 class Occluder(Protocol):
@@ -55,10 +62,15 @@ class FieldOfView:
         return (elevation >= self.lower_deg) & (elevation <= self.upper_deg)
 
 
-def camera_view(camera: CameraModel) -> InView:
-    """Return a function for which points in optical axes (z forward) are in a camera's image."""
+@dataclass(frozen=True)
+class CameraView:
+    """What a camera has in its image: optical axes, z forward."""
 
-    def in_view(points_optical: np.ndarray) -> np.ndarray:
+    camera: CameraModel
+
+    def __call__(self, points_optical: np.ndarray) -> np.ndarray:
+        """Return which points (n, 3) lie in it."""
+        camera = self.camera
         ahead = points_optical[:, 2] > 1e-3
         seen = np.zeros(len(points_optical), dtype=bool)
         u, v = camera.project(points_optical[ahead]).T
@@ -67,7 +79,17 @@ def camera_view(camera: CameraModel) -> InView:
         seen[ahead] = inside & (v <= camera.height - 0.5)
         return seen
 
-    return in_view
+    @cached_property
+    def half_angle(self) -> float:
+        """Largest angle from the optical axis to what it shows [rad].
+
+        That of the image's corners; pi where a lens may show more.
+        """
+        if not isinstance(self.camera, PinholeCamera):
+            return np.pi
+        right, low = self.camera.width - 0.5, self.camera.height - 0.5
+        corners = self.camera.rays_at([[-0.5, -0.5], [right, -0.5], [-0.5, low], [right, low]])
+        return float(np.arctan(np.linalg.norm(corners, axis=1).max()))
 
 
 def visible_samples(
@@ -87,11 +109,41 @@ def visible_samples(
     of a sample the ray may end [m].
     """
     pick = np.linspace(0, len(T_map_sensor) - 1, min(len(T_map_sensor), MAX_VIEWS))
-    is_seen = np.zeros(len(samples_map), dtype=bool)
+    blocks = _Blocks(samples_map)
+    points = blocks.points
+    is_seen = np.zeros(len(points), dtype=bool)
+    half_angle = getattr(in_view, "half_angle", np.pi)
     for T in np.asarray(T_map_sensor)[np.unique(pick.round().astype(np.int64))]:
-        gap = samples_map - T[:3, 3]
-        open_ = np.flatnonzero(~is_seen & (np.einsum("ij,ij->i", gap, gap) < max_range_m**2))
-        open_ = open_[in_view(transform_points(invert_transform(T), samples_map[open_]))]
+        open_ = np.flatnonzero(blocks.near(T, max_range_m, half_angle) & ~is_seen)
+        gap = points[open_] - T[:3, 3]
+        open_ = open_[np.einsum("ij,ij->i", gap, gap) < max_range_m**2]
+        open_ = open_[in_view(transform_points(invert_transform(T), points[open_]))]
         if len(open_):
-            is_seen[open_] = occluder.visible(samples_map[open_], T[:3, 3], tolerance_m)
-    return samples_map[is_seen]
+            is_seen[open_] = occluder.visible(points[open_], T[:3, 3], tolerance_m)
+    return samples_map[np.sort(blocks.order[is_seen])]
+
+
+class _Blocks:
+    """Points (n, 3) in blocks of neighbours, to leave out those that a sensor cannot have in view.
+
+    `points` are along a Z-curve, `order` is the index of each in the input.
+    """
+
+    def __init__(self, points: np.ndarray) -> None:
+        self.order = curve_order(points)
+        self.points = points[self.order]
+        starts = np.arange(0, len(points), _BLOCK)
+        low, high = (f.reduceat(self.points, starts) for f in (np.minimum, np.maximum))
+        self._sizes = np.diff(np.append(starts, len(points)))
+        self._centres = (low + high) / 2.0
+        self._radii = np.linalg.norm(high - low, axis=1) / 2.0
+
+    def near(self, T_map_sensor: np.ndarray, range_m: float, half_angle: float) -> np.ndarray:
+        """Return which points (n,) lie in a block that reaches into a cone around the z axis."""
+        at = transform_points(invert_transform(T_map_sensor), self._centres)
+        distance = np.maximum(np.linalg.norm(at, axis=1), 1e-12)
+        off_axis = np.arccos(np.clip(at[:, 2] / distance, -1.0, 1.0))
+        width = np.arcsin(np.minimum(self._radii / distance, 1.0))
+        reaches = (off_axis - width <= half_angle + _ROUNDING) | (self._radii >= distance)
+        reaches &= distance - self._radii <= range_m + _ROUNDING
+        return np.repeat(reaches, self._sizes)

@@ -143,7 +143,7 @@ def _scores(
         found["mean to voxel boxes", "m"] = within(reference.distances(noisy, "boxes"))
     to_surface = reference.surface.distances(noisy)
     found["RMSE to the surface", "m"] = rms(to_surface)
-    back = CloudScores.between(noisy, samples, protocol.within_m).backward
+    back = nearest(PointTree(noisy), samples)
     scores = CloudScores(forward=to_surface, backward=back, thresholds_m=protocol.within_m)
     for row in scores.precision_recall():
         found[f"F within {row['threshold_m']:g} m", "1"] = row["f"]

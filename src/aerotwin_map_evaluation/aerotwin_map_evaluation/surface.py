@@ -3,6 +3,7 @@
 """The true surface: nearest points, samples by area, occlusion, and alignment to it."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
 from aerotwin_core.rms import rms_length
 from aerotwin_core.voxels import voxel_keys
-from aerotwin_map_evaluation.observed import camera_view, visible_samples
+from aerotwin_map_evaluation.observed import CameraView, visible_samples
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.observability import OpenDirection
 
@@ -71,11 +72,12 @@ class SurfaceReference:
         """Return the distance (n,) [m] of points (n, 3) to the surface."""
         return self.nearest(points_map)[1]
 
-    @property
+    @cached_property
     def area_m2(self) -> float:
         """Area of all triangles, both sides counted once [m^2]."""
-        return float(self._areas().sum())
+        return float(self._areas.sum())
 
+    @cached_property
     def _areas(self) -> np.ndarray:
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2.0
@@ -92,7 +94,7 @@ class SurfaceReference:
         of area, and their positions in the triangles come from the R2 sequence: no random numbers,
         and less variance than those.
         """
-        ends = np.cumsum(self._areas())
+        ends = np.cumsum(self._areas)
         n = _sample_count(ends[-1], spacing_m)
         step = np.arange(n)
         which = np.searchsorted(ends, (step + 0.5) / n * ends[-1], side="right")
@@ -132,7 +134,7 @@ class SurfaceReference:
             self,
             self.samples(spacing_m),
             T_map_optical,
-            camera_view(camera),
+            CameraView(camera),
             max_range_m=max_range_m,
         )
 

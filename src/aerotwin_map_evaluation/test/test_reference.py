@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_map_evaluation import MapProtocol, MapReference, SurfaceReference
 from aerotwin_map_evaluation.inputs import read_poses
-from aerotwin_map_evaluation.observed import FieldOfView, visible_samples
+from aerotwin_map_evaluation.observed import CameraView, FieldOfView, visible_samples
 from aerotwin_map_evaluation.reference import cubes, lattice_edge
 from aerotwin_map_evaluation.surface import align_to_surface
 from aerotwin_voxel_cloud import load_map, read_binvox
@@ -59,6 +60,33 @@ def test_what_stands_behind_is_hidden_and_what_is_far_is_not_asked_for():
     near = visible_samples(wall, samples, eye, all_round(), max_range_m=100.0)
     assert near[:, 1].max() < -0.4  # the front face of the first cube hides the second
     assert len(visible_samples(wall, samples, eye, all_round(), max_range_m=10.0)) == 0
+
+
+def random_poses(rng, n):
+    """Return poses (n, 4, 4) within 20 m of the origin, turned at random."""
+    R = np.linalg.qr(rng.normal(size=(n, 3, 3)))[0]
+    R *= np.linalg.det(R)[:, None, None]
+    return np.array([make_transform(R[k], rng.uniform(-20.0, 20.0, 3)) for k in range(n)])
+
+
+@pytest.mark.parametrize("range_m", [15.0, 60.0])
+def test_what_a_camera_saw_is_what_each_sample_alone_would_say(range_m):
+    rng = np.random.default_rng(1000)
+    wall = cubes(rng.uniform(-20.0, 20.0, (60, 3)), 4.0)
+    samples, poses = wall.samples(0.5), random_poses(rng, 30)
+    camera = PinholeCamera(width=64, height=24, fx=40.0, fy=40.0, cx=20.0, cy=11.5)
+    is_seen = np.zeros(len(samples), dtype=bool)
+    for T in poses:
+        optical = (samples - T[:3, 3]) @ T[:3, :3]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = 40.0 * optical[:, 0] / optical[:, 2] + 20.0
+            v = 40.0 * optical[:, 1] / optical[:, 2] + 11.5
+        is_in = (optical[:, 2] > 1e-3) & (u >= -0.5) & (u <= 63.5) & (v >= -0.5) & (v <= 23.5)
+        is_in &= np.linalg.norm(optical, axis=1) < range_m
+        is_seen |= is_in & wall.visible(samples, T[:3, 3], 0.005)
+    seen = visible_samples(wall, samples, poses, CameraView(camera), max_range_m=range_m)
+    assert 0.02 < is_seen.mean() < 0.8
+    np.testing.assert_array_equal(seen, samples[is_seen])
 
 
 def test_a_field_of_view_is_all_around_and_z_up():
