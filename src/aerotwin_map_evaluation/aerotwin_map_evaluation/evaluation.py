@@ -3,19 +3,24 @@
 """Evaluation of one map: align, measure distances both ways, and compare with the floor."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_map_evaluation.alignment import align_map, aligned_distances, floor_of
-from aerotwin_map_evaluation.entropy import map_entropy
+from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
 from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference, checked_points
-from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
+from aerotwin_map_evaluation.result import (
+    MapEvaluation,
+    ReferenceSamples,
+    ToSurface,
+    judged_motion,
+)
 from aerotwin_map_evaluation.sensitivity import (
     MapControl,
     NoiseResponse,
@@ -24,9 +29,8 @@ from aerotwin_map_evaluation.sensitivity import (
 )
 from aerotwin_map_evaluation.statistics import CloudScores
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
-from aerotwin_map_evaluation.wasserstein import voxel_distances
+from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
 from aerotwin_registration import Registration
-from aerotwin_registration.observability import OpenDirection
 from aerotwin_registration.point_tree import PointTree
 
 STEPS = ("reference", "alignment", "surface", "floor", "both ways", "sensitivity")
@@ -42,6 +46,7 @@ def evaluate_map(
     protocol: MapProtocol | Protocol[MapProtocol] | None = None,
     observed: np.ndarray | None = None,
     reference_points: np.ndarray | None = None,
+    like: MapEvaluation | None = None,
     on_step: Callable[[str], None] | None = None,
 ) -> MapEvaluation:
     """Measure a SLAM map against the truth.
@@ -64,6 +69,9 @@ def evaluate_map(
         floor is that of the surface below the map's points.
     reference_points : (m, 3) array, optional
         Voxel centres or a cloud instead of voxels of the surface.
+    like : MapEvaluation, optional
+        An evaluation of the same map in its true pose against other voxels of the same surface:
+        what does not depend on the voxels is not computed again.
     on_step : callable, optional
         Called with each of `STEPS`, for progress.
 
@@ -71,6 +79,8 @@ def evaluate_map(
     ------
     UserError
         If the map is empty or not finite, or there is no reference.
+    ValueError
+        If `like` differs in more than the voxels.
     """
     choices = named(protocol)
     chosen = choices.choices
@@ -84,10 +94,16 @@ def evaluate_map(
         against = reference
     else:
         against = MapReference.of(reference, reference_points, chosen)
+    if like is not None:
+        _check_alike(like, points_map, against.surface, is_provided, chosen)
     say(STEPS[1])
     registration = align_map(points_map, against.points, chosen)
     say(STEPS[2])
-    to_surface = _to_surface(points_map, against.surface, registration, is_provided, chosen)
+    to_surface = (
+        _to_surface(points_map, against.surface, registration, is_provided, chosen)
+        if like is None
+        else like.to_surface
+    )
     say(STEPS[3])
     floor, controls = None, tuple[MapControl, ...]()
     if to_surface is not None:
@@ -101,14 +117,17 @@ def evaluate_map(
     judged = None if to_surface is None else to_surface.judged(is_provided)
     if judged is None and chosen.distance == "planes":
         judged = against.distances(judged_points, "planes")
-    both_ways = _both_ways(estimate, samples, against, judged, chosen)
+    both_ways = (
+        _both_ways(estimate, samples, against, judged, chosen) if like is None else like.scores
+    )
     say(STEPS[5])
     noise: tuple[NoiseResponse, ...] = ()
     if floor is not None:
         controls = negative_controls(
             floor.points_map, against, cut_m=chosen.cut_m, seed=chosen.seed
         )
-        noise = sensitivity(floor.points_map, samples.points_map, against, chosen)
+        known = () if like is None else like.sensitivity
+        noise = sensitivity(floor.points_map, samples.points_map, against, chosen, known)
     return MapEvaluation(
         points_map=points_map,
         reference=against,
@@ -116,28 +135,41 @@ def evaluate_map(
         registration=registration,
         voxel_distances=aligned_distances(points_map, registration, against, chosen),
         box_distances=_to_boxes(points_map, registration, against),
-        surface_distances=None if to_surface is None else to_surface.given,
-        aligned_surface_distances=None if to_surface is None else to_surface.aligned,
-        S_surface=S_surface,
-        open_on_surface=() if to_surface is None else to_surface.open_directions,
+        to_surface=to_surface,
         floor=floor,
         planes=_to_planes(judged_points, against, chosen),
         samples=samples,
         scores=both_ways,
-        wasserstein=voxel_distances(
-            estimate.points,
-            samples.points_map,
-            edge_m=chosen.awd_voxel_m,
-            min_points=chosen.awd_min_points,
-        ),
-        entropy=map_entropy(
-            estimate, radius_m=chosen.entropy_radius_m, min_points=chosen.entropy_min_points
-        ),
+        wasserstein=_wasserstein(estimate, samples, chosen) if like is None else like.wasserstein,
+        entropy=_entropy(estimate, chosen) if like is None else like.entropy,
         controls=controls,
         sensitivity=noise,
         is_pose_known=is_provided,
         choices=choices,
     )
+
+
+def _check_alike(
+    like: MapEvaluation,
+    points_map: np.ndarray,
+    surface: SurfaceReference | None,
+    is_provided: bool,
+    chosen: MapProtocol,
+) -> None:
+    """Refuse an evaluation that differs in more than the voxels.
+
+    Raises ValueError.
+    """
+    are_alike = {
+        "the map": np.array_equal(like.points_map, points_map),
+        "the surface": surface is not None and like.reference.surface is surface,
+        "a known pose": is_provided and like.is_pose_known,
+        "the protocol but its voxel_m": replace(chosen, voxel_m=like.protocol.voxel_m)
+        == like.protocol,
+    }
+    differing = [name for name, is_alike in are_alike.items() if not is_alike]
+    if differing:
+        raise ValueError(f"like: must agree in {', '.join(differing)}; leave it out")
 
 
 def named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapProtocol]:
@@ -149,34 +181,13 @@ def named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapP
     return Protocol(name=name, part="map", choices=choices)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ToSurface:
-    """Distances of the map to the surface [m] and the points there, unaligned and aligned."""
-
-    given: np.ndarray
-    aligned: np.ndarray
-    nearest_reference: np.ndarray
-    nearest_aligned: np.ndarray
-    S_surface: np.ndarray
-    open_directions: tuple[OpenDirection, ...]
-
-    def below(self, is_provided: bool, cut_m: float) -> np.ndarray:
-        """Return the surface points (n, 3) within a cut of the scored map."""
-        points = self.nearest_reference if is_provided else self.nearest_aligned
-        return points[self.judged(is_provided) <= cut_m]
-
-    def judged(self, is_provided: bool) -> np.ndarray:
-        """Return the distances (n,) of the scored map."""
-        return self.given if is_provided else self.aligned
-
-
 def _to_surface(
     points_map: np.ndarray,
     surface: SurfaceReference | None,
     registration: Registration,
     is_provided: bool,
     protocol: MapProtocol,
-) -> _ToSurface | None:
+) -> ToSurface | None:
     if surface is None:
         return None
     nearest_reference, given = surface.nearest(points_map)
@@ -189,7 +200,7 @@ def _to_surface(
         S_initial=registration.S_target_source if starts_aligned else None,
     )
     nearest_aligned, aligned = surface.nearest(transform_points(S_surface, points_map))
-    return _ToSurface(
+    return ToSurface(
         given=given,
         aligned=aligned,
         nearest_reference=nearest_reference,
@@ -236,6 +247,23 @@ def _both_ways(
     forward = nearest(against.tree, estimate) if to_what is None else to_what
     backward = nearest(estimate, samples.points_map)
     return CloudScores(forward=forward, backward=backward, thresholds_m=protocol.within_m)
+
+
+def _wasserstein(
+    estimate: PointTree, samples: ReferenceSamples, protocol: MapProtocol
+) -> VoxelDistances:
+    return voxel_distances(
+        estimate.points,
+        samples.points_map,
+        edge_m=protocol.awd_voxel_m,
+        min_points=protocol.awd_min_points,
+    )
+
+
+def _entropy(estimate: PointTree, protocol: MapProtocol) -> MapEntropy:
+    return map_entropy(
+        estimate, radius_m=protocol.entropy_radius_m, min_points=protocol.entropy_min_points
+    )
 
 
 def _to_planes(

@@ -43,6 +43,31 @@ class ReferenceSamples:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ToSurface:
+    """Distances of the map to the surface [m] and the points there, unaligned and aligned.
+
+    `S_surface` (4, 4) is that alignment of the map, a similarity if the protocol requests scale;
+    `open_directions` are those that the surface does not constrain.
+    """
+
+    given: np.ndarray
+    aligned: np.ndarray
+    nearest_reference: np.ndarray
+    nearest_aligned: np.ndarray
+    S_surface: np.ndarray
+    open_directions: tuple[OpenDirection, ...]
+
+    def below(self, is_provided: bool, cut_m: float) -> np.ndarray:
+        """Return the surface points (n, 3) within a cut of the scored map."""
+        points = self.nearest_reference if is_provided else self.nearest_aligned
+        return points[self.judged(is_provided) <= cut_m]
+
+    def judged(self, is_provided: bool) -> np.ndarray:
+        """Return the distances (n,) of the scored map."""
+        return self.given if is_provided else self.aligned
+
+
+@dataclass(frozen=True, kw_only=True)
 class MapEvaluation:
     """Result of a map evaluation. Distances are per map point [m], in the order of the map.
 
@@ -59,12 +84,8 @@ class MapEvaluation:
         surface) after the alignment; infinite beyond the largest cut.
     box_distances : (n,) array or None
         To the nearest voxel as a box after the alignment, 0 inside; None for a cloud.
-    surface_distances, aligned_surface_distances : (n,) arrays or None
+    to_surface : ToSurface or None
         To the true surface: unaligned, and after alignment to the surface itself.
-    S_surface : (4, 4) array or None
-        That alignment of `points_map`, a similarity if the protocol requests scale.
-    open_on_surface : tuple of OpenDirection
-        Directions that the surface does not constrain; that alignment leaves them unchanged.
     floor : Floor or None
         None without a surface.
     planes : PlaneScores or None
@@ -86,10 +107,7 @@ class MapEvaluation:
     registration: Registration
     voxel_distances: np.ndarray
     box_distances: np.ndarray | None
-    surface_distances: np.ndarray | None
-    aligned_surface_distances: np.ndarray | None
-    S_surface: np.ndarray | None
-    open_on_surface: tuple[OpenDirection, ...]
+    to_surface: ToSurface | None
     floor: Floor | None
     planes: PlaneScores | None
     samples: ReferenceSamples
@@ -105,6 +123,26 @@ class MapEvaluation:
     def protocol(self) -> MapProtocol:
         """The options, without name and hash."""
         return self.choices.choices
+
+    @property
+    def surface_distances(self) -> np.ndarray | None:
+        """Distances (n,) of the unaligned map to the true surface."""
+        return None if self.to_surface is None else self.to_surface.given
+
+    @property
+    def aligned_surface_distances(self) -> np.ndarray | None:
+        """Distances (n,) to the true surface after alignment to the surface itself."""
+        return None if self.to_surface is None else self.to_surface.aligned
+
+    @property
+    def S_surface(self) -> np.ndarray | None:
+        """That alignment (4, 4) of `points_map`."""
+        return None if self.to_surface is None else self.to_surface.S_surface
+
+    @property
+    def open_on_surface(self) -> tuple[OpenDirection, ...]:
+        """Directions that the surface does not constrain; that alignment leaves them unchanged."""
+        return () if self.to_surface is None else self.to_surface.open_directions
 
     @property
     def voxels_map(self) -> np.ndarray:
@@ -252,18 +290,14 @@ class MapEvaluation:
         }
 
     def _surface(self) -> dict[str, Any] | None:
-        provided, aligned, S = (
-            self.surface_distances,
-            self.aligned_surface_distances,
-            self.S_surface,
-        )
-        if provided is None or aligned is None or S is None:
+        found = self.to_surface
+        if found is None:
             return None
         return {
-            "unaligned": describe_all(provided, self.protocol.within_m),
-            "aligned": describe_all(aligned, self.protocol.within_m),
-            "removed": removed_by(S, self.points_map),
-            "open_directions": [d.text for d in self.open_on_surface],
+            "unaligned": describe_all(found.given, self.protocol.within_m),
+            "aligned": describe_all(found.aligned, self.protocol.within_m),
+            "removed": removed_by(found.S_surface, self.points_map),
+            "open_directions": [d.text for d in found.open_directions],
         }
 
     def _floor(self) -> dict[str, Any] | None:

@@ -83,12 +83,14 @@ def sensitivity(
     samples: np.ndarray,
     reference: MapReference,
     protocol: MapProtocol,
+    known: tuple[NoiseResponse, ...] = (),
 ) -> tuple[NoiseResponse, ...]:
     """Return the response of each metric to noise on a perfect map, which is not aligned again.
 
     `perfect_map` (n, 3) are points on the true surface, `samples` (m, 3) other points on it: the
     reference of the two-way metrics [m]. `reference` has a surface. The protocol's `sensitivity_m`,
-    `cut_m`, `within_m`, `awd_voxel_m`, `awd_min_points` and `seed` are used.
+    `cut_m`, `within_m`, `awd_voxel_m`, `awd_min_points` and `seed` are used. `known` are responses
+    to other voxels of the same surface: those that do not depend on voxels are taken from them.
 
     Each repeat uses half of the patch and its own noise and seed. Noise on three axes moves a point
     off a plane by one of them: the distance to the surface has RMSE sigma.
@@ -105,10 +107,14 @@ def sensitivity(
         half = patch[rng.permutation(len(patch))[: max(len(patch) // 2, 1)]]
         for k, sigma in enumerate(sigmas):
             noisy = half + rng.normal(0.0, 1.0, half.shape) * sigma
-            for key, value in _scores(noisy, samples, reference, protocol).items():
+            found = _to_voxels(noisy, reference, protocol)
+            if not known:
+                found |= _to_surface(noisy, samples, reference, protocol)
+            for key, value in found.items():
                 values = table.setdefault(key, np.full((N_REPEATS, len(sigmas)), np.nan))
                 values[repeat, k] = value
-    return tuple(
+    found_names = {name for name, _ in table}
+    responses = tuple(
         NoiseResponse(
             name=name,
             unit=unit,
@@ -119,6 +125,7 @@ def sensitivity(
         for (name, unit), values in table.items()
         if np.isfinite(values).all()
     )
+    return (*responses, *(each for each in known if each.name not in found_names))
 
 
 def _patch(
@@ -133,16 +140,22 @@ def _patch(
     return patch, samples[np.isfinite(near)]
 
 
-def _scores(
-    noisy: np.ndarray, samples: np.ndarray, reference: MapReference, protocol: MapProtocol
+def _to_voxels(
+    noisy: np.ndarray, reference: MapReference, protocol: MapProtocol
 ) -> dict[tuple[str, str], float]:
-    assert reference.surface is not None
     within = _mean_within(protocol.cut_m)
     found = {("mean to " + reference.what, "m"): within(reference.distances(noisy, "points"))}
     if reference.edge_m is not None:
         found["mean to voxel boxes", "m"] = within(reference.distances(noisy, "boxes"))
+    return found
+
+
+def _to_surface(
+    noisy: np.ndarray, samples: np.ndarray, reference: MapReference, protocol: MapProtocol
+) -> dict[tuple[str, str], float]:
+    assert reference.surface is not None
     to_surface = reference.surface.distances(noisy)
-    found["RMSE to the surface", "m"] = rms(to_surface)
+    found = {("RMSE to the surface", "m"): rms(to_surface)}
     back = nearest(PointTree(noisy), samples)
     scores = CloudScores(forward=to_surface, backward=back, thresholds_m=protocol.within_m)
     for row in scores.precision_recall():

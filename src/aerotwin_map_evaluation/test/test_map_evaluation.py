@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -203,3 +204,46 @@ def test_the_protocol_defaults_are_those_of_the_paper():
         1e-5,
         1500,
     )
+
+
+@pytest.fixture(scope="module")
+def against_coarse_voxels(reference):
+    protocol = MapProtocol(voxel_m=2.0, sensitivity_m=(0.0, 0.2))
+    return evaluate_map(reference, perfect_map(), T_map_odom_initial=np.eye(4), protocol=protocol)
+
+
+def test_finer_voxels_beside_coarse_ones_give_the_numbers_they_give_alone(
+    reference, against_coarse_voxels
+):
+    finer = replace(against_coarse_voxels.protocol, voxel_m=0.5)
+    alone, beside = (
+        evaluate_map(
+            reference, perfect_map(), T_map_odom_initial=np.eye(4), protocol=finer, like=like
+        )
+        for like in (None, against_coarse_voxels)
+    )
+    assert beside.metrics() == alone.metrics()
+    assert beside.metrics() != against_coarse_voxels.metrics()
+    assert beside.to_surface is against_coarse_voxels.to_surface
+
+
+@pytest.mark.parametrize(
+    ("differing", "change"),
+    [
+        ("the map", {"map_points": perfect_map(seed=1001)}),
+        ("the surface", {"reference": SurfaceReference(*terrain())}),
+        ("a known pose", {"is_placed": False}),
+        ("the protocol", {"protocol": MapProtocol(voxel_m=0.5, cut_m=0.7)}),
+    ],
+)
+def test_what_differs_in_more_than_its_voxels_is_not_evaluated_alike(
+    reference, against_coarse_voxels, differing, change
+):
+    same = {
+        "reference": reference,
+        "map_points": perfect_map(),
+        "T_map_odom_initial": np.eye(4),
+        "protocol": replace(against_coarse_voxels.protocol, voxel_m=0.5),
+    }
+    with pytest.raises(ValueError, match=f"^like: must agree in {differing}"):
+        evaluate_map(**same | change, like=against_coarse_voxels)

@@ -36,17 +36,19 @@ def judge_map(
     """
     reference = SurfaceReference.from_meshes(world.meshes)
     observed = None if camera is None else reference.seen_from(*camera)
-    return tuple(
-        evaluate_map(
+    found: list[MapEvaluation] = []
+    for chosen in _protocols(protocol):
+        evaluation = evaluate_map(
             reference,
             points_odom,
             T_map_odom_initial=T_map_odom,
             protocol=chosen,
             observed=observed,
+            like=found[0] if found else None,
             on_step=lambda text: on_step(f"map: {text}"),
         )
-        for chosen in _protocols(protocol)
-    )
+        found.append(evaluation)
+    return tuple(found)
 
 
 def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
