@@ -41,6 +41,7 @@ class SurfaceReference:
         self.triangles = np.asarray(triangles, dtype=np.int64)
         # Embree computes in float32: coordinates are taken from the middle of the surface.
         self._centre = (self.vertices.min(axis=0) + self.vertices.max(axis=0)) / 2.0
+        self._sampled: tuple[float, np.ndarray] | None = None
         self._tensor = o3d.core.Tensor
         self._scene = o3d.t.geometry.RaycastingScene()
         self._scene.add_triangles(
@@ -92,8 +93,13 @@ class SurfaceReference:
 
         Every sample represents the same area, whatever the triangles. Samples follow in equal steps
         of area, and their positions in the triangles come from the R2 sequence: no random numbers,
-        and less variance than those.
+        and less variance than those. Those of the last spacing are cached: change a copy.
         """
+        if self._sampled is None or self._sampled[0] != spacing_m:
+            self._sampled = spacing_m, self._spread(spacing_m)
+        return self._sampled[1]
+
+    def _spread(self, spacing_m: float) -> np.ndarray:
         ends = np.cumsum(self._areas)
         n = _sample_count(ends[-1], spacing_m)
         step = np.arange(n)

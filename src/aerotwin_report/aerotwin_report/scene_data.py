@@ -123,6 +123,7 @@ FINEST_M = 1e-3
 # Values are resolved to one part in this many of the colour scale: the rest is rounding noise.
 VALUE_STEPS = 4096
 NOT_JUDGED = 2**16 - 1
+DEFLATE_LEVEL = 7  # 9 takes six times as long and saves 0.7 %
 _ENDS = (0.002, 0.998)
 _FAR_SIZES = 2.0
 
@@ -287,4 +288,4 @@ def pack(columns: Sequence[np.ndarray]) -> bytes:
         steps = np.diff(column, prepend=np.uint16(0)).astype(np.uint16).view(np.int16)
         folded = ((steps << 1) ^ (steps >> 15)).astype(np.uint16)
         planes += [(folded & 0xFF).astype(np.uint8), (folded >> 8).astype(np.uint8)]
-    return zlib.compress(np.concatenate(planes).tobytes(), 9)
+    return zlib.compress(np.concatenate(planes).tobytes(), DEFLATE_LEVEL)

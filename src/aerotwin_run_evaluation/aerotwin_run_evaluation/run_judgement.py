@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluates the SLAM of a run from its recordings: trajectories, map, cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -18,6 +19,7 @@ from aerotwin_run_evaluation.bag.frames import FrameCollector, collect_frames
 from aerotwin_run_evaluation.bag.poses import Span, truth_within, within
 from aerotwin_run_evaluation.bag.protocols import trajectory_protocol
 from aerotwin_run_evaluation.bag.roles import RunTopics
+from aerotwin_run_evaluation.map_job import JudgedMap, MapJob, MapOutcome, last_map
 from aerotwin_trajectory_evaluation import (
     ResourceUsage,
     TrajectoryEvaluation,
@@ -34,7 +36,7 @@ from aerotwin_trajectory_evaluation.slam_poses import (
 from aerotwin_trajectory_evaluation.summary import OF_PROTOCOL, Remedies
 
 if TYPE_CHECKING:
-    from aerotwin_map_evaluation import MapEvaluation
+    from aerotwin_run_evaluation.map_process import MapProcess
     from aerotwin_worlds import World
 
 NO_TRUTH = (
@@ -55,6 +57,7 @@ class RunRecord:
     truth_bag: BagReader
     slam_bag: BagReader | None
     world: "World | None"  # the true surface, for the map
+    map_process: "MapProcess | None" = None  # that evaluates the map; None = one is started
     usage: ResourceUsage | None = None
     duration_s: float = 0.0  # simulated (or recorded) time
     topics: RunTopics = field(default_factory=RunTopics)
@@ -94,29 +97,36 @@ class RunCost:
 class SlamEvaluation:
     """Results of the SLAM of a run.
 
-    `wait_for_maps` returns `maps`, which are evaluated in a thread of their own: trajectories are
-    drawn meanwhile. `map_note` is a remark on the map for a reader of the trajectory.
+    `wait_for_map` returns the outcome of the map, which is evaluated in a process of its own:
+    trajectories are drawn meanwhile. `map_note` is a remark on the map for a reader of the
+    trajectory.
     """
 
     estimates: tuple[JudgedEstimate, ...] = ()
-    wait_for_maps: "Callable[[], tuple[MapEvaluation, ...]]" = tuple
+    wait_for_map: Callable[[], MapOutcome] = MapOutcome
     map_note: str = ""
     cost: RunCost | None = None
 
     @property
-    def maps(self) -> "tuple[MapEvaluation, ...]":
-        """Evaluations of one map, coarsest voxels first; empty when it is not evaluated."""
-        return self.wait_for_maps()
+    def map(self) -> JudgedMap | None:
+        """The evaluated map; None when it is not evaluated."""
+        return self.wait_for_map().judged
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunEvaluation:
-    """Results of a run: its frames by topic, its SLAM, and warnings."""
+    """Results of a run: its frames by topic, its SLAM, and warnings but those on the map."""
 
     record: RunRecord
     frames: tuple[FrameCollector, ...]
     slam: SlamEvaluation
-    warnings: tuple[str, ...]
+    noted: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings; waits for the map."""
+        problem = self.slam.wait_for_map().problem
+        return (*self.noted, problem) if problem else self.noted
 
     @property
     def is_judged(self) -> bool:
@@ -151,7 +161,7 @@ def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluatio
     if not record.truth_bag.is_complete:
         warnings.append("The bag was not closed by its writer; its last second may be missing.")
     return RunEvaluation(
-        record=record, frames=frames, slam=slam, warnings=tuple(dict.fromkeys(warnings))
+        record=record, frames=frames, slam=slam, noted=tuple(dict.fromkeys(warnings))
     )
 
 
@@ -184,6 +194,10 @@ def _judge_slam(
         raise _NotJudged("No SLAM output was recorded: neither trajectory nor map is judged.")
     truth = _truth(record, warnings)
     stamps = _stamps(record, frames)
+    is_map_there = _is_map_there(record, bag)
+    wait_for_map: Callable[[], MapOutcome] = MapOutcome
+    if record.world is not None and is_map_there and not record.is_partial:
+        wait_for_map = _begin_map(record, record.world, bag, truth, warnings, on_step)
     judged: dict[str, JudgedEstimate] = {}
     for source in topics.estimates:
         on_step(f"trajectory {source}")
@@ -192,15 +206,11 @@ def _judge_slam(
         except UserError as error:
             warnings.append(f"The trajectory is not judged: {error}")
     first = judged.get(topics.estimates[0])
-    is_map_there = _is_map_there(record, bag)
-    wait_for_maps: Callable[[], tuple[MapEvaluation, ...]] = tuple
-    if first is not None and record.world is not None and is_map_there and not record.is_partial:
-        wait_for_maps = _begin_map(record, record.world, bag, truth, warnings, on_step)
     if topics.map_note:
         warnings.append(topics.map_note)
     return SlamEvaluation(
         estimates=tuple(judged.values()),
-        wait_for_maps=wait_for_maps,
+        wait_for_map=MapOutcome if first is None else wait_for_map,
         map_note=topics.map_note or ("" if is_map_there else NO_MAP.format(topics.map)),
         cost=_cost(record, first, stamps, warnings),
     )
@@ -285,39 +295,55 @@ def _begin_map(
     truth: PoseTopic,
     warnings: list[str],
     on_step: Callable[[str], None],
-) -> "Callable[[], tuple[MapEvaluation, ...]]":
-    """Begin to evaluate the last map, and return what waits for the result."""
-    from aerotwin_run_evaluation.run_map import judge_map, last_map
-
+) -> Callable[[], MapOutcome]:
+    """Begin to evaluate the last map, and return what waits for the outcome."""
     topics = record.topics
-    placement = record.placement
-    if placement is None:
-        source = topics.map_poses or topics.estimates[0]
-        poses = _read_estimate(record, bag, source, truth)
-        placement = place_estimate(truth, within(poses, record.span_ns))
     try:
+        placement = record.placement or _placement_of_map(record, bag, truth)
         points = last_map(bag, topics.map)
     except (ValueError, UserError) as error:
         warnings.append(f"The map on {topics.map} is not judged: {error}")
-        return tuple
+        return MapOutcome
     if points is None:
         warnings.append(f"No map was recorded on {topics.map}: it is not judged.")
-        return tuple
-    camera = true_camera(record.truth_bag, truth.trajectory, topics.vehicle)
-    T_map_odom, protocol = placement.T_reference_estimate, record.protocol
+        return MapOutcome
+    job = MapJob(
+        points_odom=points,
+        T_map_odom=placement.T_reference_estimate,
+        camera=true_camera(record.truth_bag, truth.trajectory, topics.vehicle),
+        protocol=record.protocol,
+        name=topics.section_name("map"),
+    )
 
-    def judge() -> "tuple[MapEvaluation, ...]":
-        with _ONE_MAP:
-            return judge_map(
-                points,
-                world=world,
-                camera=camera,
-                T_map_odom=T_map_odom,
-                protocol=protocol,
-                on_step=on_step,
-            )
+    def judge() -> MapOutcome:
+        with _ONE_MAP, _map_process(record, world) as process:
+            try:
+                return MapOutcome(judged=process.judge(job, on_step))
+            except UserError as error:
+                return MapOutcome(problem=f"The map on {topics.map} is not judged: {error}")
 
     return in_background(judge)
+
+
+def _placement_of_map(record: RunRecord, bag: BagReader, truth: PoseTopic) -> Placement:
+    source = record.topics.map_poses or record.topics.estimates[0]
+    poses = _read_estimate(record, bag, source, truth)
+    return place_estimate(truth, within(poses, record.span_ns))
+
+
+@contextmanager
+def _map_process(record: RunRecord, world: "World") -> "Iterator[MapProcess]":
+    """Yield the process that evaluates maps in a world: that of the record, else one for now."""
+    if record.map_process is not None and record.map_process.world is world:
+        yield record.map_process
+        return
+    from aerotwin_run_evaluation.map_process import MapProcess
+
+    process = MapProcess(world)
+    try:
+        yield process
+    finally:
+        process.end()
 
 
 def _cost(

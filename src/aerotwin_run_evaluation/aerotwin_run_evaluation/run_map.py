@@ -1,54 +1,78 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The map of a run against the world: voxels as published, and finer ones."""
+"""Evaluates maps of runs against a world: voxels as published, and finer ones."""
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from aerotwin_core.bag import BagReader
-from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.messages import deserialize
-from aerotwin_core.point_clouds import point_cloud_arrays
 from aerotwin_core.protocol import Protocol
-from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
+from aerotwin_core.section import Section
+from aerotwin_map_evaluation import (
+    MapEvaluation,
+    MapProtocol,
+    MapReference,
+    SurfaceReference,
+    evaluate_map,
+    section,
+)
 from aerotwin_run_evaluation.bag.protocols import map_protocol
-from aerotwin_worlds import World
+from aerotwin_run_evaluation.map_job import BareMesh, JudgedMap, MapJob
 
 COARSE_VOXEL_M = 1.0
 """Edge of the reference voxels of Beam et al. (2024)."""
 FINE_VOXEL_M = 0.25
+_PRACTICE_M = 10.0
 
 
-def judge_map(
-    points_odom: np.ndarray,
-    *,
-    world: World,
-    camera: tuple[np.ndarray, PinholeCamera] | None,
-    T_map_odom: np.ndarray,
-    protocol: str | None,
-    on_step: Callable[[str], None],
-) -> tuple[MapEvaluation, ...]:
-    """Evaluate a map's points (n, 3) [m]; without a protocol twice, against voxels of two sizes.
+class MapJudge:
+    """Evaluates maps against one world; what depends on the world alone is computed once."""
 
-    `camera` is what saw the surface: true poses (k, 4, 4) of its optical axes in map, and its
-    model; without it the whole surface is to be mapped.
-    """
-    reference = SurfaceReference.from_meshes(world.meshes)
-    observed = None if camera is None else reference.seen_from(*camera)
-    found: list[MapEvaluation] = []
-    for chosen in _protocols(protocol):
-        evaluation = evaluate_map(
-            reference,
-            points_odom,
-            T_map_odom_initial=T_map_odom,
-            protocol=chosen,
-            observed=observed,
-            like=found[0] if found else None,
-            on_step=lambda text: on_step(f"map: {text}"),
+    def __init__(self, meshes: Iterable[BareMesh]) -> None:
+        self._surface = SurfaceReference.from_meshes(meshes)
+        self._references: dict[float, MapReference] = {}
+
+    def prepare(self) -> None:
+        """Compute what the first map needs of the world, and load what evaluates and draws it."""
+        for chosen in _protocols(None):
+            self._surface.samples(chosen.choices.floor_spacing_m)
+            _ = self._reference(chosen.choices).tree
+        _practise()
+
+    def judge(self, job: MapJob, on_step: Callable[[str], None]) -> JudgedMap:
+        """Return a map's evaluations with their sections.
+
+        Raises `UserError` if it cannot be evaluated.
+        """
+        observed = None if job.camera is None else self._surface.seen_from(*job.camera)
+        found: list[MapEvaluation] = []
+        for chosen in _protocols(job.protocol):
+            evaluation = evaluate_map(
+                self._reference(chosen.choices),
+                job.points_odom,
+                T_map_odom_initial=job.T_map_odom,
+                protocol=chosen,
+                observed=observed,
+                like=found[0] if found else None,
+                on_step=lambda text: on_step(f"map: {text}"),
+            )
+            found.append(evaluation)
+        on_step("map: figures")
+        coarse, *finer = found
+        assert coarse.surface_distances is not None  # a world has a surface
+        return JudgedMap(
+            points_map=coarse.points_map,
+            distances=coarse.surface_distances,
+            voxels_map={each.protocol.voxel_m: each.voxels_map for each in found},
+            sections=(section(coarse, name=job.name), *map(_numbers_of, finer)),
         )
-        found.append(evaluation)
-    return tuple(found)
+
+    def _reference(self, protocol: MapProtocol) -> MapReference:
+        edge_m = protocol.voxel_m
+        if edge_m not in self._references:
+            self._references[edge_m] = MapReference.of(self._surface, None, protocol)
+        return self._references[edge_m]
 
 
 def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
@@ -61,14 +85,25 @@ def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
     )
 
 
-def last_map(bag: BagReader, topic: str = "/slam/map") -> np.ndarray | None:
-    """Return the points (n, 3) of the last map in odom [m], None when there is none."""
-    cdr = None
-    for _, _, raw in bag.raw([topic]):
-        cdr = raw
-    if cdr is None:
-        return None
-    arrays = point_cloud_arrays(deserialize(cdr, bag.topics[topic]))
-    points = np.column_stack([arrays[axis] for axis in "xyz"]).astype(np.float64)
-    points = points[np.isfinite(points).all(axis=1)]
-    return points if len(points) else None
+def _numbers_of(finer: MapEvaluation) -> Section:
+    """Return the section on a map against finer voxels: the numbers only."""
+    title = f"Map against voxels of {finer.protocol.voxel_m:g} m"
+    chapter = section(finer, title=title, name="map_fine", has_pictures=False)
+    return dataclasses.replace(chapter, headline=(), verdict="")
+
+
+def _practise() -> None:
+    """Evaluate and draw samples of a small wavy surface: kernels are loaded, imports are done."""
+    x, y = np.meshgrid(*[np.linspace(-_PRACTICE_M, _PRACTICE_M, 41)] * 2, indexing="ij")
+    i = np.arange(x.size).reshape(x.shape)
+    a, b, c, d = (q.ravel() for q in (i[:-1, :-1], i[1:, :-1], i[1:, 1:], i[:-1, 1:]))
+    mesh = BareMesh(
+        vertices_map=np.column_stack([x.ravel(), y.ravel(), np.sin(x * y / 5.0).ravel()]),
+        triangles=np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])]),
+    )
+    judge = MapJudge([mesh])
+    points = SurfaceReference.from_meshes([mesh]).samples(0.2)
+    job = MapJob(
+        points_odom=points, T_map_odom=np.eye(4), camera=None, protocol=None, name="practice"
+    )
+    judge.judge(job, lambda text: None)

@@ -3,6 +3,8 @@
 """`aerotwin evaluate bag`: which trajectory and map are judged together, and how placed."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import main
 from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
 from aerotwin_run_evaluation.bag.slam_launch import described_slams
+from aerotwin_run_evaluation.map_process import MapProcess
 
 LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 N_POSES = 60
@@ -95,6 +98,24 @@ def test_what_was_joined_is_not_called_as_given(folder, capsys):
     surface = metrics["sections"]["map"]["surface"]["unaligned"]
     assert surface["median_m"] < 0.02
     assert metrics["warnings"] == []
+
+
+def test_a_report_says_what_is_missing_when_the_process_of_the_map_is_killed(
+    folder, capsys, monkeypatch
+):
+    judge = MapProcess.judge
+
+    def killed(self, *rest):
+        os.kill(self.pid, signal.SIGKILL)
+        return judge(self, *rest)
+
+    monkeypatch.setattr(MapProcess, "judge", killed)
+    metrics, said = judged(folder, capsys)
+    assert metrics["sections"].keys() >= {"trajectory"}
+    assert "map" not in metrics["sections"]
+    (line,) = metrics["warnings"]
+    assert line.startswith("The map on /slam/map is not judged: the process that evaluates it was")
+    assert line in said
 
 
 def test_the_map_of_another_slam_is_not_judged_with_a_given_path(folder, capsys):

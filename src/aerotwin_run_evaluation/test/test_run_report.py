@@ -14,10 +14,10 @@ from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.bag.roles import SLAM_ODOM, RunTopics
 from aerotwin_run_evaluation.bag.vehicles import TRUTH
+from aerotwin_run_evaluation.map_job import last_map
 from aerotwin_run_evaluation.report import run_report
 from aerotwin_run_evaluation.report.run_report import write_run_report
 from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run
-from aerotwin_run_evaluation.run_map import last_map
 from aerotwin_trajectory_evaluation.slam_poses import read_poses, start_pose
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)

@@ -75,7 +75,7 @@ class RecordedFlightScenario:
         )
         return replaced(parameters, {"mission.file": str(mission)}), world
 
-    def begin(self, node: SimulatorNode) -> None:
+    def begin(self, node: SimulatorNode, world: World) -> None:
         """Do nothing: no other process accompanies the flight."""
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import EXIT_FAILURE, ParameterError, UserError
 from aerotwin_core.parameters import parameter
+from aerotwin_run_evaluation.map_process import MapProcess
 from aerotwin_run_evaluation.report.flight_report import JudgedSlam, write_flight_report
 from aerotwin_run_evaluation.report.run_report import say_step
 from aerotwin_simulator import topics
@@ -91,10 +92,14 @@ class SitlFlight:
 
     def __init__(self) -> None:
         self._recorders: dict[str, ResourceRecorder] = {}  # by vehicle
+        self._map_process: MapProcess | None = None
 
-    def begin(self, node: SimulatorNode) -> None:
-        """Start to measure the SLAMs under test."""
-        for vehicle, parameters in judged_vehicles(node.parameters).items():
+    def begin(self, node: SimulatorNode, world: World) -> None:
+        """Start to measure the SLAMs under test, and to prepare for their maps."""
+        judged = judged_vehicles(node.parameters)
+        if node.parameters.record != "none" and any(publishes_map(own) for own in judged.values()):
+            self._map_process = MapProcess(world)
+        for vehicle, parameters in judged.items():
             program = parameters.slam_process or parameters.slam
             recorder = ResourceRecorder(pattern=process_pattern(program, vehicle)).start()
             self._recorders[vehicle] = recorder
@@ -110,14 +115,26 @@ class SitlFlight:
             vehicle: JudgedSlam(
                 name=own.slam_name or own.slam,
                 usage=usages.get(vehicle),
-                is_map_expected=own.slam in (SHIPPED, OF_LIDAR),
+                is_map_expected=publishes_map(own),
             )
             for vehicle, own in judged_vehicles(parameters).items()
         }
         say_step("flight")
-        path = write_flight_report(result, world, title=f"Flight in {world.name}", slams=slams)
+        title = f"Flight in {world.name}"
+        try:
+            path = write_flight_report(
+                result, world, title=title, slams=slams, map_process=self._map_process
+            )
+        finally:
+            if self._map_process is not None:
+                self._map_process.end()
         say(f"report: {path}")
         return exit_code(result)
+
+
+def publishes_map(parameters: SitlFlightParameters) -> bool:
+    """Return whether the SLAM under test is known to publish a map."""
+    return parameters.slam in (SHIPPED, OF_LIDAR)
 
 
 def check_slam(parameters: FlightNodeParameters) -> None:

@@ -105,6 +105,10 @@ class RunTopics:
     # whether the report has chapters of other vehicles, too: then each begins with its name
     is_among_others: bool = False
 
+    def section_name(self, kind: str) -> str:
+        """Return the name of a section of a kind with figures, which are told apart by it."""
+        return f"{kind}_{self.vehicle}" if self.is_among_others else kind
+
 
 def topics_of_vehicle(vehicle: str, *, is_map_expected: bool) -> RunTopics:
     """Return the topics of a vehicle that this workspace flew, "" for the only one."""

@@ -43,7 +43,7 @@ def with_warnings(flight: RunEvaluation, judged: Mapping[str, RunEvaluation]) ->
         for warning in each.warnings
         if warning not in flight.warnings
     ]
-    return dataclasses.replace(flight, warnings=(*flight.warnings, *added))
+    return dataclasses.replace(flight, noted=(*flight.noted, *added))
 
 
 def slam_scores(evaluation: RunEvaluation) -> dict[str, float | None]:
@@ -56,7 +56,8 @@ def slam_scores(evaluation: RunEvaluation) -> dict[str, float | None]:
         scores["ape_rmse_m"] = rms(found.ape.trans_m)
         scores["drift_percent"] = found.drift_percent
         scores["coverage"] = found.coverage
-    if slam.maps and (distances := slam.maps[0].surface_distances) is not None:
+    if slam.map is not None:
+        distances = slam.map.distances
         scores["map_surface_rms_m"] = rms(distances[np.isfinite(distances)])
     if slam.cost is not None:
         scores["cpu_cores_mean"] = slam.cost.usage.metrics()["cpu_cores_mean"]

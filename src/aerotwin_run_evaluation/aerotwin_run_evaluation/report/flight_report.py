@@ -21,6 +21,7 @@ from aerotwin_px4_bridge import Commander
 from aerotwin_px4_bridge.px4_files import ulog_path
 from aerotwin_px4_bridge.ulog import read_ulog
 from aerotwin_run_evaluation.bag.roles import topics_of_vehicle
+from aerotwin_run_evaluation.map_process import MapProcess
 from aerotwin_run_evaluation.report.ardupilot_log_section import ardupilot_log_section
 from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
 from aerotwin_run_evaluation.report.fleet_slams import fleet_slam_sections, with_warnings
@@ -34,7 +35,7 @@ from aerotwin_run_evaluation.report.formation_record import PLAN, read_formation
 from aerotwin_run_evaluation.report.formation_section import formation_section
 from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
-from aerotwin_run_evaluation.report.run_report import say_step, write_maps, write_run_report
+from aerotwin_run_evaluation.report.run_report import say_step, write_map, write_run_report
 from aerotwin_run_evaluation.run_judgement import RunRecord, judge_run
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_worlds import World
@@ -82,11 +83,13 @@ def write_flight_report(
     slams: Mapping[str, JudgedSlam] | None = None,
     lead: Sequence[Section] = (),
     warnings: Sequence[str] = (),
+    map_process: MapProcess | None = None,
 ) -> Path:
     """Evaluate a flight from the bag in its folder; return the path of report.html.
 
     `slams`: those that took part, by vehicle ("" for a single one). `lead`: first sections of the
-    report. `warnings`: in addition to those of the flight.
+    report. `warnings`: in addition to those of the flight. `map_process`: begun during the flight;
+    by default one is started for a map.
     """
     slams = slams or {}
     bag = BagReader(flight.folder / "bag")
@@ -101,6 +104,7 @@ def write_flight_report(
         truth_bag=bag,
         slam_bag=None,
         world=world,
+        map_process=map_process,
         duration_s=flight.duration_s,
         topics=topics_of_vehicle("", is_map_expected=False),
         warnings=(
@@ -142,7 +146,7 @@ def write_flight_report(
         chapters += fleet_slam_sections({name: slams[name].name for name in slams}, judged)
         evaluation = with_warnings(evaluation, judged)
         for name, each in judged.items():
-            write_maps(flight.folder / name, each.slam.maps)
+            write_map(flight.folder / name, each.slam.map)
     chapters += logs
     return write_run_report(
         flight.folder,

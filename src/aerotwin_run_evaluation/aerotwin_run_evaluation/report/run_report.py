@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -19,6 +19,7 @@ from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Figure, Section
 from aerotwin_report import write_report
 from aerotwin_run_evaluation.bag.frames import FrameCollector
+from aerotwin_run_evaluation.map_job import JudgedMap
 from aerotwin_run_evaluation.run_judgement import (
     JudgedEstimate,
     RunEvaluation,
@@ -28,9 +29,6 @@ from aerotwin_run_evaluation.run_judgement import (
 from aerotwin_trajectory_evaluation import TrajectoryEvaluation, resource_section
 from aerotwin_trajectory_evaluation import section as trajectory_section
 from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN
-
-if TYPE_CHECKING:
-    from aerotwin_map_evaluation import MapEvaluation
 
 MAX_DRIFT_PERCENT = 3.0
 """Above this the report marks the drift of a stereo odometry as poor."""
@@ -54,7 +52,7 @@ def write_run_report(
     """
     record = evaluation.record
     sections = run_sections(evaluation)
-    write_maps(folder, evaluation.slam.maps)
+    write_map(folder, evaluation.slam.map)
     return write_report(
         folder,
         title=title,
@@ -97,26 +95,20 @@ def _of_vehicle(section: Section, vehicle: str) -> Section:
     )
 
 
-def _name(record: RunRecord, name: str) -> str:
-    """Return the name of a section with figures, which are told apart by it."""
-    topics = record.topics
-    return f"{name}_{topics.vehicle}" if topics.is_among_others else name
-
-
 def _slam_sections(record: RunRecord, slam: SlamEvaluation) -> list[Section]:
     """Return the sections on trajectory, map and cost."""
     source = record.topics.estimates[0]
     sections = [_trajectory_section(record, each, slam.map_note) for each in slam.estimates]
     first = next((each.evaluation for each in slam.estimates if each.source == source), None)
     # Results of two sources are not drawn together.
-    cloud = slam.maps[0] if slam.maps and not record.topics.map_poses else None
+    cloud = None if record.topics.map_poses else slam.map
     space = space_section(first, cloud, has_paths=any(section.scenes for section in sections))
-    sections[1:1] = _map_sections(record, slam.maps)
+    sections[1:1] = () if slam.map is None else slam.map.sections
     if slam.cost is not None:
         sections.append(
             resource_section(
                 slam.cost.usage, n_frames=slam.cost.n_frames, simulated_s=record.duration_s,
-                error=slam.cost.error, name=_name(record, "resources"),
+                error=slam.cost.error, name=record.topics.section_name("resources"),
             )
         )  # fmt: skip
     return sections if space is None else [space, *sections]
@@ -128,38 +120,23 @@ def _trajectory_section(record: RunRecord, found: JudgedEstimate, map_note: str)
     return trajectory_section(
         found.evaluation,
         title="Trajectory" if len(sources) == 1 else f"Trajectory {source}",
-        name=_name(record, "trajectory") if is_first else f"trajectory_{key}",
+        name=record.topics.section_name("trajectory") if is_first else f"trajectory_{key}",
         max_drift_percent=MAX_DRIFT_PERCENT,
         remedies=record.remedies,
         notes=(found.placement, map_note) if is_first and map_note else (found.placement,),
     )
 
 
-def _map_sections(record: RunRecord, maps: "tuple[MapEvaluation, ...]") -> list[Section]:
-    """Return the sections on the map; for finer voxels only the numbers."""
-    if not maps:
-        return []
-    from aerotwin_map_evaluation import section as map_section
-
-    sections = [map_section(maps[0], name=_name(record, "map"))]
-    for finer in maps[1:]:
-        title = f"Map against voxels of {finer.choices.choices.voxel_m:g} m"
-        chapter = map_section(finer, title=title, name="map_fine", has_pictures=False)
-        sections.append(dataclasses.replace(chapter, headline=(), verdict=""))
-    return sections
-
-
-def write_maps(folder: Path, maps: "tuple[MapEvaluation, ...]") -> None:
+def write_map(folder: Path, judged: JudgedMap | None) -> None:
     """Write the map and its reference voxels into a folder, which is made where it is missing."""
-    if not maps:
+    if judged is None:
         return
     from aerotwin_registration import write_cloud
 
     folder.mkdir(exist_ok=True)
-    write_cloud(folder / "slam_map.ply", maps[0].points_map)
-    for each in maps:
-        name = f"voxels_{each.choices.choices.voxel_m:g}m.ply"
-        write_cloud(folder / name, each.voxels_map)
+    write_cloud(folder / "slam_map.ply", judged.points_map)
+    for edge_m, voxels in judged.voxels_map.items():
+        write_cloud(folder / f"voxels_{edge_m:g}m.ply", voxels)
 
 
 def frames_section(frames: FrameCollector) -> Section | None:
@@ -207,7 +184,7 @@ def _png(message: Any) -> bytes | None:
 
 
 def space_section(
-    trajectory: TrajectoryEvaluation | None, cloud: "MapEvaluation | None", *, has_paths: bool
+    trajectory: TrajectoryEvaluation | None, cloud: JudgedMap | None, *, has_paths: bool
 ) -> Section | None:
     """Return the section with the view; None where there is nothing to show.
 
@@ -245,13 +222,10 @@ def space_section(
     )
 
 
-def _map_layer(cloud: "MapEvaluation") -> PointLayer:
-    distances = cloud.surface_distances
-    if distances is None:
-        distances = cloud.voxel_distances
+def _map_layer(cloud: JudgedMap) -> PointLayer:
     return PointLayer(
         name="map",
         points_map=cloud.points_map,
-        values=np.where(np.isfinite(distances), distances, np.nan),
+        values=np.where(np.isfinite(cloud.distances), cloud.distances, np.nan),
         unit="m",
     )

@@ -37,8 +37,8 @@ def exit_code(result: FlightResult) -> int:
 class Scenario(Protocol):
     """Actions around a flight: measuring while it lasts, reporting when it is over."""
 
-    def begin(self, node: SimulatorNode) -> None:
-        """Start the measurements of the flight."""
+    def begin(self, node: SimulatorNode, world: World) -> None:
+        """Start the measurements of the flight, and what its report needs of the world."""
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Report, and return the exit code of the process."""
@@ -100,7 +100,7 @@ def run_simulator(
         write_configuration(folder, parameters, world)
         write_launch_record(folder)
         if scenario is not None:
-            scenario.begin(simulator)
+            scenario.begin(simulator, world)
         result = fly(simulator, world, folder)
         parameters = simulator.parameters
         end_node()
