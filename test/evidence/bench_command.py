@@ -25,6 +25,7 @@ BENCHMARKS = {
     "odometry": "images:stereo_pipeline",
     "camera_flight": "camera_flight:stereo_flight",
     "slam_flight": "camera_flight:slam_flights",
+    "landing_report": "landing_report:landing_to_report",
     "lidar": "lidar:lidar_scan",
     "radar": "radar:radar_turn",
     "voxels": "voxels:voxel_export",

@@ -64,7 +64,6 @@ class MapProcess:
         """End the process; nothing is evaluated any more."""
         self._process.kill()  # it writes no files
         self._process.wait()
-        self._here.close()
 
     def _send_world(self) -> None:
         meshes = [

@@ -52,7 +52,7 @@ def job(tmp_path):
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def process():
     """Yield a process for maps of the hill."""
     begun = MapProcess(hill())
@@ -97,7 +97,9 @@ def test_what_cannot_be_evaluated_says_why_and_the_next_map_is_evaluated(process
     assert len(process.judge(job, lambda step: None).distances) == 2000
 
 
-def test_a_process_that_is_killed_while_it_works_is_an_error_with_a_way_out(process, job):
+def test_a_process_that_is_killed_while_it_works_is_an_error_with_a_way_out(job):
+    process = MapProcess(hill())
+
     def kill(step):
         os.kill(process.pid, signal.SIGKILL)
 
