@@ -17,7 +17,7 @@ from aerotwin_core.frames import make_transform, rotation_from_quaternion
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.limits import check_is_file
 from aerotwin_core.text_lines import text_lines
-from aerotwin_map_evaluation.observed import CameraView, FieldOfView, InView
+from aerotwin_map_evaluation.observed import CameraFieldOfView, FieldOfView, InView
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.surface import SurfaceReference
@@ -198,7 +198,7 @@ def view_of(camera: list[float] | None, lidar: list[float] | None) -> tuple[InVi
         if camera is not None:
             width, height, fx, fy, cx, cy = camera
             model = PinholeCamera(width=int(width), height=int(height), fx=fx, fy=fy, cx=cx, cy=cy)
-            return CameraView(model), R_BODY_OPTICAL
+            return CameraFieldOfView(model), R_BODY_OPTICAL
         if lidar is not None:
             return FieldOfView(lower_deg=lidar[0], upper_deg=lidar[1]), np.eye(3)
     except ValueError as error:

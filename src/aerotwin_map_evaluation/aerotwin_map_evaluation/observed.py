@@ -63,7 +63,7 @@ class FieldOfView:
 
 
 @dataclass(frozen=True)
-class CameraView:
+class CameraFieldOfView:
     """What a camera has in its image: optical axes, z forward."""
 
     camera: CameraModel

@@ -12,7 +12,7 @@ from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
 from aerotwin_core.rms import rms_length
 from aerotwin_core.voxels import voxel_keys
-from aerotwin_map_evaluation.observed import CameraView, visible_samples
+from aerotwin_map_evaluation.observed import CameraFieldOfView, visible_samples
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.observability import OpenDirection
 
@@ -140,7 +140,7 @@ class SurfaceReference:
             self,
             self.samples(spacing_m),
             T_map_optical,
-            CameraView(camera),
+            CameraFieldOfView(camera),
             max_range_m=max_range_m,
         )
 

@@ -8,7 +8,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_map_evaluation import MapProtocol, MapReference, SurfaceReference
 from aerotwin_map_evaluation.inputs import read_poses
-from aerotwin_map_evaluation.observed import CameraView, FieldOfView, visible_samples
+from aerotwin_map_evaluation.observed import CameraFieldOfView, FieldOfView, visible_samples
 from aerotwin_map_evaluation.reference import cubes, lattice_edge
 from aerotwin_map_evaluation.surface import align_to_surface
 from aerotwin_voxel_cloud import load_map, read_binvox
@@ -84,7 +84,7 @@ def test_what_a_camera_saw_is_what_each_sample_alone_would_say(range_m):
         is_in = (optical[:, 2] > 1e-3) & (u >= -0.5) & (u <= 63.5) & (v >= -0.5) & (v <= 23.5)
         is_in &= np.linalg.norm(optical, axis=1) < range_m
         is_seen |= is_in & wall.visible(samples, T[:3, 3], 0.005)
-    seen = visible_samples(wall, samples, poses, CameraView(camera), max_range_m=range_m)
+    seen = visible_samples(wall, samples, poses, CameraFieldOfView(camera), max_range_m=range_m)
     assert 0.02 < is_seen.mean() < 0.8
     np.testing.assert_array_equal(seen, samples[is_seen])
 

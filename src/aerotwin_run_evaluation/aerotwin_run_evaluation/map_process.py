@@ -9,7 +9,7 @@ begins during a flight, so that all that depends on the world alone is done when
 import signal
 import subprocess
 from collections.abc import Callable
-from multiprocessing import Pipe
+from multiprocessing.connection import Pipe
 
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError

@@ -25,7 +25,7 @@ from aerotwin_dense_localization.localization import (
 )
 from aerotwin_dense_localization.mapping import LinkParameters, MapParameters
 from aerotwin_dense_localization.splats import SplatRasteriser
-from aerotwin_map_evaluation.observed import camera_view, visible_samples
+from aerotwin_map_evaluation.observed import CameraFieldOfView, visible_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.commands.world_flights import (
@@ -345,7 +345,7 @@ def _camera_tokens(camera: PinholeCamera) -> str:
 
 def _in_both(points_optical: FloatArray) -> np.ndarray:
     """Tell which points, from the left camera, both cameras of the rig have in their pictures."""
-    in_view = camera_view(RIG)
+    in_view = CameraFieldOfView(RIG)
     return in_view(points_optical) & in_view(points_optical - [BASELINE_M, 0.0, 0.0])
 
 

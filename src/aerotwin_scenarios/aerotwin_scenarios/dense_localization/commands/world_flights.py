@@ -18,7 +18,7 @@ from aerotwin_core.run_folder import software_versions
 from aerotwin_dense_localization.localization import follow_surface
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.mapping.recorder import RecordedMap
-from aerotwin_map_evaluation.observed import camera_view, visible_samples
+from aerotwin_map_evaluation.observed import CameraFieldOfView, visible_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.commands.map_folder import (
@@ -64,7 +64,7 @@ def against_the_truth(world: World, made: MadeMap, flight: WallFlight) -> dict[s
     away = surface.distances(aligned)
     wall = surface.samples(SURFACE_SAMPLE_M)
     wall = visible_samples(
-        surface, wall[flight.covers(wall)], made.T_map_optical, camera_view(RIG),
+        surface, wall[flight.covers(wall)], made.T_map_optical, CameraFieldOfView(RIG),
         max_range_m=FARTHEST_M,
     )  # fmt: skip
     return {
