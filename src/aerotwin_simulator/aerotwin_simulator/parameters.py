@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass
 
+from aerotwin_core.bag.compression import COMPRESSIONS
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import group, parameter
@@ -272,6 +273,11 @@ class SimulatorParameters:
         "all",
         text="what the bag holds; inertial is all but images and clouds",
         choices=("all", "inertial", "none"),
+    )
+    record_compression: str = parameter(
+        "none",
+        text="of the bag, without loss; zstd: images shrink by a fifth, all else to a sixth",
+        choices=COMPRESSIONS,
     )
     step_s: float = parameter(
         LOCKSTEP_S,

@@ -27,11 +27,11 @@ class BagSink(MessageSink):
 
     Names in the bag are those below the vehicle's namespace, whatever it is; only a fleet's begin
     with the names of its vehicles. `record` is "all", or "inertial" for everything but images and
-    clouds.
+    clouds; `compression` that of `BagWriter`.
     """
 
-    def __init__(self, path: Path, *, record: str = "all") -> None:
-        self.writer = BagWriter(path)
+    def __init__(self, path: Path, *, record: str = "all", compression: str = "none") -> None:
+        self.writer = BagWriter(path, compression=compression)
         self._is_whole = record == "all"
         self._names: dict[str, str] = {}
 
@@ -69,6 +69,11 @@ class BagSink(MessageSink):
     def close(self) -> None:
         """Close the bag."""
         self.writer.close()
+
+
+def bag_sink(path: Path, parameters: SimulatorParameters) -> BagSink:
+    """Return the bag of a run."""
+    return BagSink(path, record=parameters.record, compression=parameters.record_compression)
 
 
 class MemorySink(MessageSink):

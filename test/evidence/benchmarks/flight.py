@@ -18,7 +18,7 @@ from aerotwin_core.parameters import load_parameters
 from aerotwin_core.stop_request import raise_if_stopped
 from aerotwin_launch.launch_command import launch_scenario
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.recording import BagSink
+from aerotwin_simulator.recording import bag_sink
 from aerotwin_worlds import load_world
 from evidence.benchmarks.result import Benchmark
 from evidence.verification.launched_flight import read_metrics
@@ -155,7 +155,7 @@ def fly_without_ros(run: Path) -> float:
     parameters = _parameters_of(run)
     world = load_world(parameters.world)
     with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
-        bag = BagSink(Path(folder) / "bag", record=parameters.record)
+        bag = bag_sink(Path(folder) / "bag", parameters)
         simulation = Simulation(parameters, world, Path(folder), [bag])
         try:
             return _speed(simulation)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Decompress zstd and lz4 within a limit: the size that data claim is not allocated.
+"""Compress, and decompress zstd and lz4 within a limit: claimed sizes are not allocated.
 
 References
 ----------
@@ -20,6 +20,10 @@ from aerotwin_core.limits import memory_limit
 
 ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 SUFFIXES = (".zstd", ".zst", ".lz4")
+COMPRESSIONS = ("none", "zstd")
+"""Of bags that are written."""
+_LEVEL = 1
+"""Camera images with noise shrink by a fifth at 500 MB/s, by a quarter at half the speed."""
 COPIES = 3
 """Pieces, the whole of them, and the messages that are cut out of it."""
 _TIMES_LIMIT, _TIMES_PACKED = 4, 100
@@ -29,6 +33,11 @@ _MAX_WINDOW_LOG = 27  # what `zstd --long` writes
 
 class CompressionError(ValueError):
     """Compressed data are damaged, cut off or larger than allowed."""
+
+
+def compress(data: bytes | bytearray) -> bytes:
+    """Return data as a frame of zstd."""
+    return zstd.compress(data, level=_LEVEL)
 
 
 def most_at_once(n_packed: int) -> int:

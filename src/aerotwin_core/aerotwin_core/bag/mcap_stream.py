@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Write the records of an MCAP file one after another: uncompressed chunks, their index, the end.
+"""Write the records of an MCAP file one after another: chunks, their index, the end.
 
 References
 ----------
@@ -14,11 +14,13 @@ from typing import BinaryIO
 
 import numpy as np
 
+from aerotwin_core.bag.compression import compress
 from aerotwin_core.bag.mcap_chunk import TakenChunk
 from aerotwin_core.bag.mcap_records import CHUNK_INDEX, HEAD, MAGIC, STATISTICS, Opcode
 
-_CHUNK = struct.Struct("<BQQQQIIQ")
+_CHUNK = struct.Struct("<BQQQQI")
 _CHUNK_FIELDS_BYTES = _CHUNK.size - 9  # the length of a record does not count its first 9
+_SIZE = struct.Struct("<Q")
 _INDEX = struct.Struct("<BQHI")
 _FOOTER_HEAD = struct.Struct("<BQQQ")
 _FOOTER_BYTES = 20
@@ -28,11 +30,16 @@ _COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
 class McapStream:
     """An MCAP file in a stream, which is flushed but not closed here; for one thread at a time.
 
-    `profile` and `library` are fields of the header. `counts` has the written messages by channel.
+    `profile` and `library` are fields of the header; chunks are compressed if `is_compressed`, with
+    zstd. `counts` has the written messages by channel.
     """
 
-    def __init__(self, stream: BinaryIO, *, profile: str, library: str) -> None:
+    def __init__(
+        self, stream: BinaryIO, *, profile: str, library: str, is_compressed: bool
+    ) -> None:
         self._stream = stream
+        self._compression = text_bytes("zstd" if is_compressed else "")
+        self._is_compressed = is_compressed
         self._position = 0
         # What the end of the file repeats of it, as it is written there.
         self._chunks: list[bytes] = []
@@ -82,8 +89,12 @@ class McapStream:
         crc, size = 0, 0
         for part in parts:
             crc, size = zlib.crc32(part, crc), size + len(part)
-        length = _CHUNK_FIELDS_BYTES + size
-        self._write(_CHUNK.pack(Opcode.CHUNK, length, first, last, size, crc, 0, size))
+        if self._is_compressed:
+            parts = (compress(b"".join(parts)),)
+        packed = sum(map(len, parts))
+        length = _CHUNK_FIELDS_BYTES + len(self._compression) + _SIZE.size + packed
+        head = _CHUNK.pack(Opcode.CHUNK, length, first, last, size, crc)
+        self._write(head + self._compression + _SIZE.pack(packed))
         for part in parts:
             self._write(part)
         chunk_bytes = self._position - start
@@ -93,9 +104,9 @@ class McapStream:
                 Opcode.CHUNK_INDEX,
                 CHUNK_INDEX.pack(first, last, start, chunk_bytes),
                 prefixed_bytes(of_channels),
-                struct.pack("<Q", index_bytes),
-                text_bytes(""),  # not compressed
-                _OFFSET.pack(size, size),
+                _SIZE.pack(index_bytes),
+                self._compression,
+                _OFFSET.pack(packed, size),
             )
         )
         before = self.span_ns or (first, last)

@@ -42,14 +42,25 @@ class McapWriter:
 
     A chunk is closed after `chunk_size` bytes, or `CHANNEL_BYTES` for each channel if that is more.
     A message of `chunk_size` bytes, such as an image, is a chunk of its own: who reads poses does
-    not read the images between them. `profile` and `library` are fields of the header.
+    not read the images between them. `profile` and `library` are fields of the header; chunks are
+    compressed if `is_compressed`.
 
     What cannot be written raises its `OSError` from one of the next calls and all after it, at the
     latest from `flush` or `finish`; nothing is written after it.
     """
 
-    def __init__(self, stream: BinaryIO, *, chunk_size: int, profile: str, library: str) -> None:
-        self._written = McapStream(stream, profile=profile, library=library)
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        chunk_size: int,
+        profile: str,
+        library: str,
+        is_compressed: bool = False,
+    ) -> None:
+        self._written = McapStream(
+            stream, profile=profile, library=library, is_compressed=is_compressed
+        )
         self._calls = CallsInOrder(_MOST_WAITING)
         self._chunk_size = self._alone_bytes = chunk_size
         self._schemas: list[bytes] = []

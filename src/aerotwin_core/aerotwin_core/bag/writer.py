@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from aerotwin_core.bag.compression import COMPRESSIONS
 from aerotwin_core.bag.mcap_writer import McapWriter
 from aerotwin_core.documents import PlainDumper
 from aerotwin_core.errors import UserError
@@ -47,7 +48,7 @@ class BagWriter:
 
     With `overwrite` an existing bag is replaced; otherwise an existing folder is an error. A bag
     that is not `is_live` is read after its end only: the same messages give the same bytes, however
-    long they take.
+    long they take. With `compression` "zstd" its chunks are compressed, without loss.
 
     Raises
     ------
@@ -55,7 +56,16 @@ class BagWriter:
         If the folder exists or cannot be made, or the disk is full.
     """
 
-    def __init__(self, path: str | Path, *, overwrite: bool = False, is_live: bool = True) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        is_live: bool = True,
+        compression: str = "none",
+    ) -> None:
+        if compression not in COMPRESSIONS:
+            raise ValueError(f"compression must be one of {COMPRESSIONS}, got '{compression}'")
         self.path = Path(path)
         if self.path.exists():
             if not overwrite:
@@ -73,7 +83,11 @@ class BagWriter:
         except OSError as error:
             raise _disk_error(self.path, error) from error
         self._file = McapWriter(
-            self._stream, chunk_size=CHUNK_SIZE_BYTES, profile="ros2", library="aerotwin"
+            self._stream,
+            chunk_size=CHUNK_SIZE_BYTES,
+            profile="ros2",
+            library="aerotwin",
+            is_compressed=compression != "none",
         )
         self._is_open = True
         self._write_metadata()

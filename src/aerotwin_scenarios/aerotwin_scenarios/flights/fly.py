@@ -20,7 +20,7 @@ from aerotwin_scenarios.flights.scenario import NO_SLAM, FlightScenario, plain_m
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.recording import BagSink, write_configuration
+from aerotwin_simulator.recording import BagSink, bag_sink, write_configuration
 from aerotwin_simulator.topics import MessageSink
 from aerotwin_temporal_logic import Trace, Verdict, judge
 from aerotwin_worlds import World, load_world
@@ -113,7 +113,7 @@ def fly_scenario(
     slam = _slam(scenario.slam, parameters)
     sinks: list[MessageSink] = [slam] if slam is not None else []
     if parameters.record != "none":
-        sinks.append(BagSink(folder / "bag", record=parameters.record))
+        sinks.append(bag_sink(folder / "bag", parameters))
     try:
         simulation = Simulation(parameters, world, folder, sinks, events=scenario.events)
         try:

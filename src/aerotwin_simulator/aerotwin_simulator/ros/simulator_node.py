@@ -30,7 +30,7 @@ from aerotwin_core.loop_calls import LoopCalls
 from aerotwin_core.pacing import Pacer
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_simulator import topics
-from aerotwin_simulator.recording import BagSink, add_sensors
+from aerotwin_simulator.recording import BagSink, add_sensors, bag_sink
 from aerotwin_simulator.robot import SimulatedRobot
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters, followed_vehicles
 from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
@@ -156,7 +156,7 @@ class SimulatorNode(ConfiguredNode):
 
     def start_recording(self, path: Path) -> BagSink:
         """Write the topics of the flight into a new bag, which the flight closes."""
-        self.bag = BagSink(path, record=self.parameters.record)
+        self.bag = bag_sink(path, self.parameters)
         return self.bag
 
     def stop_recording(self) -> None:
