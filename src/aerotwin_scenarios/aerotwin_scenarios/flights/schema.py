@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from aerotwin_core.metric import Schema
-from aerotwin_core.parameter_schema import parameter_schema
 from aerotwin_faults import KINDS
 from aerotwin_px4_bridge.ground_station import ORDERS
 from aerotwin_px4_bridge.mission import MissionPlan
+from aerotwin_scenarios.flights.parameter_schema import parameter_schema
 from aerotwin_scenarios.flights.scenario import MISSION_SETTINGS, ScenarioKeys
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.events.plan import LONGEST_NAME, MARK, OBSTACLE, EventParameters
