@@ -243,7 +243,16 @@ def test_kernels_write_nowhere_else(name, width, height, encoding, coarse_cliff,
     def make_guarded(n_rows, n_columns):
         made = make_scratch(n_rows, n_columns)
         replaced = {}
-        for field in ("cluster", "surface", "shaded", "softened", "hit_edges", "wide", "small"):
+        for field in (
+            "cluster",
+            "surface",
+            "shaded",
+            "softened",
+            "hit_edges",
+            "wide",
+            "small",
+            "bounds",
+        ):
             replaced[field], around = guarded(getattr(made, field))
             guards.extend(around)
         nearest, around = guarded(made.nearest)

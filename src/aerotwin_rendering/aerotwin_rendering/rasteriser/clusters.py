@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.kernel_cache import njit
 from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_rendering.rasteriser.memory import with_spare
 
 CLUSTER_TRIANGLES = 256
 CLUSTER_VERTICES = 3 * CLUSTER_TRIANGLES
@@ -28,7 +29,7 @@ class Clusters(NamedTuple):
     corners : (3 t,) uint16 array
         Vertex indices, counted from the first vertex of the cluster: for a cluster of ``m``
         triangles m times the first corner, m times the second, m times the third, from
-        ``3 triangle_start[c]`` on.
+        ``3 triangle_start[c]`` on. Kernels read up to `SPARE` elements behind them.
     vertex_start, triangle_start : (c + 1,) int64 arrays
         Cluster ``c`` owns the vertices and triangles from start ``c`` to start ``c + 1``.
     box_low, box_high : (c, 3) float64 arrays
@@ -77,6 +78,7 @@ def join_clusters(parts: Sequence[Clusters]) -> Clusters:
         first = np.cumsum([0] + [start[-1] for start in starts])
         moved = [start[:-1] + n for start, n in zip(starts, first[:-1], strict=True)]
         joined[name] = np.append(np.concatenate(moved), first[-1])
+    joined["corners"] = with_spare(joined["corners"])
     mesh = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.mesh) for part in parts])
     return Clusters(**joined, mesh=mesh)
 

@@ -20,25 +20,31 @@ from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
     absolute,
     any_of,
+    ceil,
+    floor,
+    greatest,
     lane_njit,
     lane_numbers,
+    least,
     select,
     spread,
     to_floats,
+    to_integers,
+    to_longs,
 )
 from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import (
+    gather_floats,
     load_doubles,
     load_floats,
     load_integers,
+    load_shorts,
     store,
-    write_least_of_three,
 )
 from aerotwin_rendering.rasteriser.scratch import Scratch
 
-# Columns and rows are clamped to these; LIFT is added before numbers are converted to integers,
-# which rounds them towards zero.
-FAR_PIXEL, LIFT = 40000.0, 65536
+FAR_PIXEL = np.float32(40000.0)
+"""Columns and rows are clamped to these, so that they fit an integer."""
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -68,22 +74,6 @@ def _project(n, point, lens: Lens, grid):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _round_outwards(n, grid, rounded):
-    """Bound the adjacent pixel centres of each vertex: the next column, minus the last, rows alike.
-
-    Conversion to integers rounds towards zero; far from zero all numbers are positive.
-    """
-    for i in range(n):
-        u, v = 1.0 * grid[i], 1.0 * grid[CLUSTER_VERTICES + i]  # to double precision
-        u = -FAR_PIXEL if u < -FAR_PIXEL else (FAR_PIXEL if u > FAR_PIXEL else u)
-        v = -FAR_PIXEL if v < -FAR_PIXEL else (FAR_PIXEL if v > FAR_PIXEL else v)
-        rounded[i, 0] = np.int32(LIFT) - np.int32(LIFT - (u - MARGIN))
-        rounded[i, 1] = np.int32(LIFT) - np.int32(LIFT + (u + MARGIN))
-        rounded[i, 2] = np.int32(LIFT) - np.int32(LIFT - (v - MARGIN))
-        rounded[i, 3] = np.int32(LIFT) - np.int32(LIFT + (v + MARGIN))
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def _clipped_box(point, i0, i1, i2, lens: Lens, near):
     """Grid box of the part of a triangle beyond the near plane."""
     index = (i0, i1, i2)
@@ -109,22 +99,38 @@ def _clipped_box(point, i0, i1, i2, lens: Lens, near):
     )
 
 
-@njit(nogil=True, cache=True)
-def _find_bounds(corners, n, rounded, width, row0, row1, floor, bounds):
-    """Bound the pixels of the band that each of n triangles in front of a pinhole may cover.
+@lane_njit
+def _find_bounds(corners, n, grid, width, row0, row1, bounds):
+    """Bound the pixels of the band that each of n triangles in front of a pinhole may cover."""
+    corners_at, side = np.int64(corners.ctypes.data), 2 * n
+    columns_at = np.int64(grid.ctypes.data)
+    rows_at = columns_at + 4 * CLUSTER_VERTICES
+    out, stride = np.int64(bounds.ctypes.data), 4 * bounds.shape[1]
+    for t in range(0, n, N_LANES):
+        at = corners_at + 2 * t
+        a, b, c = load_shorts(at), load_shorts(at + side), load_shorts(at + side + side)
+        first, last = _pixels_between(columns_at, a, b, c, 0, width - 1)
+        top, bottom = _pixels_between(rows_at, a, b, c, row0, row1 - 1)
+        store(out + 4 * t, first)
+        store(out + 4 * t + stride, last)
+        store(out + 4 * t + 2 * stride, top)
+        store(out + 4 * t + 3 * stride, bottom)
 
-    Bounds are first column, minus the last, first row, minus the last: the least of the corners',
-    but no less than the band's, in all four elements alike.
-    """
-    floor[0], floor[1], floor[2], floor[3] = 0, 1 - width, row0, 1 - row1
-    size = np.uint64(16)
-    rounded_at, floor_at = np.uint64(rounded.ctypes.data), np.uint64(floor.ctypes.data)
-    out = np.uint64(bounds.ctypes.data)
-    for t in range(n):
-        a = rounded_at + size * np.uint64(corners[t])
-        b = rounded_at + size * np.uint64(corners[n + t])
-        c = rounded_at + size * np.uint64(corners[2 * n + t])
-        write_least_of_three(a, b, c, floor_at, out + size * np.uint64(t))
+
+@lane_njit(forceinline=True)
+def _pixels_between(grid, a, b, c, first, last):
+    """Return the first and the last pixel, of two at most, between grid coordinates of corners."""
+    four, far, margin = spread(np.int64(4)), spread(FAR_PIXEL), spread(MARGIN)
+    x = gather_floats(spread(grid) + to_longs(a) * four)
+    y = gather_floats(spread(grid) + to_longs(b) * four)
+    z = gather_floats(spread(grid) + to_longs(c) * four)
+    low = greatest(least(least(x, y), z) - margin, spread(-FAR_PIXEL))
+    high = least(greatest(greatest(x, y), z) + margin, far)
+    low, high = least(low, far), greatest(high, spread(-FAR_PIXEL))
+    return (
+        greatest(to_integers(ceil(low)), spread(np.int32(first))),
+        least(to_integers(floor(high)), spread(np.int32(last))),
+    )
 
 
 @njit(nogil=True, cache=True)
@@ -147,8 +153,8 @@ def _find_bounds_carefully(corners, n, point, grid, lens: Lens, near, row0, row1
         elif n_front > 0:
             u_low, u_high, v_low, v_high = _clipped_box(point, i0, i1, i2, lens, near)
             u0, u1, v0, v1 = pixels_of(cells, levels, width, height, u_low, u_high, v_low, v_high)
-        bounds[t, 0], bounds[t, 1] = u0, -u1
-        bounds[t, 2], bounds[t, 3] = max(v0, row0), -min(v1, row1 - 1)
+        bounds[0, t], bounds[1, t] = u0, u1
+        bounds[2, t], bounds[3, t] = max(v0, row0), min(v1, row1 - 1)
 
 
 @njit(nogil=True, cache=True)
@@ -161,7 +167,7 @@ def _list_triangles(n, bounds, small, wide):
     """
     n_small, n_wide = 0, 0
     for t in range(n):
-        n_columns, n_rows = 1 - bounds[t, 0] - bounds[t, 1], 1 - bounds[t, 2] - bounds[t, 3]
+        n_columns, n_rows = 1 + bounds[1, t] - bounds[0, t], 1 + bounds[3, t] - bounds[2, t]
         is_any = (n_columns > 0) & (n_rows > 0)
         is_small = (n_columns + n_rows <= 3) & is_any
         small[n_small], small[n_small + 1] = 2 * t, 2 * t + 1
@@ -232,8 +238,8 @@ def _hit_small(n_small, corners, n, lens: Lens, row0, inverse_near, scratch: Scr
         t, second = int(small[k] >> 1), int(small[k] & 1)
         i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
         ax, ay, az, bx, by, bz, ex, ey, ez, det = _edges(point, i0, i1, i2)
-        u0, v0 = int(bounds[t, 0]), int(bounds[t, 2])
-        u, v = u0 + second * (u0 < -bounds[t, 1]), v0 + second * (v0 < -bounds[t, 3])
+        u0, v0 = int(bounds[0, t]), int(bounds[2, t])
+        u, v = u0 + second * (u0 < bounds[1, t]), v0 + second * (v0 < bounds[3, t])
         dx, dy = rays_x[v * row_step, u], rays_y[v, u * column_step]
         sign = -1.0 if det < 0.0 else 1.0
         a, b, e = ax * dx + (ay * dy + az), bx * dx + (by * dy + bz), ex * dx + (ey * dy + ez)
@@ -273,9 +279,9 @@ def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near,
         s1, t1, l1 = uv[i1, 0] - s0, uv[i1, 1] - t0, light[i1] - l0
         s2, t2, l2 = uv[i2, 0] - s0, uv[i2, 1] - t0, light[i2] - l0
         area = (s1 * t2 - s2 * t1) * (det * det)
-        u0, u1 = bounds[t, 0], -bounds[t, 1]
+        u0, u1 = bounds[0, t], bounds[1, t]
         last = spread(np.int32(u1))
-        for v in range(bounds[t, 2], 1 - bounds[t, 3]):
+        for v in range(bounds[2, t], bounds[3, t] + 1):
             dy = spread(rays_y[v, 0])
             for u in range(u0, u1 + 1, N_LANES):
                 dx = load_doubles(x_at + np.uint64(8 * (v * row_step * width + u)))
@@ -371,10 +377,7 @@ def fill_band(
                 corners, n, scratch.point, scratch.grid, lens, near, row0, row1, scratch.bounds
             )
         else:
-            _round_outwards(n_vertices, scratch.grid, scratch.rounded)
-            _find_bounds(
-                corners, n, scratch.rounded, width, row0, row1, scratch.floor, scratch.bounds
-            )
+            _find_bounds(corners, n, scratch.grid, width, row0, row1, scratch.bounds)
         n_small, n_wide = _list_triangles(n, scratch.bounds, scratch.small, scratch.wide)
         c += number
         _fill_wide(n_wide, corners, n, uv, light, c, lens, row0, inverse_near, scratch)

@@ -232,3 +232,21 @@ def absolute(typing_context, lanes):
 def floor(typing_context, floats):
     """Return the largest whole numbers that are not greater."""
     return floats(floats), _function("floor")
+
+
+@intrinsic
+def ceil(typing_context, floats):
+    """Return the smallest whole numbers that are not less."""
+    return floats(floats), _function("ceil")
+
+
+@lane_njit(forceinline=True)
+def least(a, b):
+    """Return the lower of each two numbers."""
+    return select(a < b, a, b)
+
+
+@lane_njit(forceinline=True)
+def greatest(a, b):
+    """Return the higher of each two numbers."""
+    return select(a > b, a, b)

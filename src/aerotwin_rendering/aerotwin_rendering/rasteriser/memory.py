@@ -23,26 +23,6 @@ from aerotwin_rendering.rasteriser.lanes import (
 
 SPARE = N_LANES - 1
 """Elements behind an array that is read or written by blocks of lanes."""
-_FOUR = ir.VectorType(ir.IntType(32), 4)
-
-
-@intrinsic
-def write_least_of_three(typing_context, a, b, c, floor, out):
-    """Write four numbers at once: the least of those at a, b and c, but no less than the floor's.
-
-    All are addresses of four int32. The compiler does not vectorise four comparisons side by side.
-    """
-
-    def generate(context, builder, signature, arguments):
-        pointers = [builder.inttoptr(x, _FOUR.as_pointer()) for x in arguments]
-        p, q, r, least = (builder.load(pointer, align=4) for pointer in pointers[:4])
-        p = builder.select(builder.icmp_signed("<", p, q), p, q)
-        p = builder.select(builder.icmp_signed("<", p, r), p, r)
-        p = builder.select(builder.icmp_signed(">", p, least), p, least)
-        builder.store(p, pointers[4], align=4)
-        return context.get_dummy_value()
-
-    return types.void(*[types.uint64] * 5), generate
 
 
 def _loader(element):
@@ -102,16 +82,27 @@ def read_float(typing_context, address):
     return _reader(types.float32)
 
 
+def _unsigned_loader(bits):
+    """Return the type and the generator of what loads eight small unsigned numbers as int32."""
+
+    def generate(context, builder, form, arguments):
+        small = ir.VectorType(ir.IntType(bits), N_LANES)
+        pointer = builder.inttoptr(arguments[0], small.as_pointer())
+        return builder.zext(builder.load(pointer, align=1, typ=small), vector_of(types.int32))
+
+    return INTEGERS(types.uint64), generate
+
+
 @intrinsic
 def load_bytes(typing_context, address):
     """Return eight bytes at an address as int32."""
+    return _unsigned_loader(8)
 
-    def generate(context, builder, form, arguments):
-        octets = ir.VectorType(ir.IntType(8), N_LANES)
-        pointer = builder.inttoptr(arguments[0], octets.as_pointer())
-        return builder.zext(builder.load(pointer, align=1, typ=octets), vector_of(types.int32))
 
-    return INTEGERS(types.uint64), generate
+@intrinsic
+def load_shorts(typing_context, address):
+    """Return eight uint16 at an address as int32."""
+    return _unsigned_loader(16)
 
 
 @intrinsic

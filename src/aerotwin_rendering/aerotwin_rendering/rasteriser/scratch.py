@@ -16,9 +16,9 @@ class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Of a cluster: ``point`` holds x, y, z of its vertices in camera axes, ``grid`` their two grid
-    coordinates (each of these for all vertices before the next), ``rounded`` the adjacent pixel
-    centres, ``bounds`` (no less than ``floor``) those that each triangle may cover, ``small`` and
-    ``wide`` lists of triangles by the number of these; ``hit_triangle``, ``hit_pixel``,
+    coordinates (each of these for all vertices before the next), ``bounds`` (4, n) first and last
+    column, first and last row of the pixels that each triangle may cover, ``small`` and ``wide``
+    lists of triangles by the number of these; ``hit_triangle``, ``hit_pixel``,
     ``hit_depth`` (inverse) and ``hit_edges`` (sum of the edge functions, determinant, second and
     third edge function) the hits of small triangles.
 
@@ -31,8 +31,6 @@ class Scratch(NamedTuple):
 
     point: np.ndarray
     grid: np.ndarray
-    rounded: np.ndarray
-    floor: np.ndarray
     bounds: np.ndarray
     small: np.ndarray
     wide: np.ndarray
@@ -58,9 +56,7 @@ def make_scratch(n_rows: int, width: int) -> Scratch:
     return Scratch(
         point=np.empty(3 * CLUSTER_VERTICES),
         grid=np.empty(2 * CLUSTER_VERTICES, np.float32),
-        rounded=np.empty((CLUSTER_VERTICES, 4), np.int32),
-        floor=np.empty(4, np.int32),
-        bounds=np.empty((n, 4), np.int32),
+        bounds=np.empty((4, n + SPARE), np.int32),
         small=np.empty(2 * n + 2, np.int32),
         wide=np.empty(n + 1, np.int32),
         hit_triangle=np.empty(2 * n + 2, np.int32),

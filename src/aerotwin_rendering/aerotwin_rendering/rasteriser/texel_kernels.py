@@ -11,7 +11,9 @@ from aerotwin_rendering.rasteriser.lanes import (
     any_of,
     first_of,
     floor,
+    greatest,
     lane_njit,
+    least,
     select,
     spread,
     to_floats,
@@ -109,18 +111,6 @@ def _look_up_longs(table, index):
     if any_of(index != spread(first)):
         return gather_longs(spread(table) + (to_longs(index) * spread(np.int64(8))))
     return spread(read_long(table + 8 * first))
-
-
-@lane_njit(forceinline=True)
-def least(a, b):
-    """Return the lower of each two numbers."""
-    return select(a < b, a, b)
-
-
-@lane_njit(forceinline=True)
-def greatest(a, b):
-    """Return the higher of each two numbers."""
-    return select(a > b, a, b)
 
 
 @lane_njit(forceinline=True)
