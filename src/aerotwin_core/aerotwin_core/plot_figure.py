@@ -45,7 +45,8 @@ class ReportFigure(Figure):
         """Draw the figure; while it is saved, matplotlib's first call computes the layout alone."""
         engine = self.get_layout_engine()
         if self._is_being_saved and isinstance(engine, ConstrainedLayoutEngine):
-            engine.execute(self)
+            if self.axes:
+                engine.execute(self)
         else:
             super().draw(renderer)
 

@@ -96,3 +96,7 @@ def test_a_figure_is_drawn_once_and_looks_as_matplotlib_draws_it(monkeypatch):
     monkeypatch.setattr(ReportFigure, "draw", Figure.draw)
     assert found == coloured_cloud()
     assert len(calls) == 3
+
+
+def test_a_figure_without_axes_is_written_without_a_warning():
+    assert render_svg(new_figure(), "empty").startswith("<svg")
