@@ -91,13 +91,18 @@ class MessageRows:
         stamps, values = places.stamps + head_bytes, places.values + head_bytes
         self._places = np.array(head_times, np.int64), stamps, values
         self._forms: dict[bytes, int] = {}
+        self._joined: tuple[np.ndarray, np.ndarray] | None = None
+        """All templates and their ends; None once there is another one."""
         self._n = 0
         self._rows = np.empty((_FIRST_ROWS, 4), np.int64)
         self._values = np.empty((_FIRST_ROWS, len(places.values)))
 
     def form_of(self, template: bytes) -> int:
         """Return the number of a template: head and message."""
-        return self._forms.setdefault(template, len(self._forms))
+        if template not in self._forms:
+            self._forms[template] = len(self._forms)
+            self._joined = None
+        return self._forms[template]
 
     def add(self, start: int, sent_ns: int, stamp_ns: int, form: int, values: Values) -> None:
         """Keep a message that is to start at a place in the buffer; its values are copied."""
@@ -129,8 +134,10 @@ class MessageRows:
         """Return the kept messages, and keep none."""
         n, rows, values = self._n, self._rows, self._values
         self._n, self._rows, self._values = 0, np.empty_like(rows), np.empty_like(values)
-        templates = np.frombuffer(b"".join(self._forms), np.uint8).copy()
-        ends = np.cumsum([len(template) for template in self._forms])
+        if self._joined is None:
+            templates = np.frombuffer(b"".join(self._forms), np.uint8).copy()
+            self._joined = templates, np.cumsum([len(template) for template in self._forms])
+        templates, ends = self._joined
         return TakenRows(rows[:n], values[:n], templates, ends, self._places)
 
     def _grow(self) -> None:

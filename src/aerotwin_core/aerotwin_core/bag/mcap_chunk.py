@@ -17,16 +17,16 @@ from aerotwin_core.bag.mcap_records import Opcode
 if TYPE_CHECKING:  # readers of bags do not wait for a compiler
     from aerotwin_core.message_rows import ChangingPlaces, MessageRows, TakenRows, Values
 
-MESSAGE = struct.Struct("<BQHIQQ")
+_MESSAGE = struct.Struct("<BQHIQQ")
 _MESSAGE_TIMES = (15, 23)
-_MESSAGE_FIELDS_BYTES = MESSAGE.size - 9  # the length of a record does not count its first 9
+_MESSAGE_FIELDS_BYTES = _MESSAGE.size - 9  # the length of a record does not count its first 9
 _OPCODE = int(Opcode.MESSAGE)
 
 
 def message_head(channel: int, stamp_ns: int, n_bytes: int) -> bytes:
     """Return what stands in a message's record before its data of so many bytes."""
     length = _MESSAGE_FIELDS_BYTES + n_bytes
-    return MESSAGE.pack(_OPCODE, length, channel, 0, stamp_ns, stamp_ns)
+    return _MESSAGE.pack(_OPCODE, length, channel, 0, stamp_ns, stamp_ns)
 
 
 class TakenChunk(NamedTuple):
@@ -64,7 +64,7 @@ class OpenChunk:
     def __init__(self) -> None:
         self.size = 0
         self._parts: list[tuple[int, bytes]] = []
-        self._index: list[tuple[int, int, int]] = []
+        self._messages: list[tuple[int, int, int]] = []
         self._rows: dict[ChangingPlaces, tuple[MessageRows, list[int]]] = {}
         self.has_messages = False
 
@@ -78,7 +78,7 @@ class OpenChunk:
         head = message_head(channel, stamp_ns, len(data))
         start = self.size
         begin = start + len(head)
-        self._index.append((channel, stamp_ns, start))
+        self._messages.append((channel, stamp_ns, start))
         self._parts.append((start, head))
         self._parts.append((begin, data))
         self.size = begin + len(data)
@@ -121,7 +121,7 @@ class OpenChunk:
     ) -> "tuple[MessageRows, list[int]]":
         """Return the rows of messages with equal places, and the forms of templates in them."""
         if places not in self._rows:
-            self._rows[places] = places.new_rows(MESSAGE.size, _MESSAGE_TIMES), []
+            self._rows[places] = places.new_rows(_MESSAGE.size, _MESSAGE_TIMES), []
         rows, known = self._rows[places]
         forms = [rows.form_of(template) for template in templates]
         for channel, form in zip(channels, forms, strict=True):
@@ -132,6 +132,6 @@ class OpenChunk:
     def take(self) -> TakenChunk:
         """Return all records, and begin anew."""
         rows = [(rows.take(), np.array(forms, np.int64)) for rows, forms in self._rows.values()]
-        taken = TakenChunk(self.size, self._parts, self._index, rows)
-        self.size, self._parts, self._index, self.has_messages = 0, [], [], False
+        taken = TakenChunk(self.size, self._parts, self._messages, rows)
+        self.size, self._parts, self._messages, self.has_messages = 0, [], [], False
         return taken

@@ -38,7 +38,6 @@ class McapStream:
         self, stream: BinaryIO, *, profile: str, library: str, is_compressed: bool
     ) -> None:
         self._stream = stream
-        self._compression = text_bytes("zstd" if is_compressed else "")
         self._is_compressed = is_compressed
         self._position = 0
         # What the end of the file repeats of it, as it is written there.
@@ -89,12 +88,13 @@ class McapStream:
         crc, size = 0, 0
         for part in parts:
             crc, size = zlib.crc32(part, crc), size + len(part)
+        compression = text_bytes("zstd" if self._is_compressed else "")
         if self._is_compressed:
             parts = (compress(b"".join(parts)),)
         packed = sum(map(len, parts))
-        length = _CHUNK_FIELDS_BYTES + len(self._compression) + _SIZE.size + packed
+        length = _CHUNK_FIELDS_BYTES + len(compression) + _SIZE.size + packed
         head = _CHUNK.pack(Opcode.CHUNK, length, first, last, size, crc)
-        self._write(head + self._compression + _SIZE.pack(packed))
+        self._write(head + compression + _SIZE.pack(packed))
         for part in parts:
             self._write(part)
         chunk_bytes = self._position - start
@@ -105,7 +105,7 @@ class McapStream:
                 CHUNK_INDEX.pack(first, last, start, chunk_bytes),
                 prefixed_bytes(of_channels),
                 _SIZE.pack(index_bytes),
-                self._compression,
+                compression,
                 _OFFSET.pack(packed, size),
             )
         )

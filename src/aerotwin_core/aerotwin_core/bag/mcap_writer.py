@@ -56,7 +56,7 @@ class McapWriter:
         chunk_size: int,
         profile: str,
         library: str,
-        is_compressed: bool = False,
+        is_compressed: bool,
     ) -> None:
         self._written = McapStream(
             stream, profile=profile, library=library, is_compressed=is_compressed

@@ -11,6 +11,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from aerotwin_core.check_only import is_check_only
 from aerotwin_core.cli import say_fatal
 from aerotwin_core.errors import EXIT_PARAMETER, ParameterError, UserError, exit_code_of
 from aerotwin_core.network import choose_network
@@ -33,20 +34,28 @@ def init_rclpy(**options: Any) -> None:
     rclpy.init(**options)
 
 
-def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) -> int:
+def run_node(
+    make_node: Callable[[], Node],
+    arguments: list[str] | None = None,
+    *,
+    check: Callable[[], None] | None = None,
+) -> int:
     """Initialise rclpy, spin the node until shutdown and return the exit code.
 
     SIGINT and SIGTERM are handled between two callbacks: neither a callback nor the node's
     `destroy_node`, which may save the node's results, is cut short, and the context stays valid
     for both. Until the node is made a signal ends the process at once (exit code 130), and so does
     a second Ctrl-C later on. A `ParameterError` in `make_node` ends it with code 78 and one fatal
-    line.
+    line. Where `CHECK_ONLY` is in the environment, `check` is called instead, and nothing spins.
     """
     stop = StopRequest(ends_at_once=True)
     node: Node | None = None
     code = 0
     try:
         init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+        if check is not None and is_check_only():
+            check()
+            return 0
         node = make_node()
         stop.wait_for_end()
         # It only wakes the executor, which would otherwise wait for messages forever.

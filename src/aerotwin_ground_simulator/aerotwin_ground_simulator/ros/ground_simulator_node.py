@@ -18,7 +18,6 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
-from aerotwin_core.check_only import is_check_only
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import serialize, string_message, transform_message
 from aerotwin_core.ros.intake import TopicSource
@@ -192,19 +191,18 @@ class GroundSimulatorNode(ConfiguredNode):
         return level, f"{self._robot.stamp_ns * 1e-9:.1f} s driven", values
 
 
-def _check() -> ConfiguredNode:
-    """Check the parameters, and end before anything is published."""
+def _check() -> None:
+    """Check the parameters; nothing is published."""
     node = ConfiguredNode("ground_simulator")
     p = declare_parameters(node, GroundSimulatorParameters)
     check_robot(p, p.world)
     if p.path_file:
         check_new(Path(p.path_file))
-    raise ExternalShutdownException
 
 
 def main() -> int:
     """Run the node; where `CHECK_ONLY` is in the environment it ends after its checks."""
-    return run_node(_check if is_check_only() else GroundSimulatorNode)
+    return run_node(GroundSimulatorNode, check=_check)
 
 
 if __name__ == "__main__":

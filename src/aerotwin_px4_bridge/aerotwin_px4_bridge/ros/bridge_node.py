@@ -14,7 +14,6 @@ from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import FluidPressure, Imu, JointState, MagneticField, NavSatFix
 from tf2_msgs.msg import TFMessage
 
-from aerotwin_core.check_only import is_check_only
 from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.intake import TopicSource
@@ -187,15 +186,14 @@ class BridgeNode(ConfiguredNode):
         super().destroy_node()
 
 
-def _check() -> BridgeNode:
-    """Check the parameters and the ports, and end before anything is started or published."""
+def _check() -> None:
+    """Check the parameters and the ports; nothing is started or published."""
     BridgeFlight(declare_parameters(ConfiguredNode("bridge"), BridgeParameters)).close()
-    raise ExternalShutdownException
 
 
 def main() -> int:
     """Run the node; where `CHECK_ONLY` is in the environment it ends after its checks."""
-    return run_node(_check if is_check_only() else BridgeNode)
+    return run_node(BridgeNode, check=_check)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ from aerotwin_rendering.rasteriser.lanes import (
     spread,
     to_floats,
     to_integers,
-    to_longs,
 )
 from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import (
@@ -39,6 +38,7 @@ from aerotwin_rendering.rasteriser.memory import (
     load_floats,
     load_integers,
     load_shorts,
+    places_in,
     store,
 )
 from aerotwin_rendering.rasteriser.scratch import Scratch
@@ -119,18 +119,21 @@ def _find_bounds(corners, n, grid, width, row0, row1, bounds):
 
 @lane_njit(forceinline=True)
 def _pixels_between(grid, a, b, c, first, last):
-    """Return the first and the last pixel, of two at most, between grid coordinates of corners."""
-    four, far, margin = spread(np.int64(4)), spread(FAR_PIXEL), spread(MARGIN)
-    x = gather_floats(spread(grid) + to_longs(a) * four)
-    y = gather_floats(spread(grid) + to_longs(b) * four)
-    z = gather_floats(spread(grid) + to_longs(c) * four)
-    low = greatest(least(least(x, y), z) - margin, spread(-FAR_PIXEL))
-    high = least(greatest(greatest(x, y), z) + margin, far)
-    low, high = least(low, far), greatest(high, spread(-FAR_PIXEL))
+    """Return the first and last pixel between grid coordinates of corners, in first..last."""
+    x, y = gather_floats(places_in(grid, a, 4)), gather_floats(places_in(grid, b, 4))
+    z, margin = gather_floats(places_in(grid, c, 4)), spread(MARGIN)
+    low = ceil(least(least(x, y), z) - margin)
+    high = floor(greatest(greatest(x, y), z) + margin)
     return (
-        greatest(to_integers(ceil(low)), spread(np.int32(first))),
-        least(to_integers(floor(high)), spread(np.int32(last))),
+        greatest(_as_pixels(low), spread(np.int32(first))),
+        least(_as_pixels(high), spread(np.int32(last))),
     )
+
+
+@lane_njit(forceinline=True)
+def _as_pixels(whole):
+    """Return whole numbers as integers, which hold those far outside of any image only clamped."""
+    return to_integers(greatest(least(whole, spread(FAR_PIXEL)), spread(-FAR_PIXEL)))
 
 
 @njit(nogil=True, cache=True)
@@ -191,9 +194,18 @@ def _edges(point, i0, i1, i2):
     return ax, ay, az, bx, by, bz, ex, ey, ez, det
 
 
+@njit(nogil=True, cache=True, forceinline=True)
+def _values_of(uv, light, i0, i1, i2):
+    """Return u, v and light of a triangle's first corner, and what the others' add to them."""
+    s0, t0, l0 = uv[i0, 0], uv[i0, 1], light[i0]
+    s1, t1, l1 = uv[i1, 0] - s0, uv[i1, 1] - t0, light[i1] - l0
+    s2, t2, l2 = uv[i2, 0] - s0, uv[i2, 1] - t0, light[i2] - l0
+    return s0, s1, s2, t0, t1, t2, l0, l1, l2
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def _keep_hits(count, corners, n, uv, light, c, scratch: Scratch):
-    """Write the surface of a cluster's triangles at the pixels they hit, where nothing is nearer.
+    """Write the surface of small triangles at the pixels they hit, where nothing is nearer.
 
     Texture coordinates are quotients of linear functions of the ray d; with the edge functions
     a, b, e: u = u0 + ((u1 - u0) b + (u2 - u0) e) / (a + b + e), as also v and light;
@@ -211,9 +223,7 @@ def _keep_hits(count, corners, n, uv, light, c, scratch: Scratch):
             i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
             inverse, det = 1.0 / hit_edges[h, 0], hit_edges[h, 1]
             b, e = hit_edges[h, 2] * inverse, hit_edges[h, 3] * inverse
-            s0, t0, l0 = uv[i0, 0], uv[i0, 1], light[i0]
-            s1, t1, l1 = uv[i1, 0] - s0, uv[i1, 1] - t0, light[i1] - l0
-            s2, t2, l2 = uv[i2, 0] - s0, uv[i2, 1] - t0, light[i2] - l0
+            s0, s1, s2, t0, t1, t2, l0, l1, l2 = _values_of(uv, light, i0, i1, i2)
             nearest[pixel] = inverse_depth
             cluster[pixel] = c
             surface[0, pixel] = s0 + (s1 * b + s2 * e)
@@ -275,9 +285,7 @@ def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near,
         if det < 0.0:
             ax, ay, az, bx, by, bz = -ax, -ay, -az, -bx, -by, -bz
             ex, ey, ez, det = -ex, -ey, -ez, -det
-        s0, t0, l0 = uv[i0, 0], uv[i0, 1], light[i0]
-        s1, t1, l1 = uv[i1, 0] - s0, uv[i1, 1] - t0, light[i1] - l0
-        s2, t2, l2 = uv[i2, 0] - s0, uv[i2, 1] - t0, light[i2] - l0
+        s0, s1, s2, t0, t1, t2, l0, l1, l2 = _values_of(uv, light, i0, i1, i2)
         area = (s1 * t2 - s2 * t1) * (det * det)
         u0, u1 = bounds[0, t], bounds[1, t]
         last = spread(np.int32(u1))

@@ -131,9 +131,8 @@ def spread(typing_context, number):
 
     def generate(context, builder, form, arguments):
         undefined = ir.Constant(vector_of(number), ir.Undefined)
-        zero = ir.Constant(ir.IntType(32), 0)
-        one = builder.insert_element(undefined, arguments[0], zero)
-        first = ir.Constant(ir.VectorType(ir.IntType(32), N_LANES), [0] * N_LANES)
+        one = builder.insert_element(undefined, arguments[0], ir.Constant(ir.IntType(32), 0))
+        first = ir.Constant(vector_of(types.int32), [0] * N_LANES)
         return builder.shuffle_vector(one, undefined, first)
 
     return lanes(number), generate

@@ -18,6 +18,9 @@ from aerotwin_rendering.rasteriser.lanes import (
     N_LANES,
     Lanes,
     is_float,
+    lane_njit,
+    spread,
+    to_longs,
     vector_of,
 )
 
@@ -25,12 +28,22 @@ SPARE = N_LANES - 1
 """Elements behind an array that is read or written by blocks of lanes."""
 
 
+def _loaded(builder, address, kind):
+    """Generate the load of a value of a type of LLVM."""
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1, typ=kind)
+
+
+def _stored(context, builder, address, value):
+    """Generate the store of a value; return what a function without a result returns."""
+    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
+    return context.get_dummy_value()
+
+
 def _loader(element):
     """Return the type and the generator of what loads eight numbers from an address."""
 
     def generate(context, builder, form, arguments):
-        pointer = builder.inttoptr(arguments[0], vector_of(element).as_pointer())
-        return builder.load(pointer, align=1, typ=vector_of(element))
+        return _loaded(builder, arguments[0], vector_of(element))
 
     return Lanes(element)(types.uint64), generate
 
@@ -57,9 +70,7 @@ def _reader(element):
     """Return the type and the generator of what loads one number from an address."""
 
     def generate(context, builder, form, arguments):
-        kind = vector_of(element).element
-        pointer = builder.inttoptr(arguments[0], kind.as_pointer())
-        return builder.load(pointer, align=1, typ=kind)
+        return _loaded(builder, arguments[0], vector_of(element).element)
 
     return element(types.uint64), generate
 
@@ -86,9 +97,8 @@ def _unsigned_loader(bits):
     """Return the type and the generator of what loads eight small unsigned numbers as int32."""
 
     def generate(context, builder, form, arguments):
-        small = ir.VectorType(ir.IntType(bits), N_LANES)
-        pointer = builder.inttoptr(arguments[0], small.as_pointer())
-        return builder.zext(builder.load(pointer, align=1, typ=small), vector_of(types.int32))
+        small = _loaded(builder, arguments[0], ir.VectorType(ir.IntType(bits), N_LANES))
+        return builder.zext(small, vector_of(types.int32))
 
     return INTEGERS(types.uint64), generate
 
@@ -110,9 +120,7 @@ def store(typing_context, address, lanes):
     """Write eight numbers at an address."""
 
     def generate(context, builder, form, arguments):
-        pointer = builder.inttoptr(arguments[0], arguments[1].type.as_pointer())
-        builder.store(arguments[1], pointer, align=1)
-        return context.get_dummy_value()
+        return _stored(context, builder, *arguments)
 
     return types.void(types.uint64, lanes), generate
 
@@ -123,9 +131,7 @@ def store_bytes(typing_context, address, integers):
 
     def generate(context, builder, form, arguments):
         low = builder.trunc(arguments[1], ir.VectorType(ir.IntType(8), N_LANES))
-        pointer = builder.inttoptr(arguments[0], low.type.as_pointer())
-        builder.store(low, pointer, align=1)
-        return context.get_dummy_value()
+        return _stored(context, builder, arguments[0], low)
 
     return types.void(types.uint64, INTEGERS), generate
 
@@ -164,6 +170,12 @@ def gather_floats(typing_context, addresses):
 def gather_longs(typing_context, addresses):
     """Return the int64 at each address."""
     return _gatherer(types.int64)
+
+
+@lane_njit(forceinline=True)
+def places_in(table, index, n_bytes):
+    """Return the addresses of eight elements, int32 indices, of a table at an address (int64)."""
+    return spread(table) + to_longs(index) * spread(np.int64(n_bytes))
 
 
 def with_spare(values: np.ndarray) -> np.ndarray:

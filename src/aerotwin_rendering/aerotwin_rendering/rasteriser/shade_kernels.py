@@ -198,7 +198,7 @@ def _soften_row(r, n_rows, n_channels, scratch: Scratch, out):
     nearest_at, shaded_at = scratch.nearest.ctypes.data, shaded.ctypes.data
     softened_at = softened.ctypes.data
     row, up, down = r * width, max(r - 1, 0) * width, min(r + 1, n_rows - 1) * width
-    is_inner_row = spread(np.int32(0 < r < n_rows - 1)) > spread(np.int32(0))
+    is_inner_row = spread(0 < r < n_rows - 1)
     for u in range(0, width, N_LANES):
         column = lane_numbers() + spread(np.int32(u))
         at = nearest_at + 4 * (row + u)

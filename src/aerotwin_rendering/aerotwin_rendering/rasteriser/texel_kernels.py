@@ -24,6 +24,7 @@ from aerotwin_rendering.rasteriser.memory import (
     gather_floats,
     gather_integers,
     gather_longs,
+    places_in,
     read_float,
     read_integer,
     read_long,
@@ -91,7 +92,7 @@ def look_up(table, index):
     """Return the numbers of a table of int32 at eight places, which mostly are one place."""
     first = first_of(index)
     if any_of(index != spread(first)):
-        return gather_integers(spread(table) + (to_longs(index) * spread(np.int64(4))))
+        return gather_integers(places_in(table, index, 4))
     return spread(read_integer(table + 4 * first))
 
 
@@ -100,7 +101,7 @@ def look_up_floats(table, index):
     """As `look_up`, of float32."""
     first = first_of(index)
     if any_of(index != spread(first)):
-        return gather_floats(spread(table) + (to_longs(index) * spread(np.int64(4))))
+        return gather_floats(places_in(table, index, 4))
     return spread(read_float(table + 4 * first))
 
 
@@ -109,7 +110,7 @@ def _look_up_longs(table, index):
     """As `look_up`, of int64."""
     first = first_of(index)
     if any_of(index != spread(first)):
-        return gather_longs(spread(table) + (to_longs(index) * spread(np.int64(8))))
+        return gather_longs(places_in(table, index, 8))
     return spread(read_long(table + 8 * first))
 
 

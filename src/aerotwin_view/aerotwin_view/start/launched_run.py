@@ -3,7 +3,6 @@
 """A launch that the page started: its output, its state, its end."""
 
 import re
-import threading
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,15 +33,12 @@ class LaunchedRun:
         self._report: Path | None = None
         self._reason, self._outcome = "", ""
         self._is_stopping = False
-        self._exit_code: int | None = None
-        self._ended = threading.Event()
-        self._child = GuardedChild(["launch", *arguments])
-        threading.Thread(target=self._follow, name="output of the run", daemon=True).start()
+        self._child = GuardedChild(["launch", *arguments], self._take)
 
     @property
     def is_running(self) -> bool:
         """Whether it has not ended."""
-        return not self._ended.is_set()
+        return self._child.is_running
 
     @property
     def report_folder(self) -> Path | None:
@@ -57,11 +53,11 @@ class LaunchedRun:
 
     def wait(self) -> None:
         """Wait for its end."""
-        self._ended.wait()
+        self._child.wait()
 
     def state(self) -> dict[str, Any]:
         """Return what a page shows of it."""
-        if self._ended.is_set():
+        if not self.is_running:
             phase = ENDED
         elif self._is_stopping:
             phase = STOPPING
@@ -70,18 +66,11 @@ class LaunchedRun:
         return {
             "phase": phase,
             "line": self.line,
-            "exit_code": self._exit_code,
+            "exit_code": self._child.exit_code,
             "reason": self._reason or self._outcome,
             "view": None if phase == ENDED else self._view,
             "output": list(self._lines),
         }
-
-    def _follow(self) -> None:
-        """Keep the last lines of the output until it ends."""
-        for line in self._child.lines():
-            self._take(line)
-        self._exit_code = self._child.wait()
-        self._ended.set()
 
     def _take(self, line: str) -> None:
         if (view := _VIEW.search(line)) is not None:

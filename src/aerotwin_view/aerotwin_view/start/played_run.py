@@ -25,14 +25,14 @@ class PlayedRun:
         self._name = run.name
         self._address: str | None = None
         self._last_line = ""
-        self._is_known, self._ended = threading.Event(), threading.Event()
-        self._child = GuardedChild(["view", str(run), "--host", host, "--port", str(port)])
-        threading.Thread(target=self._follow, name=f"view of {run.name}", daemon=True).start()
+        self._is_known = threading.Event()
+        arguments = ["view", str(run), "--host", host, "--port", str(port)]
+        self._child = GuardedChild(arguments, self._take, self._is_known.set)
 
     @property
     def is_running(self) -> bool:
         """Whether it has not ended."""
-        return not self._ended.is_set()
+        return self._child.is_running
 
     def address(self) -> str:
         """Wait until its page is there and return the address; UserError with the reason if not."""
@@ -47,19 +47,15 @@ class PlayedRun:
         """End it, and wait for that."""
         if self.is_running:
             self._child.terminate()  # it has nothing to save; a shell's & makes it ignore SIGINT
-        if not self._ended.wait(_END_S):
+        if not self._child.wait(_END_S):
             self._child.kill()
-            self._ended.wait()
+            self._child.wait()
 
-    def _follow(self) -> None:
-        for line in self._child.lines():
-            if (found := _ADDRESS.search(line)) is not None:
-                self._address = found[1]
-                self._is_known.set()
-            self._last_line = printable(line, _MOST_LETTERS) or self._last_line
-        self._child.wait()
-        self._ended.set()
-        self._is_known.set()
+    def _take(self, line: str) -> None:
+        if (found := _ADDRESS.search(line)) is not None:
+            self._address = found[1]
+            self._is_known.set()
+        self._last_line = printable(line, _MOST_LETTERS) or self._last_line
 
 
 class PlayedRuns:
