@@ -122,7 +122,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
     xdist adds the group to the name after the cache has looked for what failed before.
     """
-    cache = session.config.cache
+    cache = getattr(session.config, "cache", None)
     if cache is None or session.config.getoption("dist", "no") != "loadgroup":
         return
     failed = cache.get("cache/lastfailed", {})

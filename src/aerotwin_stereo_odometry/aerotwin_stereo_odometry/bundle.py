@@ -59,17 +59,19 @@ def _cost(poses, points, keys, indices, measured, weights, camera):
 
 @njit(cache=True, error_model="numpy")
 def _linearise(poses, points, n_fixed, keys, indices, measured, weights, camera):
-    """Return Hcc blocks, bc, Hpp blocks, bp, and the (m, 6, 3) cross blocks."""
+    """Return Hcc blocks (their upper halves), bc, Hpp blocks, bp, and (m, 3, 6) cross blocks."""
     n_free = poses.shape[0] - n_fixed
     Hc = np.zeros((n_free, 6, 6))
     bc = np.zeros((n_free, 6))
     Hp = np.zeros((points.shape[0], 3, 3))
     bp = np.zeros((points.shape[0], 3))
-    cross = np.zeros((keys.shape[0], 6, 3))
+    cross = np.zeros((keys.shape[0], 3, 6))
     r = np.empty(3)
     Jc = np.empty((3, 6))
     Jp = np.empty((3, 3))
     w = np.empty(3)
+    wJc = np.empty((3, 6))
+    wJp = np.empty((3, 3))
     for m in range(keys.shape[0]):
         if not stereo_residual(
             poses[keys[m]], points[indices[m]], measured[m], weights[m], camera, r, Jc, Jp
@@ -78,25 +80,26 @@ def _linearise(poses, points, n_fixed, keys, indices, measured, weights, camera)
         w[0] = robust(r[0] * r[0] + r[1] * r[1], HUBER_UV)[1]
         w[1] = w[0]
         w[2] = robust(r[2] * r[2], HUBER_DISPARITY)[1]
-        p = indices[m]
+        for k in range(3):
+            for i in range(6):
+                wJc[k, i] = w[k] * Jc[k, i]
+            for i in range(3):
+                wJp[k, i] = w[k] * Jp[k, i]
+        p = np.uintp(indices[m])
         for i in range(3):
-            for k in range(3):
-                bp[p, i] -= w[k] * Jp[k, i] * r[k]
+            bp[p, i] -= wJp[0, i] * r[0] + wJp[1, i] * r[1] + wJp[2, i] * r[2]
             for j in range(3):
-                for k in range(3):
-                    Hp[p, i, j] += w[k] * Jp[k, i] * Jp[k, j]
-        c = keys[m] - n_fixed
-        if c < 0:
+                Hp[p, i, j] += wJp[0, i] * Jp[0, j] + wJp[1, i] * Jp[1, j] + wJp[2, i] * Jp[2, j]
+        if keys[m] < n_fixed:
             continue
+        c = np.uintp(keys[m] - n_fixed)
         for i in range(6):
-            for k in range(3):
-                bc[c, i] -= w[k] * Jc[k, i] * r[k]
-            for j in range(6):
-                for k in range(3):
-                    Hc[c, i, j] += w[k] * Jc[k, i] * Jc[k, j]
-            for j in range(3):
-                for k in range(3):
-                    cross[m, i, j] += w[k] * Jc[k, i] * Jp[k, j]
+            bc[c, i] -= wJc[0, i] * r[0] + wJc[1, i] * r[1] + wJc[2, i] * r[2]
+            for j in range(i, 6):
+                Hc[c, i, j] += wJc[0, i] * Jc[0, j] + wJc[1, i] * Jc[1, j] + wJc[2, i] * Jc[2, j]
+        for k in range(3):
+            for i in range(6):
+                cross[m, k, i] = wJp[0, k] * Jc[0, i] + wJp[1, k] * Jc[1, i] + wJp[2, k] * Jc[2, i]
     return Hc, bc, Hp, bp, cross
 
 
@@ -113,7 +116,7 @@ def _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping):
             for j in range(6):
                 S[6 * c + i, 6 * c + j] = Hc[c, i, j]
             S[6 * c + i, 6 * c + i] += damping * Hc[c, i, i] + 1e-9
-    product = np.empty((6, 3))
+    product = np.empty((3, 6))
     block = np.empty((3, 3))
     for p in range(Hp.shape[0]):
         inverse = inverses[p]
@@ -123,28 +126,32 @@ def _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping):
             block[i, i] += damping * block[i, i] + 1e-9
         invert_3x3(block, inverse)
         for m in range(starts[p], starts[p + 1]):
-            c = keys[m] - n_fixed
-            if c < 0:
+            if keys[m] < n_fixed:
                 continue
-            for i in range(6):
-                for j in range(3):
-                    total = 0.0
-                    for k in range(3):
-                        total += cross[m, i, k] * inverse[k, j]
-                    product[i, j] = total
-            for i in range(6):
-                for k in range(3):
-                    g[6 * c + i] -= product[i, k] * bp[p, k]
-            for other in range(starts[p], starts[p + 1]):
-                d = keys[other] - n_fixed
-                if d < c:
-                    continue
+            first_row = np.uintp(6 * (keys[m] - n_fixed))
+            for k in range(3):
                 for i in range(6):
+                    product[k, i] = (
+                        cross[m, 0, i] * inverse[0, k]
+                        + cross[m, 1, i] * inverse[1, k]
+                        + cross[m, 2, i] * inverse[2, k]
+                    )
+            for i in range(6):
+                g[first_row + np.uintp(i)] -= (
+                    product[0, i] * bp[p, 0] + product[1, i] * bp[p, 1] + product[2, i] * bp[p, 2]
+                )
+            for other in range(starts[p], starts[p + 1]):
+                if keys[other] < keys[m]:
+                    continue
+                first_column = np.uintp(6 * (keys[other] - n_fixed))
+                for i in range(6):
+                    row = first_row + np.uintp(i)
                     for j in range(6):
-                        total = 0.0
-                        for k in range(3):
-                            total += product[i, k] * cross[other, j, k]
-                        S[6 * c + i, 6 * d + j] -= total
+                        S[row, first_column + np.uintp(j)] -= (
+                            product[0, i] * cross[other, 0, j]
+                            + product[1, i] * cross[other, 1, j]
+                            + product[2, i] * cross[other, 2, j]
+                        )
     for i in range(6 * n_free):
         for j in range(i):
             S[i, j] = S[j, i]
@@ -167,7 +174,7 @@ def _moved(poses, points, n_fixed, step, keys, starts, bp, cross, inverses):
                 continue
             for k in range(3):
                 for i in range(6):
-                    rhs[k] -= cross[m, i, k] * step[6 * c + i]
+                    rhs[k] -= cross[m, k, i] * step[6 * c + i]
         for i in range(3):
             for k in range(3):
                 new_points[p, i] += inverses[p, i, k] * rhs[k]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_stereo_odometry.frame import PreparedImage, smoothed_noise_gain, track_flow
 from aerotwin_stereo_odometry.landmarks import Landmarks
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
@@ -48,20 +49,40 @@ def is_inside(uv, shape, border):
         return low & (uv[:, 0] < shape[1] - border) & (uv[:, 1] < shape[0] - border)
 
 
-def local_warps(T_cam_odom, landmarks: Landmarks, camera):
-    """Return (n, 2, 2) warps: motion of the pixel for a small motion in the key image.
+def local_warps(T_cam_odom, landmarks: Landmarks, rows, camera):
+    """Return (m, 2, 2) warps of rows: motion of the pixel for a small motion in the key image.
 
     The surface is assumed parallel to the key image around each point.
     """
-    T = T_cam_odom @ np.linalg.inv(landmarks.key_T_cam_odom)
-    depth_row = landmarks.key_T_cam_odom[:, 2]
-    depth = np.einsum("ni,ni->n", depth_row[:, :3], landmarks.points) + depth_row[:, 3]
-    p = in_camera(T_cam_odom, landmarks.points)
-    columns = T[:, :3, :2] / np.array([camera.fx, camera.fy]) * depth[:, None, None]
-    z = p[:, 2, None]
-    du = camera.fx * (columns[:, 0] - p[:, 0, None] / z * columns[:, 2]) / z
-    dv = camera.fy * (columns[:, 1] - p[:, 1, None] / z * columns[:, 2]) / z
-    return np.stack([du, dv], axis=1)
+    return _local_warps(
+        T_cam_odom, landmarks.key_T_cam_odom, landmarks.points, rows, camera.fx, camera.fy
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def _local_warps(T_cam_odom, key_T_cam_odom, points, rows, fx, fy):
+    warps = np.empty((rows.shape[0], 2, 2))
+    p = np.empty(3)
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        depth = key_T_cam_odom[row, 2, 3]
+        for j in range(3):
+            depth += key_T_cam_odom[row, 2, j] * points[row, j]
+            p[j] = T_cam_odom[j, 3]
+            for i in range(3):
+                p[j] += T_cam_odom[j, i] * points[row, i]
+        for axis in range(2):
+            # motion of the point in this camera for a pixel along an axis of the key image
+            scale = depth / (fx if axis == 0 else fy)
+            x = y = z = 0.0
+            for i in range(3):
+                moved = scale * key_T_cam_odom[row, axis, i]
+                x += T_cam_odom[0, i] * moved
+                y += T_cam_odom[1, i] * moved
+                z += T_cam_odom[2, i] * moved
+            warps[k, 0, axis] = fx * (x - p[0] / p[2] * z) / p[2]
+            warps[k, 1, axis] = fy * (y - p[1] / p[2] * z) / p[2]
+    return warps
 
 
 def position_weights(information, variance, *, floor_px):
@@ -95,27 +116,26 @@ class LandmarkMatcher:
         `landmarks`: local map. `previous`, `current`: last frame and this one, with pyramids.
         `T_last`, `T_guess` (4, 4): pose of odom in the last camera, and the predicted one.
         """
-        p = self._parameters
         tracked = np.flatnonzero(landmarks.is_tracked)
-        flow_rows, flow_uv = self._flow(landmarks, tracked, previous, current, T_last, T_guess)
-        start = ransac_pose(
-            landmarks.points[flow_rows],
-            flow_uv,
-            self._camera.matrix,
-            threshold_px=p.ransac_threshold_px,
-            max_iterations=p.ransac_iterations,
-            seed=p.seed,
-        )
-        if start is None:
-            return None
-        n_inliers = start[1].sum()
-        if n_inliers < max(p.min_inliers, p.min_inlier_share * len(flow_rows)):
-            return None
-        return self._align(landmarks, tracked, current, start[0])
+        for rows in self._attempts(landmarks, tracked):
+            T_start = self._flow_pose(landmarks, rows, previous, current, T_last, T_guess)
+            if T_start is not None:
+                match = self._align(landmarks, tracked, current, T_start)
+                if match is not None:
+                    return match
+        return None
 
-    def _flow(self, landmarks, tracked, previous, current, T_last, T_guess):
-        p = self._parameters
+    def _attempts(self, landmarks, tracked):
+        """Yield landmarks to find by flow: some suffice for a first pose; all, if they do not."""
         rows = tracked[landmarks.n_missed[tracked] == 0]
+        count = self._parameters.flow_features
+        if len(rows) > count:
+            yield rows[np.linspace(0, len(rows) - 1, count).round().astype(np.intp)]
+        yield rows
+
+    def _flow_pose(self, landmarks, rows, previous, current, T_last, T_guess):
+        """Return the pose of odom in the camera by flow and RANSAC; None if few agree on any."""
+        p = self._parameters
         points = landmarks.points[rows]
         shift = project(in_camera(T_guess, points), self._camera) - project(
             in_camera(T_last, points), self._camera
@@ -130,12 +150,24 @@ class LandmarkMatcher:
             levels=p.flow_levels,
             max_error_px=p.forward_backward_px,
         )
-        return rows[held], uv[held]
+        start = ransac_pose(
+            points[held],
+            uv[held],
+            self._camera.matrix,
+            threshold_px=p.ransac_threshold_px,
+            max_iterations=p.ransac_iterations,
+            seed=p.seed,
+        )
+        if start is None:
+            return None
+        T_cam_odom, is_inlier = start
+        enough = max(p.min_inliers, p.min_inlier_share * held.sum())
+        return T_cam_odom if is_inlier.sum() >= enough else None
 
     def _align(self, landmarks, tracked, current, T_start):
         p = self._parameters
         rows, expected = self._visible(landmarks, tracked, current.shape, T_start)
-        uv, weights, is_found = self._measure(landmarks.select(rows), current, T_start, expected)
+        uv, weights, is_found = self._measure(landmarks, rows, current, T_start, expected)
         found, uv, weights = rows[is_found], uv[is_found], weights[is_found]
         if len(found) < p.min_inliers:
             return None
@@ -152,13 +184,13 @@ class LandmarkMatcher:
         inside = is_inside(uv, shape, self._parameters.patch_px // 2 + 2)
         return tracked[inside], uv[inside]
 
-    def _measure(self, landmarks, current, T_cam_odom, expected):
+    def _measure(self, landmarks, rows, current, T_cam_odom, expected):
         p = self._parameters
-        warps = local_warps(T_cam_odom, landmarks, self._camera)
+        warps = local_warps(T_cam_odom, landmarks, rows, self._camera)
         area = np.linalg.det(warps)
         usable = (area > MIN_SCALE) & (area < MAX_SCALE)
         warps[~usable] = np.eye(2)
-        templates = warp_patches(landmarks.patches, np.linalg.inv(warps), p.patch_px + 2)
+        templates = warp_patches(landmarks.patches, rows, np.linalg.inv(warps), p.patch_px + 2)
         found = align_patches(current.smooth, templates, expected)
         pull = np.linalg.norm(found.uv - expected, axis=1)
         noise = 2.0 * p.image_noise_std**2 * smoothed_noise_gain(p.smoothing_px)

@@ -47,6 +47,9 @@ class StereoOdometryParameters:
     flow_levels: int = parameter(
         3, text="Pyramid levels of the flow above the image.", minimum=0, maximum=6
     )
+    flow_features: int = parameter(
+        60, text="Features whose flow gives a frame's first pose.", minimum=6, maximum=10000
+    )
     forward_backward_px: float = parameter(
         1.0, text="Largest forward-backward error of the flow.", unit="px", minimum=0.05
     )

@@ -18,6 +18,7 @@ STEP_DONE_PX = 0.002  # a step this small is far below the image-noise error of 
 MIN_NOISY_CORRELATION = 0.4  # of a match whose left-over is no more than noise
 NOISE_EXCESS = 1.5  # left-over variance over the expected one that is still noise
 MAX_STEP_PX = 1.5  # longer steps leave the region in which the patch is linear
+ONE = np.uintp(1)  # unsigned: numba does not test whether such an index counts from the end
 
 
 class PatchAlignment(NamedTuple):
@@ -43,12 +44,10 @@ class PatchAlignment(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def _bilinear(image, x, y):
-    column = int(x)
-    row = int(y)
-    a = x - column
-    b = y - row
-    top = image[row, column] * (1.0 - a) + image[row, column + 1] * a
-    bottom = image[row + 1, column] * (1.0 - a) + image[row + 1, column + 1] * a
+    a, b = x - int(x), y - int(y)
+    row, column = np.uintp(int(y)), np.uintp(int(x))
+    top = image[row, column] * (1.0 - a) + image[row, column + ONE] * a
+    bottom = image[row + ONE, column] * (1.0 - a) + image[row + ONE, column + ONE] * a
     return top * (1.0 - b) + bottom * b
 
 
@@ -70,20 +69,21 @@ def cut_patches(image, uv, size):
 
 
 @njit(cache=True, error_model="numpy")
-def warp_patches(patches, inverse_warps, size):
-    """Return templates (n, size, size): the patches as seen through local affine warps.
+def warp_patches(patches, rows, inverse_warps, size):
+    """Return templates (m, size, size): rows of patches as seen through local affine warps.
 
-    `patches` (n, s, s) float32: key patches, larger than the template by a margin. `inverse_warps`
-    (n, 2, 2) float64: offset in the key patch = inverse_warp @ offset in the template [px]. `size`:
-    edge length of a template, including borders for the gradient.
+    `patches` (n, s, s) float32: key patches, larger than the template by a margin. `rows` (m,).
+    `inverse_warps` (m, 2, 2) float64: offset in the key patch = inverse_warp @ offset in the
+    template [px]. `size`: edge length of a template, including borders for the gradient.
     """
-    n = patches.shape[0]
+    n = rows.shape[0]
     edge = patches.shape[1]
     centre = edge // 2
     half = size // 2
     limit = edge - 1.001
     templates = np.empty((n, size, size), dtype=np.float32)
     for i in range(n):
+        patch = patches[rows[i]]
         a, b = inverse_warps[i, 0, 0], inverse_warps[i, 0, 1]
         c, d = inverse_warps[i, 1, 0], inverse_warps[i, 1, 1]
         for row in range(size):
@@ -92,34 +92,30 @@ def warp_patches(patches, inverse_warps, size):
                 y = centre + c * (column - half) + d * (row - half)
                 x = min(max(x, 0.0), limit)
                 y = min(max(y, 0.0), limit)
-                templates[i, row, column] = _bilinear(patches[i], x, y)
+                templates[i, row, column] = _bilinear(patch, x, y)
     return templates
 
 
-@njit(cache=True, error_model="numpy")
-def _align_one(image, template, u, v, max_iterations, is_horizontal, out):
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def _align_one(image, template, u, v, max_iterations, is_horizontal, scratch, out):
     """Align one template; `out` receives u, v, Huu, Huv, Hvv, variance, correlation."""
     height, width = image.shape
     size = template.shape[0] - 2
     half = size // 2
     n = size * size
-    gx = np.empty(n, dtype=np.float32)
-    gy = np.empty(n, dtype=np.float32)
-    t = np.empty(n, dtype=np.float32)
-    values = np.empty(n, dtype=np.float32)
-    k = 0
-    mean_t = 0.0
-    mean_x = 0.0
-    mean_y = 0.0
-    for row in range(1, size + 1):
-        for column in range(1, size + 1):
-            gx[k] = 0.5 * (template[row, column + 1] - template[row, column - 1])
-            gy[k] = 0.5 * (template[row + 1, column] - template[row - 1, column])
-            t[k] = template[row, column]
-            mean_t += t[k]
-            mean_x += gx[k]
-            mean_y += gy[k]
-            k += 1
+    gx, gy, t, values = scratch[0], scratch[1], scratch[2], scratch[3]
+    for row in range(size):
+        above, line, below = template[row], template[row + 1], template[row + 2]
+        first = row * size
+        for column in range(size):
+            gx[first + column] = 0.5 * (line[column + 2] - line[column])
+            gy[first + column] = 0.5 * (below[column + 1] - above[column + 1])
+            t[first + column] = line[column + 1]
+    mean_t = mean_x = mean_y = 0.0
+    for k in range(n):
+        mean_t += t[k]
+        mean_x += gx[k]
+        mean_y += gy[k]
     mean_t /= n
     mean_x /= n
     mean_y /= n
@@ -150,18 +146,20 @@ def _align_one(image, template, u, v, max_iterations, is_horizontal, out):
         w01 = fx * (np.float32(1.0) - fy)
         w10 = (np.float32(1.0) - fx) * fy
         w11 = fx * fy
-        k = 0
         mean = 0.0
-        for row in range(row0, row0 + size):
-            for column in range(column0, column0 + size):
-                values[k] = (
-                    w00 * image[row, column]
-                    + w01 * image[row, column + 1]
-                    + w10 * image[row + 1, column]
-                    + w11 * image[row + 1, column + 1]
+        for row in range(size):
+            top = image[row0 + row, column0 : column0 + size + 1]
+            bottom = image[row0 + row + 1, column0 : column0 + size + 1]
+            line = values[row * size : (row + 1) * size]
+            for column in range(size):
+                line[column] = (
+                    w00 * top[column]
+                    + w01 * top[column + 1]
+                    + w10 * bottom[column]
+                    + w11 * bottom[column + 1]
                 )
-                mean += values[k]
-                k += 1
+        for k in range(n):
+            mean += values[k]
         mean /= n
         ii = it = ix = iy = tx = ty = 0.0
         for k in range(n):
@@ -206,10 +204,13 @@ def _align_one(image, template, u, v, max_iterations, is_horizontal, out):
 def _align(image, templates, uv, max_iterations, is_horizontal):
     n = templates.shape[0]
     out = np.zeros((n, 7))
+    scratch = np.empty((4, templates.shape[1] * templates.shape[2]), dtype=np.float32)
     for i in range(n):
         out[i, 0] = uv[i, 0]
         out[i, 1] = uv[i, 1]
-        _align_one(image, templates[i], uv[i, 0], uv[i, 1], max_iterations, is_horizontal, out[i])
+        _align_one(
+            image, templates[i], uv[i, 0], uv[i, 1], max_iterations, is_horizontal, scratch, out[i]
+        )
     return out
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aerotwin_core.kernel_cache import njit
+from aerotwin_stereo_odometry.patches import ONE
 from aerotwin_stereo_odometry.stereo import search_disparities
 
 SIZE = 7  # edge of the patches [px]
@@ -108,33 +109,33 @@ def _cut(reference, u, v, template, gx, gy):
 
 
 @njit(cache=True, error_model="numpy")
-def _transfer(T, camera, x, y, rho, out):
+def _transfer(T, j, camera, x, y, rho, out):
     """Project the pixel with ray (x, y, 1) at inverse depth rho; fill u, v, du/drho, dv/drho."""
     fx, fy, cx, cy = camera[0], camera[1], camera[2], camera[3]
-    X = T[0, 0] * x + T[0, 1] * y + T[0, 2] + rho * T[0, 3]
-    Y = T[1, 0] * x + T[1, 1] * y + T[1, 2] + rho * T[1, 3]
-    Z = T[2, 0] * x + T[2, 1] * y + T[2, 2] + rho * T[2, 3]
+    X = T[j, 0, 0] * x + T[j, 0, 1] * y + T[j, 0, 2] + rho * T[j, 0, 3]
+    Y = T[j, 1, 0] * x + T[j, 1, 1] * y + T[j, 1, 2] + rho * T[j, 1, 3]
+    Z = T[j, 2, 0] * x + T[j, 2, 1] * y + T[j, 2, 2] + rho * T[j, 2, 3]
     if Z < 0.05:
         return False
     out[0] = fx * X / Z + cx
     out[1] = fy * Y / Z + cy
-    out[2] = fx * (T[0, 3] - X / Z * T[2, 3]) / Z
-    out[3] = fy * (T[1, 3] - Y / Z * T[2, 3]) / Z
+    out[2] = fx * (T[j, 0, 3] - X / Z * T[j, 2, 3]) / Z
+    out[3] = fy * (T[j, 1, 3] - Y / Z * T[j, 2, 3]) / Z
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, place, out):
-    """Fill gradient, curvature in rho, correlation and pixels per unit rho of one view."""
-    height, width = image.shape
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def _view_terms(views, T, j, camera, x, y, rho, template, gx, gy, power, values, place, out):
+    """Fill gradient, curvature in rho, correlation and pixels per unit rho of the j-th view."""
+    height, width = views.shape[1:]
     half = SIZE // 2
-    if not _transfer(T, camera, x + 1.0 / camera[0], y, rho, place):
+    if not _transfer(T, j, camera, x + 1.0 / camera[0], y, rho, place):
         return False
     ax, ay = place[0], place[1]
-    if not _transfer(T, camera, x, y + 1.0 / camera[1], rho, place):
+    if not _transfer(T, j, camera, x, y + 1.0 / camera[1], rho, place):
         return False
     bx, by = place[0], place[1]
-    if not _transfer(T, camera, x, y, rho, place):
+    if not _transfer(T, j, camera, x, y, rho, place):
         return False
     u, v = place[0], place[1]
     ax, ay, bx, by = ax - u, ay - v, bx - u, by - v
@@ -151,18 +152,17 @@ def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, pl
     ax, ay, bx, by = np.float32(ax), np.float32(ay), np.float32(bx), np.float32(by)
     u, v, mx, my = np.float32(u), np.float32(v), np.float32(mx), np.float32(my)
     one = np.float32(1.0)
-    k = 0
+    view, k = np.uintp(j), 0
     for row in range(-half, half + 1):
         for column in range(-half, half + 1):
             px = u + ax * np.float32(column) + bx * np.float32(row)
             py = v + ay * np.float32(column) + by * np.float32(row)
-            i = int(py)
-            j = int(px)
-            a = px - np.float32(j)
-            b = py - np.float32(i)
-            values[k] = (one - b) * ((one - a) * image[i, j] + a * image[i, j + 1]) + b * (
-                (one - a) * image[i + 1, j] + a * image[i + 1, j + 1]
-            )
+            a, b = px - np.float32(int(px)), py - np.float32(int(py))
+            left, top = np.uintp(int(px)), np.uintp(int(py))
+            right, bottom = left + ONE, top + ONE
+            upper = (one - a) * views[view, top, left] + a * views[view, top, right]
+            lower = (one - a) * views[view, bottom, left] + a * views[view, bottom, right]
+            values[k] = (one - b) * upper + b * lower
             mean += values[k]
             k += 1
     mean /= np.float32(SIZE * SIZE)
@@ -223,8 +223,8 @@ def refine_inverse_depths(
                 gradient = curvature = reach = 0.0
                 for j in range(first, last):
                     if _view_terms(
-                        views[j], T_view_ref[j], camera, x, y, r, template, gx, gy, power,
-                        values, place, out,
+                        views, T_view_ref, j, camera, x, y, r, template, gx, gy, power, values,
+                        place, out,
                     ):  # fmt: skip
                         gradient += out[0]
                         curvature += out[1]
@@ -242,8 +242,8 @@ def refine_inverse_depths(
         n_good = 0
         for j in range(m):
             if _view_terms(
-                views[j], T_view_ref[j], camera, x, y, r, template, gx, gy, power, values,
-                place, out,
+                views, T_view_ref, j, camera, x, y, r, template, gx, gy, power, values, place,
+                out,
             ):  # fmt: skip
                 own_pull = abs(out[0]) / out[1] * np.sqrt(out[3]) if out[1] > 0.0 else np.inf
                 if out[2] >= min_correlation and own_pull < MAX_OWN_PULL_PX:

@@ -32,7 +32,7 @@ def test_a_warp_is_the_derivative_of_the_pixel_over_a_plane_parallel_to_the_key_
     T_key, T_now = pose([0.1, 0.2, -0.1], [1, 2, 3]), pose([-0.1, 0.3, 0.4], [0.5, 2.2, 3.1])
     uv, depth = np.array([[300.0, 200.0], [500.0, 100.0]]), np.array([8.0, 11.0])
     T_now_key = T_now @ np.linalg.inv(T_key)
-    warps = local_warps(T_now, born(T_key, uv, depth), CAMERA)
+    warps = local_warps(T_now, born(T_key, uv, depth), np.arange(2), CAMERA)
     step = 1e-3
     for axis in (0, 1):
         there = [
@@ -48,7 +48,8 @@ def test_a_warp_is_the_derivative_of_the_pixel_over_a_plane_parallel_to_the_key_
 def test_a_camera_rolled_by_a_quarter_turn_turns_the_patch():
     T_key = np.eye(4)
     T_now = pose([0.0, 0.0, np.pi / 2], [0.0, 0.0, 0.0])  # x of the key camera becomes y
-    warp = local_warps(T_now, born(T_key, np.array([[375.5, 239.5]]), np.array([5.0])), CAMERA)[0]
+    landmark = born(T_key, np.array([[375.5, 239.5]]), np.array([5.0]))
+    warp = local_warps(T_now, landmark, np.arange(1), CAMERA)[0]
     np.testing.assert_allclose(warp, [[0.0, -458 / 460], [460 / 458, 0.0]], atol=ROUNDING)
 
 

@@ -122,7 +122,7 @@ def test_a_warped_patch_is_the_texture_seen_through_the_warp(angle_deg):
     inverse_warp = 0.8 * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     y, x = np.mgrid[-20:21, -20:21]
     key = waves(x + 100.0, y + 80.0).astype(np.float32)
-    template = warp_patches(key[None], inverse_warp[None], SIZE)[0]
+    template = warp_patches(key[None], np.zeros(1, np.intp), inverse_warp[None], SIZE)[0]
     rows, columns = np.mgrid[-5:6, -5:6]
     px = inverse_warp[0, 0] * columns + inverse_warp[0, 1] * rows
     py = inverse_warp[1, 0] * columns + inverse_warp[1, 1] * rows
@@ -133,7 +133,7 @@ def test_a_warped_patch_is_the_texture_seen_through_the_warp(angle_deg):
 def test_a_warp_to_the_right_reads_the_patch_to_the_right():
     key = np.tile(np.arange(25, dtype=np.float32), (25, 1))
     stretch = np.array([[[0.5, 0.0], [0.0, 1.0]]])
-    template = warp_patches(key[None], stretch, 5)[0]
+    template = warp_patches(key[None], np.zeros(1, np.intp), stretch, 5)[0]
     np.testing.assert_allclose(template[2], [11.0, 11.5, 12.0, 12.5, 13.0], atol=ROUNDING)
 
 
