@@ -38,7 +38,7 @@ OF_THE_SCENARIO = {
     "sitl_flight": {"mission.file", "resolution_m", "slam_parameters", "step_s"},
     "teach_drive": {"vehicle"},
     "teach_lidar": {"use_sim_time", "vehicle"},
-    "teach_repeat": {"is_started_at_once", "start_x_m", "start_y_m", "vehicle"},
+    "teach_repeat": {"is_started_at_once", "start.east_m", "start.north_m", "vehicle"},
 }  # fmt: skip
 """Parameters whose default in a launch file is not that of the node, for they make the scenario."""
 MISSIONS = sorted((CONFIG / "missions").glob("*.yaml"))

@@ -11,16 +11,18 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.messages import deserialize, serialize, stamp_ns, twist_stamped_message
 from aerotwin_core.point_clouds import scan_points
 from aerotwin_ground_dynamics import VelocityCommand
 from aerotwin_ground_simulator import NO_FAULTS
 from aerotwin_ground_simulator.driven_path import STEP_M, DrivenPath
 from aerotwin_ground_simulator.driving import PacedRobot, robot_in_world
-from aerotwin_ground_simulator.robot import GroundRobotParameters, pose_at, start_pose
+from aerotwin_ground_simulator.robot import GroundRobotParameters, start_pose
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import polar_scan
 from aerotwin_worlds import load_world
+from aerotwin_worlds.moved_start import StartSettings
 from support.launch_listening import LIMIT_S, listen_to_launch
 from support.services import ONCE, answer_of
 
@@ -28,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NODE = [sys.executable, "-m", "aerotwin_ground_simulator.ros.ground_simulator_node", "--ros-args"]
 SKID_STEERED = ROOT / "config" / "ground_vehicle" / "skid_steered.yaml"
 FLOAT32_M, FLOAT32_S = 1e-5, 1e-7  # of 69 m and of a turn
+CONTACT_M, TILT = 0.2, 0.05  # of wheels that stand on uneven ground
 TURN_LEFT = serialize(twist_stamped_message(0, "base_link", (0.5, 0, 0), (0, 0, 0.2)))
 
 
@@ -43,7 +46,7 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_without_comman
     coarse_world,
 ):
     clock = WallClock()
-    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), None)
+    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), StartSettings())
     robot = PacedRobot(simulation, speed=2.0, command_timeout_s=0.3, clock=clock)
     assert robot.n_steps_due() == 0
     clock.now += 0.0251
@@ -63,9 +66,23 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_without_comman
     assert robot.counters["n_scans"] == 12
 
 
+def test_a_robot_starts_beside_the_start_of_its_world_on_the_ground_there(coarse_world):
+    beside = StartSettings(east_m=3.0, north_m=-2.0, turn_deg=90.0)
+    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), beside)
+    T_map_base, world = simulation.vehicle.T_map_base, load_world(str(coarse_world))
+    expected = np.add(world.start_p_map[:2], (3.0, -2.0))
+    assert T_map_base[:2, 3] == pytest.approx(expected)
+    height = float(WorldQueries(world).height(*expected))
+    assert T_map_base[2, 3] == pytest.approx(height, abs=CONTACT_M)
+    ahead = [math.cos(world.start_yaw + math.pi / 2), math.sin(world.start_yaw + math.pi / 2)]
+    assert T_map_base[:2, 0] == pytest.approx(ahead, abs=TILT)
+    with pytest.raises(UserError, match=r"lies beside the world .*start_east_m"):
+        robot_in_world(GroundRobotParameters(), str(coarse_world), StartSettings(east_m=1e5))
+
+
 def test_a_paced_robot_is_paused_and_goes_back_to_its_start(coarse_world):
     clock = WallClock()
-    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), None)
+    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), StartSettings())
     robot = PacedRobot(simulation, speed=1.0, command_timeout_s=10.0, clock=clock)
     T_start = robot.vehicle.T_map_base
     robot.set_command(VelocityCommand(1.0, 0.3))
@@ -258,7 +275,8 @@ def test_a_virtual_drive_by_plain_twists_is_written_and_a_route_is_taught_from_i
 def test_a_drive_is_written_as_it_goes_and_not_over_another_file(tmp_path):
     path = DrivenPath(tmp_path / "drive.tum")
     for k in range(200):
-        path.add(k * 10_000_000, pose_at(0.01 * k, 5.0, 1.0, 90.0))
+        T_map_base = transform_from_pose([0.01 * k, 5.0, 1.0], quaternion_from_yaw(math.pi / 2.0))
+        path.add(k * 10_000_000, T_map_base)
     lines = (tmp_path / "drive.tum").read_text().splitlines()  # not closed yet, as after a crash
     assert 30 <= len(lines) <= 40
     half = math.sqrt(0.5)

@@ -11,7 +11,6 @@ from aerotwin_ground_simulator.robot import (
     carried_sensors,
     load_vehicle,
     make_ground_simulation,
-    pose_at,
     start_pose,
 )
 from aerotwin_ground_simulator.sensing import LidarTurn
@@ -20,6 +19,7 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import RadarScan
 from aerotwin_worlds import load_world
 from aerotwin_worlds.loading import find_world
+from aerotwin_worlds.moved_start import StartSettings, with_moved_start
 
 MOST_STEPS = 10
 """Late steps that are made up for at once; steps later than that are skipped: the run is late."""
@@ -114,20 +114,16 @@ def check_robot(parameters: GroundRobotParameters, world_spec: str) -> None:
 
 
 def robot_in_world(
-    parameters: GroundRobotParameters, world_spec: str, start: tuple[float, float, float] | None
+    parameters: GroundRobotParameters, world_spec: str, start: StartSettings
 ) -> GroundSimulation[LidarTurn | RadarScan]:
-    """Return a robot at x, y [m], heading [deg], or at the start point of its world.
+    """Return a robot at a start in its world, on the highest surface there.
 
-    Its ground is the highest surface there. Errors of the robot are reported before the world is
-    loaded. Raises UserError if there is no such vehicle, lidar, radar or world.
+    Errors of the robot are reported before the world is loaded. Raises UserError if there is no
+    such vehicle, lidar, radar or world, or the start lies beside it.
     """
     load_vehicle(parameters.vehicle)
     sensors = carried_sensors(parameters)
-    world = load_world(world_spec)
+    world = with_moved_start(load_world(world_spec), start)
     queries = WorldQueries(world)
     queries.warm_up()
-    T_map_base = start_pose(world)
-    if start is not None:
-        x, y, yaw_deg = start
-        T_map_base = pose_at(x, y, float(queries.height(x, y)), yaw_deg)
-    return make_ground_simulation(sensors, parameters, queries, T_map_base)
+    return make_ground_simulation(sensors, parameters, queries, start_pose(world))

@@ -3,7 +3,6 @@
 """Parameters of a ground robot: vehicle file, lidar and radar with mountings, start."""
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,8 +171,3 @@ def make_ground_simulation(
     p = parameters
     vehicle = stand_vehicle(queries, load_vehicle(p.vehicle), seed=p.seed, T_map_base=T_map_base)
     return GroundSimulation(queries, vehicle, sensors, latency_s=p.latency_s, faults=faults)
-
-
-def pose_at(x: float, y: float, z: float, yaw_deg: float) -> np.ndarray:
-    """Return T_map_base at a position [m] and heading [deg] from east, counter-clockwise."""
-    return transform_from_pose([x, y, z], quaternion_from_yaw(math.radians(yaw_deg)))

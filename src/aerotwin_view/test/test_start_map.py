@@ -115,3 +115,17 @@ def test_the_vehicle_starts_where_the_map_was_clicked(page, tmp_path):
     flown = BagReader(run / "bag").poses("/truth/odom").trajectory.p_ref_body[0]
     expected = load_world("meadow").start_p_map[:2] + np.array([east, north])
     assert flown[:2] == pytest.approx(expected, abs=0.05)
+
+
+def test_a_ground_vehicle_starts_where_the_map_was_clicked_too(page):
+    page.locator("#scenario").select_option("ground_vehicle")
+    page.locator("[value=meadow]").check()
+    page.get_by_text("Choose on a map").click()
+    box = _box(page)
+    page.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.55)
+    east, north, _ = _values(page)
+    page.locator("#field-duration_s").fill("1")
+    expected = f"ground_vehicle world:=meadow start_east_m:={east:.2f} start_north_m:={north:.2f}"
+    expect(page.locator("#line")).to_contain_text(expected)
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#state")).to_contain_text("Ended: ", timeout=_PATIENCE_MS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The start of a flight elsewhere than at the world's."""
+"""The start of a run elsewhere than at the world's."""
 
 from dataclasses import dataclass, replace
 from math import isfinite, radians
@@ -28,7 +28,7 @@ class StartSettings:
 
 
 def with_moved_start(world: World, start: StartSettings) -> World:
-    """Return the world with the start of a flight, on the highest surface there.
+    """Return the world with the start of a run, on the highest surface there.
 
     Raises ParameterError if it lies beside the world.
     """

@@ -4,10 +4,11 @@
 
 from dataclasses import dataclass
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.parameters import group, parameter
 from aerotwin_ground_simulator.robot import GroundRobotParameters
 from aerotwin_sensor_models import FlatScanParameters
 from aerotwin_simulator.same_parameter import same_parameter
+from aerotwin_worlds.moved_start import StartSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,14 +16,7 @@ class GroundSimulatorParameters(GroundRobotParameters):
     """The robot, its world, start and speed."""
 
     world: str = parameter("campus", text="name in worlds/, or path of a world file or folder")
-    start_from_world: bool = parameter(
-        True, text="start at the world's start point; else at start_x_m, start_y_m"
-    )
-    start_x_m: float = parameter(0.0, text="start, east in map", unit="m")
-    start_y_m: float = parameter(0.0, text="start, north in map", unit="m")
-    start_yaw_deg: float = parameter(
-        0.0, text="heading there, from east, counter-clockwise", unit="deg"
-    )
+    start: StartSettings = group(StartSettings)
     speed: float = parameter(
         1.0, text="simulated over wall time", minimum=0.01, maximum=100.0, live=True
     )
@@ -40,10 +34,3 @@ class GroundSimulatorParameters(GroundRobotParameters):
     )
     publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
     scan: FlatScanParameters = same_parameter("ground_robot.scan")
-
-    @property
-    def start(self) -> tuple[float, float, float] | None:
-        """East, north [m], heading [deg]; None for the world's own."""
-        if self.start_from_world:
-            return None
-        return self.start_x_m, self.start_y_m, self.start_yaw_deg

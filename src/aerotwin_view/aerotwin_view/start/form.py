@@ -25,7 +25,7 @@ WORLD = "world"
 FIRST = "sitl_flight"
 """The launch file that is chosen at first."""
 START = ("start_east_m", "start_north_m", "start_turn_deg")
-"""Where a flight starts, from the world's start: chosen on a map, too."""
+"""Where vehicles start, from the world's start: chosen on a map, too."""
 OPEN_GROUPS = {
     "World": (WORLD,),
     "Start": START,

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 aerotwin contributors
 // SPDX-License-Identifier: Apache-2.0
-// The map on which the start of a flight is chosen. What it sets stands in the fields beside it, so that nobody needs it.
+// The map on which the start of a run is chosen. What it sets stands in the fields beside it, so that nobody needs it.
 "use strict";
 
 const MAP_POLL_MS = 600, WORLD_WAIT_MS = 400, DRAG_PX = 14;
 const START_FIELDS = ["start_east_m", "start_north_m", "start_turn_deg"];
 const BAR_SHARE = 0.3;
-const MAP_HELP = "Click where the flight starts; drag from there to turn its heading. North is up.";
+const MAP_HELP = "Click where the vehicle starts; drag from there to turn its heading. North is up.";
 
 class StartMap {
   // `world` returns the chosen world, `load` asks the server for its map.
