@@ -64,3 +64,24 @@ def test_a_run_starts_runs_is_paused_and_ends_in_words(nodes):
         clock.text(1.0, 1, 1.0)
         == "the run ended at 2.0 s, 1 robot; a report of it is in its folder"
     )
+
+
+def test_a_clock_that_rests_hears_nothing_until_it_is_read_again(nodes):
+    from builtin_interfaces.msg import Time
+    from rosgraph_msgs.msg import Clock
+
+    from aerotwin_view.ros.run_clock import RunClock
+
+    simulator, listener = nodes
+    publisher = simulator.create_publisher(Clock, "/clock", 10)
+    clock = RunClock(listener, 0.0)
+
+    def heard(seconds: int) -> bool:
+        publisher.publish(Clock(clock=Time(sec=seconds)))
+        clock.read(1.0)
+        return clock.stamp_ns == seconds * 1_000_000_000
+
+    _until(lambda: heard(2))
+    clock.rest()
+    _until(lambda: publisher.get_subscription_count() == 0)
+    _until(lambda: heard(3))

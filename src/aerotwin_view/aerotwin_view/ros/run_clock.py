@@ -20,13 +20,15 @@ class RunClock:
 
     def __init__(self, node: Node, now_s: float) -> None:
         self._node = node
-        self._topic = PolledTopic(node, "/clock", Clock)
+        self._topic: PolledTopic | None = None
         self._read_s = self._moved_s = now_s
         self._looks = [(now_s, 0)]
         self.stamp_ns = 0  # 0 before the first
 
     def read(self, now_s: float) -> float:
         """Return the wall time since the last read [s], 0 while simulated time stands still."""
+        if self._topic is None:
+            self._topic = PolledTopic(self._node, "/clock", Clock)
         before_ns, before_s = self.stamp_ns, self._read_s
         if (clock := self._topic.take()) is not None:
             self.stamp_ns = ns_from_stamp(clock.clock)
@@ -34,6 +36,12 @@ class RunClock:
         if self.stamp_ns != before_ns or not self.stamp_ns:
             self._moved_s = now_s
         return now_s - before_s if now_s - self._moved_s < STILL_S else 0.0
+
+    def rest(self) -> None:
+        """Receive nothing until the next read."""
+        if self._topic is not None:
+            self._topic.close()
+            self._topic = None
 
     @property
     def is_over(self) -> bool:

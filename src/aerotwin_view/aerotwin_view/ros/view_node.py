@@ -4,101 +4,51 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
 
-import numpy as np
 import rclpy
 
 from aerotwin_core.cli import say
-from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
-from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.defaults import NO_WORLD, TIME_PASSES
 from aerotwin_view.page import open_page
-from aerotwin_view.panels.doctor_panel import DoctorPanel
-from aerotwin_view.panels.fault_panel import FaultPanel
-from aerotwin_view.panels.places import Places
-from aerotwin_view.panels.steering_panel import SteeringPanel
-from aerotwin_view.panels.teach_panel import TeachPanel
-from aerotwin_view.panels.vehicle_text import vehicle_text
 from aerotwin_view.parameters import ViewParameters
-from aerotwin_view.robot_topics import ESTIMATES
-from aerotwin_view.ros.asked_doctor import asked_doctor
-from aerotwin_view.ros.commands import Commands
-from aerotwin_view.ros.fault_link import FaultLink
-from aerotwin_view.ros.heard_pose import HeardPose
-from aerotwin_view.ros.heard_robots import HeardRobots
-from aerotwin_view.ros.live_layers import LiveLayers
-from aerotwin_view.ros.placed_estimates import PlacedEstimate, placed_estimates
-from aerotwin_view.ros.polled_topic import TopicGraph
+from aerotwin_view.ros.live_page import LivePage
 from aerotwin_view.ros.run_clock import RunClock
-from aerotwin_view.ros.sensor_poses import SensorPoses
-from aerotwin_view.ros.shown_camera import ShownCamera
-from aerotwin_view.ros.shown_points import ShownPoints
-from aerotwin_view.ros.simulator_settings import SimulatorSettings
-from aerotwin_view.ros.slam_under_test import SLAM, SlamUnderTest
-from aerotwin_view.ros.steered_simulator import owner_of_time
-from aerotwin_view.scene.kind_colours import FLOWN
-from aerotwin_view.scene.robots_scene import RobotsScene
-from aerotwin_view.scene.trails import Trails
-from aerotwin_view.scene.world_scene import show_world
-from aerotwin_worlds import load_world
+from aerotwin_view.world_loading import WorldLoading
 
-LOOK_S, DRAW_S, SENSORS_S, BEGIN_S = 1.0, 0.5, 0.2, 0.25
-GONE_NS = 5_000_000_000
-"""A robot that is silent for so long in simulated time has left; its topics may still be there."""
+BEGIN_S = 0.25
+"""Between two looks at whether simulated time has begun, while nobody watches."""
 
 
 class ViewNode(ConfiguredNode):
     """Shows what is heard while somebody watches; nothing is read otherwise.
 
-    `parameters`: those of this node if None. What is heard is read by a second node that is never
-    spun: no message wakes this process.
+    The first who watches lets the world be loaded: a flight that nobody watches shares the
+    processor with nothing. `parameters`: those of this node if None. What is heard is read by a
+    second node that is never spun: no message wakes this process.
     """
 
     def __init__(self, parameters: ViewParameters | None = None) -> None:
         super().__init__("view")
         self._p = p = parameters or declare_parameters(self, ViewParameters)
+        self._world = WorldLoading(None if p.world == NO_WORLD else p.world)
         title = "aerotwin" if p.world == NO_WORLD else f"aerotwin {p.world}"
         self._page, self.address = open_page(title, host=p.host, port=p.port)
-        world = None if p.world == NO_WORLD else load_world(p.world)
         self._flight = self._page.add_text("no robot is heard yet")
-        self._robots = RobotsScene(self._page)
-        self._panel = SteeringPanel(self._page)
-        self._faults = FaultPanel(self._page)
-        self._fault_link: FaultLink | None = None
         self._listener = rclpy.create_node("view_listener", use_global_arguments=False)
-        self._heard = HeardRobots(self._listener)
         self._clock_of_run = RunClock(self._listener, time.monotonic())
-        self._poses = SensorPoses(self._listener)
-        with self._page.gui.add_folder("Sensors"):
-            self._camera = ShownCamera(self._page, self._listener, self._poses)
-            self._points = ShownPoints(self._page, self._listener, self._poses)
-        self._layers = LiveLayers(self._page, self._listener)
-        self._trails = Trails(self._page)
-        self._slam = SlamUnderTest(self._listener)
-        self._settings = settings = SimulatorSettings(self)
-        self._doctor = DoctorPanel(self._page, lambda: asked_doctor(settings, self._panel))
-        self._places: Places | None = None
-        show_world(self._page, world)
-        if world is not None:
-            self._places = Places(self._page, world)
-            self._robots.see_past(self._places.cast)
-        edit = None if self._places is None else self._places.set_waypoints
-        self._teach = TeachPanel(self._page, edit)
-        self._commands = Commands(self, self._panel, self._places, self._on_reset)
-        self._simulator = ""
-        self._shown: list[tuple[str, int]] = []
-        self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S, BEGIN_S), 0.0)
+        self._shown: LivePage | None = None
+        self._begin_s = 0.0
         self._is_begun = False
         create_wall_timer(self, 1.0 / p.rate_hz, self._on_tick)
         say(f"view: {self.address}")
 
     def destroy_node(self) -> None:
         """End what the doctor checks, then the page, then the nodes."""
-        self._doctor.close()
+        if self._shown is not None:
+            self._shown.close()
         ended = "the run and this view" if self._clock_of_run.is_over else "this view"
         self._flight.set(f"{ended} ended")
         self._page.flush()
@@ -110,142 +60,31 @@ class ViewNode(ConfiguredNode):
         now_s = time.monotonic()
         self._say_that_time_passes(now_s)
         if not self._page.get_clients():
-            for part in (self._heard, self._camera, self._points, self._layers, self._slam):
-                part.rest()
-            self._commands.rest()
-            self._steer("")
-            self._due |= dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
-            return
-        is_looking = self._is_due(LOOK_S, now_s)
-        if is_looking:
-            self._heard.look(graph := self._listener.get_topic_names_and_types())
-        self._heard.read()
-        dt = self._clock_of_run.read(now_s)
-        robots = self._show_robots()
-        if is_looking:
-            self._look(graph, robots)
-        steered = self._panel.vehicle
-        if (pose := robots.get(steered)) is not None:
-            self._teach.add(steered, pose.stamp_ns, pose.p, pose.q_xyzw)
-        if self._fault_link is not None:
-            self._fault_link.step(steered)
-        status = self._commands.step(self._where(steered, robots))
-        self._slam.read()
-        if self._is_due(SENSORS_S, now_s):
-            self._camera.show()
-            self._points.show(robots)
-            self._layers.read()
-        estimates = list(placed_estimates(self._heard, self._slam.placement))
-        self._show_beside(robots, estimates, dt)
-        if self._is_due(DRAW_S, now_s):
-            for each in estimates:
-                self._trails.add(each.kind, each.robot, each.p_map)
-            self._trails.show()
-            self._teach.draw()
-            self._flight.set(self._text(now_s, status, pose, estimates))
+            if self._shown is not None:
+                self._shown.rest()
+            if self._is_begun:
+                self._clock_of_run.rest()
+        elif self._shown is not None:
+            self._shown.step(now_s)
+        elif self._world.is_loaded():
+            self._fill_page()
+        else:
+            self._flight.set(f"the world {self._p.world} is being loaded")
+
+    def _fill_page(self) -> None:
+        self._shown = LivePage(
+            self, self._listener, self._page, self._flight, self._clock_of_run,
+            world=self._world.world, simulator=self._p.simulator,
+        )  # fmt: skip
 
     def _say_that_time_passes(self, now_s: float) -> None:
         """Say once, also while nobody watches, that the simulation has begun."""
-        if not self._is_begun and self._is_due(BEGIN_S, now_s):
+        if not self._is_begun and now_s >= self._begin_s:
+            self._begin_s = now_s + BEGIN_S
             self._clock_of_run.read(now_s)
             self._is_begun = self._clock_of_run.stamp_ns > 0
             if self._is_begun:
                 say(TIME_PASSES)
-
-    def _look(self, graph: TopicGraph, robots: Mapping[str, HeardPose]) -> None:
-        """Look for what came or left."""
-        self._poses.read()
-        self._steer(self._p.simulator or owner_of_time(self._listener))
-        self._settings.look()
-        self._camera.look(graph)
-        self._points.look(graph)
-        self._layers.look(graph, robots, self._heard.rotors)
-        self._panel.set_flight(self._commands.can_fly)
-        vehicle = self._panel.vehicle
-        has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates()
-        self._slam.look(vehicle, has_slam=has_slam)
-        if robots:
-            self._robots.label_nearest(np.array([pose.p for pose in robots.values()]))
-
-    def _steer(self, name: str) -> None:
-        """Give orders to a simulator, to none if its name is empty."""
-        if name != self._simulator:
-            self._simulator = name
-            if self._fault_link is not None:
-                self._fault_link.close()
-            self._fault_link = FaultLink(self, self._faults, name) if name else None
-            self._settings.set_simulator(name)
-        self._commands.set_simulator(name)
-
-    def _show_beside(
-        self, robots: Mapping[str, HeardPose], estimates: Sequence[PlacedEstimate], dt: float
-    ) -> None:
-        """Show what moves along with robots."""
-        chosen = robots.get(self._panel.vehicle)
-        self._camera.move(robots)
-        self._layers.show(robots, dt)
-        self._layers.show_estimates(estimates)
-        self._layers.show_wind(self._settings.wind, None if chosen is None else chosen.p)
-
-    def _on_reset(self) -> None:
-        self._trails.clear()
-        self._slam.clear()
-
-    def _show_robots(self) -> dict[str, HeardPose]:
-        """Show the robots whose pose is known; return their poses by name."""
-        oldest_ns = max(self._clock_of_run.stamp_ns - GONE_NS, 0)
-        poses = {
-            name: self._heard.poses[topic]
-            for name, topic in sorted(self._heard.motions.items())
-            if topic in self._heard.poses and self._heard.poses[topic].stamp_ns >= oldest_ns
-        }
-        models = [self._heard.models.get(name) for name in poses]
-        shown = [(name, id(model)) for name, model in zip(poses, models, strict=True)]
-        if shown != self._shown:
-            self._shown = shown
-            self._robots.set_robots(list(poses), models)
-            self._panel.set_vehicles(list(poses))
-        if poses:
-            self._robots.show(
-                np.array([pose.p for pose in poses.values()]),
-                np.array([pose.q_xyzw for pose in poses.values()]),
-            )
-        for name, pose in poses.items():
-            self._trails.add(FLOWN, name, pose.p)
-        return poses
-
-    def _where(self, vehicle: str, robots: Mapping[str, HeardPose]) -> FloatArray | None:
-        """Return where a vehicle is, by its own estimate if that is heard; None if it is not."""
-        if vehicle not in robots:
-            return None
-        estimate = self._heard.poses.get(f"/{vehicle}/{ESTIMATES[0]}".replace("//", "/"))
-        return robots[vehicle].p if estimate is None or estimate.stamp_ns < 0 else estimate.p
-
-    def _text(
-        self,
-        now_s: float,
-        status: VehicleStatus | None,
-        pose: HeardPose | None,
-        estimates: Sequence[PlacedEstimate],
-    ) -> str:
-        """Return in words what is known of the run and of the chosen vehicle."""
-        lines = [self._clock_of_run.text(now_s, len(self._shown), self._commands.speed)]
-        if status is not None and pose is not None:
-            x, y, z = pose.p
-            lines.append(f"{status.name or 'robot'} at {x:.1f}, {y:.1f}, {z:.1f} m in map")
-        if status is not None and status.is_heard:
-            own = (each for each in estimates if each.robot == status.name)
-            covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])
-            lines.append(vehicle_text(status, next(covariances, None)))
-        if self._settings.wind is not None:
-            lines.append(self._settings.wind.text())
-        return "\n".join(filter(None, [*lines, self._slam.text()]))
-
-    def _is_due(self, period_s: float, now_s: float) -> bool:
-        if now_s < self._due[period_s]:
-            return False
-        self._due[period_s] = now_s + period_s
-        return True
 
 
 def run_view(parameters: ViewParameters | None = None) -> int:
