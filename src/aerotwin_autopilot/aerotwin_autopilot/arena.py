@@ -76,11 +76,29 @@ ARENA = np.dtype(
 GUIDANCE_TYPE, AIRFRAME_TYPE, ARENA_TYPE = map(from_dtype, (GUIDANCE, AIRFRAME, ARENA))
 
 
-class Arena:
-    """A record of `ARENA`, and its memory, which it shares with the compiled step."""
+INBOX_BYTES = 72
+"""For the payload of a HIL_SENSOR, in whole numbers of 8 bytes."""
 
-    def __init__(self) -> None:
-        array = np.zeros(1, ARENA)
-        self.record, self.memory = array[0], array.view(np.float64)
+
+class StepMemory:
+    """Memory of the compiled steps of several autopilots, in rows by their instance.
+
+    Of those that are not there nothing is ever touched. `arenas` are (n, k) float64, `inboxes`
+    (n, INBOX_BYTES) uint8: the last HIL_SENSOR of each.
+    """
+
+    def __init__(self, highest_instance: int) -> None:
+        n = highest_instance + 1
+        self.arenas = np.zeros((n, ARENA.itemsize // 8))
+        self.inboxes = np.zeros((n, INBOX_BYTES), np.uint8)
+
+
+class Arena:
+    """A record of `ARENA`, and its memory (k,), which it shares with the compiled step."""
+
+    def __init__(self, memory: np.ndarray | None = None) -> None:
+        self.memory = np.empty(ARENA.itemsize // 8) if memory is None else memory
+        self.memory[:] = 0.0
+        self.record = self.memory.view(ARENA)[0]
         self.cursor = self.record["cursor"]
         self.cursor[layout.C_ALIVE] = layout.N_CORE

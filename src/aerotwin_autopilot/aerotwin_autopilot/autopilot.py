@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from aerotwin_autopilot import arena as at
-from aerotwin_autopilot.arena import Arena
+from aerotwin_autopilot.arena import Arena, StepMemory
 from aerotwin_autopilot.control.kernel import CascadeController, collective_thrust
 from aerotwin_autopilot.estimator.filter import MAXIMUM_STEP_S, Estimator
 from aerotwin_autopilot.estimator.layout import GRAVITY
@@ -44,10 +44,12 @@ class Autopilot:
     """Estimator, state machine and controller, stepped by HIL_SENSOR messages.
 
     It owns no clock and no socket; the same messages give the same answers. `instance` is the
-    number of the vehicle, from 0.
+    number of the vehicle, from 0, and of its row of `memory`, by default one of its own.
     """
 
-    def __init__(self, parameters: AutopilotParameters, instance: int = 0) -> None:
+    def __init__(
+        self, parameters: AutopilotParameters, instance: int = 0, memory: StepMemory | None = None
+    ) -> None:
         self.parameters = parameters
         self.instance = instance
         self.time_us = 0
@@ -55,8 +57,10 @@ class Autopilot:
         self.n_refused = 0
         self.texts: deque[PilotMessage] = deque(maxlen=50)
         self.log = FlightLog(parameters.airframe.name)
-        self._inbox = bytearray(PAYLOAD_LENGTH + 7)
-        self.sensor_values = np.frombuffer(self._inbox, "<f4", 13, 8)
+        memory = memory or StepMemory(instance)
+        self._memory, inbox = memory.arenas[instance], memory.inboxes[instance]
+        self._inbox = memoryview(inbox)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
+        self.sensor_values = np.frombuffer(inbox, "<f4", 13, 8)
         self.sensor_fields = 0
         self._last_dt = NOMINAL_STEP_S
         self.failures = InjectedFailures(parameters.airframe.n_rotors)
@@ -64,8 +68,7 @@ class Autopilot:
         self._start()
 
     def _start(self) -> None:
-        arena = Arena()
-        self._memory = arena.memory
+        arena = Arena(self._memory)
         self.estimator = Estimator(self.parameters.estimator, arena)
         self.controller = CascadeController(
             self.parameters.airframe, self.parameters.control, arena
@@ -179,29 +182,43 @@ class Autopilot:
             self._notify("Time went back: starting again", True)
             self._start()
             self.time_us = 0
-        dt = (time_us - self.time_us) * 1e-6 if self.time_us else NOMINAL_STEP_S
-        time_s = time_us * 1e-6
-        if dt <= 0.0 or not self._step(fields, time_s, dt):
-            self.n_refused += 1
-            return False
-        self.time_us, self._last_dt, self.sensor_fields = time_us, dt, fields
-        return True
-
-    def _step(self, fields: int, time_s: float, dt: float) -> bool:
-        """Decide when due, then estimate and control in one compiled call."""
-        estimator, modes = self.estimator, self.modes
-        if not estimator.is_initialised:
+        estimator = self.estimator
+        if self.time_us and time_us <= self.time_us:
+            provided = -1
+        elif estimator.is_initialised:
+            dt = self.prepare(time_us)
+            provided = step(self._memory, self.sensor_values, fields, time_us * 1e-6, dt)
+        else:
             provided = read(estimator.reading, self.sensor_values, fields)
             if provided >= 0:
-                estimator.step(time_s, dt, provided)
-            return bool(provided >= 0)
+                estimator.step(time_us * 1e-6, self._step_s(time_us), provided)
+        return self.complete(time_us, fields, is_read=provided >= 0)
+
+    def _step_s(self, time_us: int) -> float:
+        return (time_us - self.time_us) * 1e-6 if self.time_us else NOMINAL_STEP_S
+
+    def can_step_together(self, time_us: int) -> bool:
+        """Return whether a sample needs `prepare`, the compiled step and `complete`, no more."""
+        is_next = 0 < self.time_us < time_us
+        return is_next and self.estimator.is_initialised and self.failures.are_none
+
+    def prepare(self, time_us: int) -> float:
+        """Decide when due; return the duration [s] of the compiled step, which is to follow."""
+        estimator, time_s = self.estimator, time_us * 1e-6
         estimator.now_s = time_s
         self._n_steps += 1
-        if modes.is_urgent or self._n_steps % DECIDE_EVERY == 0:
+        if self.modes.is_urgent or self._n_steps % DECIDE_EVERY == 0:
             self._decide(time_s)
-        dt = min(dt, MAXIMUM_STEP_S)
-        provided = step(self._memory, self.sensor_values, fields, time_s, dt)
-        return bool(provided >= 0)
+        return min(self._step_s(time_us), MAXIMUM_STEP_S)
+
+    def complete(self, time_us: int, fields: int, *, is_read: bool) -> bool:
+        """Take over that a sample was processed, or rejected; return `is_read`."""
+        if is_read:
+            self._last_dt = self._step_s(time_us)
+            self.time_us, self.sensor_fields = time_us, fields
+        else:
+            self.n_refused += 1
+        return is_read
 
     def _decide(self, time_s: float) -> None:
         modes = self.modes

@@ -12,11 +12,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from aerotwin_autopilot.arena import StepMemory
 from aerotwin_autopilot.hil_connection import connect
+from aerotwin_autopilot.kernel import step_together
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_autopilot.session import RECEIVE_BYTES, Session, is_sent, receive
 from aerotwin_autopilot.udp_links import UdpLinks
-from aerotwin_px4_bridge.shared_lane import MOST_BYTES, pack_part, parts
+from aerotwin_px4_bridge.hil_kernels import ANSWER_BYTES, PART_HEAD_BYTES, read_sensor_parts
+from aerotwin_px4_bridge.shared_lane import MOST_BYTES, pack_part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,23 +43,26 @@ def run_host(
     or the simulator does not listen in time.
     """
     with ExitStack() as opened, select.epoll() as poll, select.epoll() as arrivals:
-        served: dict[int, _Served] = {}
+        served: dict[int, ServedVehicle] = {}
+        memory = StepMemory(max(vehicle.instance for vehicle in vehicles))
         for vehicle in vehicles:
             log = opened.enter_context(vehicle.log.open("w", encoding="utf-8"))
             udp = UdpLinks(vehicle.instance)
             opened.callback(udp.close)
             arrivals.register(udp, select.EPOLLIN)
-            session = Session(load_autopilot_parameters(vehicle.parameters), vehicle.instance, log)
+            parameters = load_autopilot_parameters(vehicle.parameters)
+            session = Session(parameters, vehicle.instance, log, memory)
             link = opened.enter_context(connect(vehicle.instance, connect_timeout_s))
             poll.register(link, select.EPOLLIN)
-            served[link.fileno()] = _Served(vehicle.instance, session, link, udp)
+            served[link.fileno()] = ServedVehicle(vehicle.instance, session, link, udp)
         if lane is not None:
             poll.register(lane, select.EPOLLIN)
+            served_lane = ServedLane(lane, memory, arrivals)
         by_instance = {each.instance: each for each in served.values()}
         while served:
             for descriptor, _ in poll.poll():
                 if lane is not None and descriptor == lane.fileno():
-                    _serve_lane(lane, by_instance, arrivals)
+                    served_lane.serve(by_instance)
                 elif not served[descriptor].answer():
                     left = served.pop(descriptor)
                     del by_instance[left.instance]
@@ -62,7 +70,7 @@ def run_host(
 
 
 @dataclass
-class _Served:
+class ServedVehicle:
     """One vehicle that is connected."""
 
     instance: int
@@ -82,20 +90,57 @@ class _Served:
         self.udp.close()
 
 
-def _serve_lane(
-    lane: socket.socket, by_instance: Mapping[int, _Served], arrivals: select.epoll
-) -> None:
-    """Answer a packet with one; the links tell when the simulator is gone.
+_Prepared = tuple[ServedVehicle, int, int, bool, int, float]
+"""Vehicle, time [us] and fields_updated of its sample, then as `Session.prepare` returns."""
+
+
+class ServedLane:
+    """The lane of several vehicles: those whose sample came alone are stepped in one call.
 
     `arrivals` tells of the UDP ports of all vehicles at once: a system call instead of one each.
     """
-    packet = []
-    received = parts(receive(lane, MOST_BYTES))
-    heard = {descriptor for descriptor, _ in arrivals.poll(0)}
-    for instance, data in received:
-        if (vehicle := by_instance.get(instance)) is None:
-            continue  # it left
-        vehicle.udp.on_polled(is_readable=vehicle.udp.fileno() in heard)
-        packet.append(pack_part(instance, b"".join(vehicle.session.answers(data, vehicle.udp))))
-    if packet:
-        is_sent(lane, b"".join(packet))
+
+    def __init__(self, lane: socket.socket, memory: StepMemory, arrivals: select.epoll) -> None:
+        self._lane, self._arrivals = lane, arrivals
+        self._arenas, self._inboxes = memory.arenas, memory.inboxes
+        self._words = memory.inboxes.view(np.float32)
+        self._parts = np.empty((MOST_BYTES // PART_HEAD_BYTES, 5), np.int64)
+        n = len(memory.inboxes)
+        self._answers = np.empty((n, PART_HEAD_BYTES + ANSWER_BYTES), np.uint8)
+        self._provided = np.empty(n, np.int64)
+
+    def serve(self, by_instance: Mapping[int, ServedVehicle]) -> None:
+        """Answer a packet with one; the links tell when the simulator is gone."""
+        packet = receive(self._lane, MOST_BYTES)
+        n = read_sensor_parts(packet, self._inboxes, self._parts)
+        heard = {descriptor for descriptor, _ in self._arrivals.poll(0)}
+        together: list[_Prepared] = []
+        others = []
+        for instance, begin, end, time_us, fields in self._parts[:n].tolist():
+            if (vehicle := by_instance.get(instance)) is None:
+                continue  # it left
+            vehicle.udp.on_polled(is_readable=vehicle.udp.fileno() in heard)
+            is_alone = time_us > 0
+            prepared = vehicle.session.prepare(time_us, vehicle.udp) if is_alone else None
+            if prepared is None:
+                others.append((vehicle, packet[begin:end]))
+            else:
+                together.append((vehicle, time_us, fields, *prepared))
+        answers = [self._step(together)] if together else []
+        for vehicle, data in others:
+            answer = b"".join(vehicle.session.answers(data, vehicle.udp))
+            answers.append(pack_part(vehicle.instance, answer))
+        if answers:
+            is_sent(self._lane, b"".join(answers))
+
+    def _step(self, together: list[_Prepared]) -> bytes:
+        """Return the answers to samples for which all is prepared."""
+        samples = [(vehicle.instance, *sample) for vehicle, *sample, _ in together]
+        durations_s = np.array([duration_s for *_, duration_s in together])
+        answers, provided = self._answers[: len(samples)], self._provided[: len(samples)]
+        step_together(
+            answers, provided, self._arenas, self._words, np.array(samples, np.int64), durations_s
+        )
+        for (vehicle, time_us, fields, *_), found in zip(together, provided.tolist(), strict=True):
+            vehicle.session.complete(time_us, fields, vehicle.udp, is_read=found >= 0)
+        return answers.tobytes()

@@ -65,6 +65,11 @@ class InjectedFailures:
             self._types[unit] = kind
         return ""
 
+    @property
+    def are_none(self) -> bool:
+        """Whether nothing fails."""
+        return not (self._types or self._has_stopped)
+
     def is_off(self, unit: int) -> bool:
         """Return whether a unit is switched off."""
         return self._types.get(unit) == OFF

@@ -4,7 +4,8 @@
 
 import math
 
-from numba import types
+import numpy as np
+from numba import float32, float64, int64, types, uint8, void
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.cascade import VECTOR
@@ -13,6 +14,7 @@ from aerotwin_autopilot.control.kernel import control
 from aerotwin_autopilot.estimator.kernel import estimate
 from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_core.kernel_cache import njit
+from aerotwin_px4_bridge.hil_kernels import ANSWER_BYTES, PART_HEAD_BYTES, pack_answer
 
 FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = 0x003F, 0x01C0, 0x1A00
 """Bits of HIL_SENSOR.fields_updated; each group counts only when complete (as in PX4)."""
@@ -74,3 +76,35 @@ def step(memory, values, fields, time_s, dt):
     guide(arena.setpoint[:], arena.guidance, arena.output[:], time_s, dt)
     control(arena, dt)
     return provided
+
+
+VALUES_AT, N_VALUES = 2, 13
+"""Of a HIL_SENSOR in 32-bit numbers: xacc to temperature, after the time."""
+
+
+@njit(
+    void(uint8[:, ::1], int64[::1], float64[:, ::1], float32[:, ::1], int64[:, ::1], float64[::1]),
+    cache=True,
+)
+def step_together(answers, provided, arenas, inboxes, samples, durations_s):
+    """Step several autopilots, as `step`, and write their answers as parts of a `shared_lane`.
+
+    `arenas` and `inboxes` are those of a `StepMemory`, the latter as 32-bit numbers. Of each
+    sample, `samples` (m, 5) has the instance, time [us], fields_updated, whether the vehicle is
+    armed and the sequence number of its answer, `durations_s` (m,) the time since the last.
+    `provided` (m,) gets the results of `read`, `answers` (m, PART_HEAD_BYTES + ANSWER_BYTES) the
+    parts; a rejected sample is answered with the last commands.
+    """
+    for k in range(len(samples)):
+        instance, time_us = samples[k, 0], samples[k, 1]
+        memory = arenas[instance]
+        values = inboxes[instance][VALUES_AT : VALUES_AT + N_VALUES]
+        provided[k] = step(memory, values, samples[k, 2], time_us * 1e-6, durations_s[k])
+        arena = memory.view(at.ARENA)[0]
+        part = answers[k]
+        part[0], part[1] = instance & 0xFF, instance >> 8
+        part[2], part[3] = ANSWER_BYTES & 0xFF, ANSWER_BYTES >> 8
+        pack_answer(
+            part[PART_HEAD_BYTES:], np.uint64(time_us), arena.commands[: arena.airframe.n_rotors],
+            samples[k, 3], samples[k, 4], instance + 1,
+        )  # fmt: skip

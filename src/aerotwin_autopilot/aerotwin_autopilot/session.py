@@ -9,6 +9,7 @@ from typing import TextIO
 
 import numpy as np
 
+from aerotwin_autopilot.arena import StepMemory
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.manual_control import sticks_from_pulses
 from aerotwin_autopilot.mavlink import MavlinkServer
@@ -34,12 +35,17 @@ class Session:
     """One autopilot on one HIL link, from the first sample to the last.
 
     External clients that command the vehicle are written to `log`, by default standard output.
+    `memory` is that of `Autopilot`.
     """
 
     def __init__(
-        self, parameters: AutopilotParameters, instance: int, log: TextIO | None = None
+        self,
+        parameters: AutopilotParameters,
+        instance: int,
+        log: TextIO | None = None,
+        memory: StepMemory | None = None,
     ) -> None:
-        self.autopilot = Autopilot(parameters, instance)
+        self.autopilot = Autopilot(parameters, instance, memory)
         self.server = MavlinkServer(self.autopilot)
         self.n_bad = 0
         self._reader = FrameReader()
@@ -58,13 +64,39 @@ class Session:
         """Process data of the link; yield the answer to each HIL_SENSOR, after its telemetry."""
         for message_id, payload in self.frames(data):
             if message_id == HIL_SENSOR:
-                udp.drain(self.server)
-                self._write_commanders()
+                self._hear(udp)
                 answer = self.answer(payload)
                 udp.flush(self.server)  # a client that waits for the answer has all telemetry
                 yield answer
             else:
                 self.on_message(message_id, payload)
+
+    def prepare(self, time_us: int, udp: UdpLinks) -> tuple[bool, int, float] | None:
+        """Prepare the answer to a HIL_SENSOR that came alone, made by `kernel.step_together`.
+
+        Returns whether the vehicle is armed, the number of its answer, and the duration of the step
+        [s]; `complete` follows. None if it must be answered by `answers`.
+        """
+        if not self._reader.is_empty:
+            return None
+        self._hear(udp)
+        if not self.autopilot.can_step_together(time_us):
+            return None
+        duration_s = self.autopilot.prepare(time_us)
+        self._sequence += 1
+        return self.autopilot.modes.is_armed, self._sequence, duration_s
+
+    def complete(self, time_us: int, fields: int, udp: UdpLinks, *, is_read: bool) -> None:
+        """Send the telemetry of a step for which all is prepared."""
+        self.n_bad += not self.autopilot.complete(time_us, fields, is_read=is_read)
+        self.server.write_telemetry()
+        udp.flush(self.server)
+
+    def _hear(self, udp: UdpLinks) -> None:
+        """Process what clients sent."""
+        udp.drain(self.server)
+        if self.server.senders.unsaid:
+            self._write_commanders()
 
     def _write_commanders(self) -> None:
         """Log external clients that command the vehicle, at once: the log outlives a crash."""

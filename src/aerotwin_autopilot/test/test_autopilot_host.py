@@ -3,6 +3,7 @@
 """Several autopilots in one process answer as each would alone, on their own ports."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -14,16 +15,23 @@ from functools import partial
 import pytest
 from pymavlink.dialects.v20 import common
 
+from aerotwin_autopilot.arena import StepMemory
 from aerotwin_autopilot.embedded_autopilot import main
+from aerotwin_autopilot.host import ServedLane, ServedVehicle
+from aerotwin_autopilot.injected_failures import MOTOR, OFF
 from aerotwin_autopilot.parameters import load_autopilot_parameters, parameters_text
-from aerotwin_autopilot.udp_links import LOCAL_PORTS
+from aerotwin_autopilot.session import Session
+from aerotwin_autopilot.udp_links import LOCAL_PORTS, UdpLinks
 from aerotwin_px4_bridge import AutopilotLost, HilLink, hil_port
+from aerotwin_px4_bridge.messages import read_lone_answer
 from aerotwin_px4_bridge.process import embedded_host_process, embedded_process
-from aerotwin_px4_bridge.shared_lane import SharedLane
+from aerotwin_px4_bridge.shared_lane import MOST_BYTES, SharedLane, lane_pair, pack_part
 
 INSTANCES = (63, 64, 65)
 COMMAND = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
-N_STEPS = 200
+N_STEPS = 500
+"""So many that the estimators are aligned."""
+N_FLOWN = 2000
 STARTS_S = 60.0
 
 
@@ -170,3 +178,68 @@ def test_wrong_arguments_are_named(arguments, message, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err
+
+
+class Hosted:
+    """Sessions of some vehicles behind one lane."""
+
+    def __init__(self, stack: ExitStack, instances: tuple[int, ...]) -> None:
+        parameters, memory = load_autopilot_parameters(), StepMemory(max(instances))
+        self.near, far = map(stack.enter_context, lane_pair())
+        self.served = {}
+        arrivals = stack.enter_context(select.epoll())
+        for i in instances:
+            udp = UdpLinks(i)
+            stack.callback(udp.close)
+            arrivals.register(udp, select.EPOLLIN)
+            link, _ = map(stack.enter_context, socket.socketpair())
+            self.served[i] = ServedVehicle(i, Session(parameters, i, None, memory), link, udp)
+        self._lane = ServedLane(far, memory, arrivals)
+
+    def answers(self, frames: dict[int, bytes]) -> dict[int, tuple]:
+        """Return time, controls and whether it is armed, by the instance that answered."""
+        self.near.send(b"".join(pack_part(i, data) for i, data in frames.items()))
+        self._lane.serve(self.served)
+        packet, found = self.near.recv(MOST_BYTES), {}
+        while packet:
+            number, length = packet[0] + 256 * packet[1], packet[2] + 256 * packet[3]
+            system_id, answer = read_lone_answer(packet[4 : 4 + length])
+            assert system_id == number + 1
+            found[number] = (answer.time_us, tuple(answer.controls), answer.is_armed)
+            packet = packet[4 + length :]
+        return found
+
+
+def test_in_flight_each_is_commanded_as_it_would_be_alone(simulated_vehicle):
+    """Until a motor fails, which no vehicle shares with others."""
+    together, alone = INSTANCES[:2], INSTANCES[2]
+    vehicles = [simulated_vehicle(seed=i) for i in together]
+    most = 0.0
+    with ExitStack() as stack:
+        hosted = Hosted(stack, together)
+        udp = UdpLinks(alone)
+        stack.callback(udp.close)
+        single = Session(load_autopilot_parameters(), alone)
+        sessions = [single, *(each.session for each in hosted.served.values())]
+        controls = [((0.0,) * 4, False)] * 2
+        for n in range(N_FLOWN):
+            frames = {}
+            for i, vehicle, (throttles, is_armed) in zip(together, vehicles, controls, strict=True):
+                vehicle.step(throttles[:4], is_armed=is_armed)
+                frames[i] = b"".join(vehicle.frames())
+            found = hosted.answers(frames)
+            (answer,) = single.answers(frames[together[0]], udp)
+            _, own = read_lone_answer(answer)
+            assert found[together[0]] == (own.time_us, tuple(own.controls), own.is_armed)
+            controls = [found[i][1:] for i in together]
+            most = max(most, *own.controls)
+            for session in sessions:
+                modes = session.autopilot.modes
+                if not modes.is_armed and n % 100 == 0 and modes.arm() == "":
+                    modes.take_off(None)
+            if n == N_FLOWN - 100:
+                for session in sessions:
+                    session.autopilot.failures.inject(MOTOR, OFF, 1)
+    assert most > 0.4
+    assert found[together[0]][1][0] == 0.0
+    assert found[together[0]][2]

@@ -277,6 +277,15 @@ def sort_parts(packet, packet_number, answers, outputs, others):
     return n_alone, n_others
 
 
+@njit(cache=True)
+def _read_sensor(frame, payload):
+    length = len(frame)
+    if length > FRAME_BYTES or not is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
+        return MALFORMED
+    unpack_payload(frame, payload, PAYLOAD_BYTES)
+    return get_integer(payload, 0, 8)
+
+
 @njit(int64(types.Bytes(uint8, 1, "C", readonly=True), uint8[::1]), cache=True)
 def read_sensor(frame, payload):
     """Read one whole HIL_SENSOR frame; return its `time_usec`, or `MALFORMED`.
@@ -285,11 +294,35 @@ def read_sensor(frame, payload):
     contents, with the zeros that were cut, are written to `payload` (PAYLOAD_BYTES,), which a
     malformed frame does not change.
     """
-    length = len(frame)
-    if length > FRAME_BYTES or not is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
-        return MALFORMED
-    unpack_payload(frame, payload, PAYLOAD_BYTES)
-    return get_integer(payload, 0, 8)
+    return _read_sensor(frame, payload)
+
+
+@njit(
+    int64(types.Bytes(uint8, 1, "C", readonly=True), uint8[:, ::1], int64[:, ::1]),
+    cache=True,
+)
+def read_sensor_parts(packet, payloads, parts):
+    """Read the parts of a packet of `shared_lane` that are one HIL_SENSOR; return how many it has.
+
+    `parts` (k, 5) gets each vehicle's number, where its frames begin and end, and `time_usec` and
+    `fields_updated` of a lone HIL_SENSOR, whose payload the row of `payloads` (n, >= PAYLOAD_BYTES)
+    gets. `MALFORMED` for the time of other frames, and of a second part of a vehicle. A packet that
+    is cut has no parts.
+    """
+    if _is_cut(packet):
+        return 0
+    n, place = 0, 0
+    while place < len(packet):
+        number, begin = get_integer(packet, place, 2), place + PART_HEAD_BYTES
+        place = begin + get_integer(packet, begin - 2, 2)
+        is_first = number < len(payloads) and not (parts[:n, 0] == number).any()
+        parts[n, 0], parts[n, 1], parts[n, 2], parts[n, 3] = number, begin, place, MALFORMED
+        if is_first:
+            payload = payloads[number]
+            parts[n, 3] = _read_sensor(packet[begin:place], payload)
+            parts[n, 4] = get_integer(payload, PAYLOAD_BYTES - 5, 4)
+        n += 1
+    return n
 
 
 @njit(types.void(uint8[::1], uint64, float64[::1], int64, int64, int64), cache=True)

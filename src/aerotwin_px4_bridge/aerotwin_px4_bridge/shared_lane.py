@@ -8,7 +8,6 @@ step of a hundred vehicles would take four hundred system calls, a quarter of it
 
 import socket
 import struct
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -39,16 +38,6 @@ def lane_pair() -> tuple[socket.socket, socket.socket]:
 def pack_part(number: int, frames: bytes) -> bytes:
     """Return the part of a packet that holds the frames of one vehicle."""
     return _HEAD.pack(number, len(frames)) + frames
-
-
-def parts(packet: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and frames of each vehicle in a packet."""
-    begin = 0
-    while begin < len(packet):
-        number, length = _HEAD.unpack_from(packet, begin)
-        begin += _HEAD.size
-        yield number, packet[begin : begin + length]
-        begin += length
 
 
 class SharedLane:

@@ -19,6 +19,7 @@ from aerotwin_px4_bridge.messages import (
     read_lone_answer,
     read_lone_sensor,
 )
+from aerotwin_px4_bridge.shared_lane import pack_part
 
 FLOAT32 = 1.2e-7  # relative rounding of a float32 field, two of them
 ALTITUDE_M = 2e-3  # float32 near 10 km
@@ -202,6 +203,25 @@ def test_whatever_is_not_one_whole_sample_is_left_to_the_slow_reader():
     gps = pack_hil_gps(4000, 47.0, 8.0, 500.0, (0.0, 0.0, 0.0))
     for other in (whole + whole, whole + b"\0", b"\0" + whole, gps, gps + whole, bytes(77)):
         assert read_lone_sensor(other) is None
+
+
+def test_of_a_packet_each_lone_sample_is_read_to_the_row_of_its_vehicle():
+    """What came with another frame, a second time, or for none of the rows is only found."""
+    sample = _random_sample(np.random.default_rng(14))
+    whole = pack_hil_sensor_sample(4000, sample, BOTH)
+    gps = pack_hil_gps(4000, 47.0, 8.0, 500.0, (0.0, 0.0, 0.0))
+    frames = [(2, whole), (1, gps + whole), (0, whole), (2, whole), (3, whole)]
+    packet = b"".join(pack_part(number, data) for number, data in frames)
+    payloads, parts = np.zeros((3, 72), np.uint8), np.zeros((8, 5), np.int64)
+    assert kernels.read_sensor_parts(packet, payloads, parts) == len(frames)
+    assert parts[: len(frames), 0].tolist() == [number for number, _ in frames]
+    found = [packet[begin:end] for begin, end in parts[: len(frames), 1:3].tolist()]
+    assert found == [data for _, data in frames]
+    assert parts[: len(frames), 3].tolist() == [4000, -1, 4000, -1, -1]
+    assert parts[[0, 2], 4].tolist() == [0x1FFF & ~0x400] * 2
+    expected = read_lone_sensor(whole)
+    assert [row[:65].tobytes() for row in payloads] == [expected, bytes(65), expected]
+    assert kernels.read_sensor_parts(packet[:-1], payloads, parts) == 0
 
 
 def test_a_time_beyond_int64_is_left_to_the_slow_reader():

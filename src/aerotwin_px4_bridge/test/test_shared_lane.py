@@ -3,6 +3,7 @@
 """Frames of several vehicles go by one lane, each to and from its own."""
 
 import socket
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -16,7 +17,6 @@ from aerotwin_px4_bridge.shared_lane import (
     CarriedConnection,
     SharedLane,
     pack_part,
-    parts,
 )
 
 
@@ -44,7 +44,12 @@ def carried(lane) -> Iterator[Callable[[int], CarriedConnection]]:
 
 def received(lane: SharedLane) -> list[tuple[int, bytes]]:
     """What the other end gets as one packet, at once."""
-    return list(parts(lane.far_end.recv(MOST_BYTES, socket.MSG_DONTWAIT)))
+    packet, parts = lane.far_end.recv(MOST_BYTES, socket.MSG_DONTWAIT), []
+    while packet:
+        number, length = struct.unpack_from("<HH", packet)
+        parts.append((number, packet[4 : 4 + length]))
+        packet = packet[4 + length :]
+    return parts
 
 
 def test_frames_of_some_vehicles_are_one_packet(lane, carried):
