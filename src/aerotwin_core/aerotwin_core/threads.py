@@ -77,11 +77,8 @@ def run_ranges(kernel: Callable[..., Any], n: int, *arguments: Any) -> list[Any]
     return [future.result() for future in futures]
 
 
-def in_background(call: Callable[[], T]) -> Callable[[], T]:
-    """Begin a call in a thread of its own, and return what waits for its result or its exception.
-
-    The end of the process does not wait for it.
-    """
+def begin_in_background(call: Callable[[], T]) -> Future[T]:
+    """Begin a call in a thread of its own; the end of the process does not wait for it."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -90,13 +87,20 @@ def in_background(call: Callable[[], T]) -> Callable[[], T]:
         except BaseException as error:
             future.set_exception(error)
 
+    threading.Thread(target=run, name="background", daemon=True).start()
+    return future
+
+
+def in_background(call: Callable[[], T]) -> Callable[[], T]:
+    """Begin a call as above, and return what waits for its result or its exception."""
+    future = begin_in_background(call)
+
     def result() -> T:
         while not future.done():
             with suppress(TimeoutError):
                 future.exception(_SIGNALS_S)
         return future.result()
 
-    threading.Thread(target=run, name="background", daemon=True).start()
     return result
 
 

@@ -4,6 +4,7 @@
 
 import sys
 import time
+from concurrent.futures import Future
 
 import rclpy
 
@@ -11,12 +12,14 @@ from aerotwin_core.cli import say
 from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
+from aerotwin_core.threads import begin_in_background
 from aerotwin_view.defaults import NO_WORLD, TIME_PASSES
 from aerotwin_view.page import open_page
 from aerotwin_view.parameters import ViewParameters
 from aerotwin_view.ros.live_page import LivePage
 from aerotwin_view.ros.run_clock import RunClock
-from aerotwin_view.world_loading import WorldLoading
+from aerotwin_worlds import World, load_world
+from aerotwin_worlds.loading import find_world
 
 BEGIN_S = 0.25
 """Between two looks at whether simulated time has begun, while nobody watches."""
@@ -33,7 +36,9 @@ class ViewNode(ConfiguredNode):
     def __init__(self, parameters: ViewParameters | None = None) -> None:
         super().__init__("view")
         self._p = p = parameters or declare_parameters(self, ViewParameters)
-        self._world = WorldLoading(None if p.world == NO_WORLD else p.world)
+        if p.world != NO_WORLD:
+            find_world(p.world)
+        self._loading: Future[World | None] | None = None
         title = "aerotwin" if p.world == NO_WORLD else f"aerotwin {p.world}"
         self._page, self.address = open_page(title, host=p.host, port=p.port)
         self._flight = self._page.add_text("no robot is heard yet")
@@ -66,16 +71,23 @@ class ViewNode(ConfiguredNode):
                 self._clock_of_run.rest()
         elif self._shown is not None:
             self._shown.step(now_s)
-        elif self._world.is_loaded():
-            self._fill_page()
         else:
+            self._begin_to_show()
+
+    def _begin_to_show(self) -> None:
+        """Fill the page once its world is loaded, beside what goes on."""
+        if self._loading is None:
+            self._loading = begin_in_background(self._load_world)
+        if self._loading.done():
+            self._shown = LivePage(
+                self, self._listener, self._page, self._flight, self._clock_of_run,
+                world=self._loading.result(), simulator=self._p.simulator,
+            )  # fmt: skip
+        elif self._p.world != NO_WORLD:
             self._flight.set(f"the world {self._p.world} is being loaded")
 
-    def _fill_page(self) -> None:
-        self._shown = LivePage(
-            self, self._listener, self._page, self._flight, self._clock_of_run,
-            world=self._world.world, simulator=self._p.simulator,
-        )  # fmt: skip
+    def _load_world(self) -> World | None:
+        return None if self._p.world == NO_WORLD else load_world(self._p.world)
 
     def _say_that_time_passes(self, now_s: float) -> None:
         """Say once, also while nobody watches, that the simulation has begun."""
