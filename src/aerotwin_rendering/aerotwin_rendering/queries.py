@@ -55,7 +55,8 @@ class _Surface:
         triangles = np.concatenate(
             [mesh.triangles + np.int32(start) for mesh, start in zip(meshes, starts)]
         )
-        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        bounds = np.stack([mesh.bounds_m for mesh in meshes])
+        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
         extent = high[:2] - low[:2]
         cell = float(np.clip(math.sqrt(extent.prod() / len(triangles)) * 2.0, 0.2, 5.0))
         nx, ny = (int(n) for n in np.floor(extent / cell) + 1)

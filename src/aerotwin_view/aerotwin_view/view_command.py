@@ -252,6 +252,7 @@ def _show_live(args: argparse.Namespace) -> int:
 def _show(
     page: "Page", world: "World | None", flight: "ShownFlight | None"
 ) -> tuple[Iterable[str], "_Wait"]:
+    from aerotwin_rendering import WorldQueries
     from aerotwin_view.panels.places import Places
     from aerotwin_view.panels.time_line import TimeLine
     from aerotwin_view.scene.flight_scene import FlightScene
@@ -266,7 +267,8 @@ def _show(
         wait = TimeLine(page, flight.start_ns, flight.end_ns, robots.show_at).run
         lines += flight.problems
     if world is not None:
-        places = Places(page, world)
+        queries = WorldQueries(world)
+        Places(page, world, queries)
         if robots is not None:
-            robots.see_past(places.cast)
+            robots.see_past(queries.cast_one)
     return lines, wait

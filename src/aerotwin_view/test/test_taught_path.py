@@ -84,7 +84,8 @@ def test_way_points_are_even_and_hold_both_ends():
 
 def test_the_panel_draws_a_thinned_line_and_hands_over_way_points(page):
     handed = []
-    panel = TeachPanel(page, handed.append)
+    panel = TeachPanel(page)
+    panel.edit_by(handed.append)
     panel._record(is_on=True)
     for k in range(4000):
         panel.add("uav0", k * 10_000_000, np.array([0.1 * k, 0.0, 0.3]), LEVEL)

@@ -38,6 +38,8 @@ LEAST_SHARE = 0.95
 """Of its speed, that a flight keeps with one viewer."""
 WATCHED_S, ALONE_S = 60.0, 40.0
 """Simulated times [s]."""
+MOVING_S = 45.0
+"""Of the watched time, which is simulated at real time."""
 _EVERYWHERE = {"camera": "false", "slam": "none", "record": "inertial"}
 _SHOWN = {"view": "true", "view_port": PORT}
 _CAMERA = {
@@ -138,7 +140,9 @@ class _Viewer:
 
     @property
     def rate_hz(self) -> float:
-        """Packets a second that moved robots, over all the time in which any did.
+        """Packets a second that moved robots, over the last `MOVING_S` in which any did.
+
+        Before they take off robots stand still.
 
         Raises
         ------
@@ -147,7 +151,8 @@ class _Viewer:
         """
         if len(self._moved_at) < 2:
             raise UserError(f"the page on port {PORT} moved no robot; see above")
-        return (len(self._moved_at) - 1) / (self._moved_at[-1] - self._moved_at[0])
+        end_s = self._moved_at[-1]
+        return sum(each > end_s - MOVING_S for each in self._moved_at) / MOVING_S
 
     def _watch(self) -> None:
         address = f"ws://127.0.0.1:{PORT}"

@@ -15,7 +15,6 @@ from aerotwin_rendering import WorldQueries
 from aerotwin_view.page import Page
 from aerotwin_view.panels.saved_waypoints import mission_text, route_text
 from aerotwin_view.panels.waypoints import WaypointList
-from aerotwin_view.scene.clear_view import Cast
 from aerotwin_worlds import World
 
 FIRST_HEIGHT_M = 5.0
@@ -33,14 +32,13 @@ _NONE = "none"
 class Places:
     """The panel of the clicked places, for all pages of a page.
 
-    `cast` returns the distance to the surface of the world along a ray.
+    `queries` are those of the world.
     """
 
-    def __init__(self, page: Page, world: World) -> None:
-        self._page, self._queries, self._world = page, WorldQueries(world), world
+    def __init__(self, page: Page, world: World, queries: WorldQueries) -> None:
+        self._page, self._queries, self._world = page, queries, world
         self._plane = LocalTangentPlane(world.origin)
-        self._list = WaypointList(self._queries)
-        self.cast: Cast = self._queries.cast_one
+        self._list = WaypointList(queries)
         self._lock = threading.RLock()  # setting a value of the panel calls back
         self._arrows: viser.TransformControlsHandle | None = None
         with page.gui.add_folder("Places"):

@@ -22,10 +22,11 @@ _HELP = "Record, then drive: what is driven becomes a route for aerotwin teach."
 
 
 class TeachPanel:
-    """The panel of a taught path; `edit` takes way-points (n, 3) along it [m]."""
+    """The panel of a taught path."""
 
-    def __init__(self, page: Page, edit: Callable[[FloatArray], None] | None) -> None:
-        self._page, self._edit = page, edit
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._edit: Callable[[FloatArray], None] | None = None
         self._lock = threading.Lock()
         self._path, self._robot = TaughtPath(), ""
         self._is_recording = False
@@ -38,6 +39,12 @@ class TeachPanel:
         buttons.on_click(lambda _: self._record(is_on=buttons.value == "Record"))
         self._to_waypoints.on_click(lambda _: self._hand_over())
         self._save.on_click(self._send)
+
+    def edit_by(self, edit: Callable[[FloatArray], None]) -> None:
+        """Let `edit` take way-points (n, 3) along the path [m] when that is asked for."""
+        with self._lock:
+            self._edit = edit
+            self._n_drawn = -1  # the button is offered at the next drawing
 
     def add(self, robot: str, stamp_ns: int, p_map: FloatArray, q_xyzw: FloatArray) -> None:
         """Record the pose of the robot that is steered, if recording is on."""

@@ -33,21 +33,19 @@ if TYPE_CHECKING:  # its message types may not be installed
 class Commands:
     """Connects the steering panel to a simulator and to the vehicle that is chosen there."""
 
-    def __init__(
-        self,
-        node: Node,
-        panel: SteeringPanel,
-        places: Places | None,
-        on_reset: Callable[[], None],
-    ) -> None:
-        self._node, self._panel, self._places = node, panel, places
-        self._on_reset = on_reset
+    def __init__(self, node: Node, panel: SteeringPanel, on_reset: Callable[[], None]) -> None:
+        self._node, self._panel, self._on_reset = node, panel, on_reset
+        self._places: Places | None = None
         self._outgoing = OutgoingMotion()
         self._link: VehicleLink | None = None
         self._flight: PlaceFlight | None = None
         self._simulator = ""
         self._run: RunCommands | None = None
         self._fleet: FleetCommands | None = None
+
+    def set_places(self, places: Places) -> None:
+        """Take the places to fly to, and where vehicles join, from there."""
+        self._places = places
 
     def set_simulator(self, name: str) -> None:
         """Give orders about the run to the node of this name; to none if it is empty."""

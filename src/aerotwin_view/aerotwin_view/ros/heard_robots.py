@@ -40,13 +40,16 @@ class HeardRobots:
         self.models: dict[str, trimesh.Trimesh | None] = {}
         self.rotors: dict[str, tuple[RotorHub, ...]] = {}
         self.motions: dict[str, str] = {}  # robot -> the topic of its motion
+        self.estimates: list[str] = []  # the topics of those that are drawn
 
     def look(self, graph: TopicGraph) -> None:
         """Look for robots that came or left."""
         odometries = published_topics(self._node, graph, ODOMETRY_TYPE, "odom")
         self.motions = motion_topics(odometries)
-        estimates = [t for t in odometries if t.endswith(ESTIMATES) and robot_of(t) in self.motions]
-        drawn = [*self.motions.values(), *sorted(estimates)[:MOST_ESTIMATES]]
+        others = set(odometries) - set(self.motions.values())
+        estimates = [t for t in others if t.endswith(ESTIMATES) and robot_of(t) in self.motions]
+        self.estimates = sorted(estimates)[:MOST_ESTIMATES]
+        drawn = [*self.motions.values(), *self.estimates]
         self._keep(self._topics, drawn, Odometry, is_latched=False)
         self.poses = {topic: self.poses.get(topic, HeardPose()) for topic in self._topics}
         descriptions = published_topics(self._node, graph, _STRING_TYPE, f"/{DESCRIPTION}")
@@ -70,10 +73,6 @@ class HeardRobots:
     def rest(self) -> None:
         """Receive nothing until the next look."""
         self._keep(self._topics, (), Odometry, is_latched=False)
-
-    def estimates(self) -> list[str]:
-        """Return the topics of estimates that are drawn."""
-        return [topic for topic in self._topics if topic not in self.motions.values()]
 
     def _keep(
         self,

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a page shows of robots that are heard, and how it steers them."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
+from aerotwin_rendering import WorldQueries
 from aerotwin_teleop.status import VehicleStatus
 from aerotwin_view.page import Page, ShownText
 from aerotwin_view.panels.doctor_panel import DoctorPanel
@@ -47,7 +49,8 @@ class LivePage:
     """Fills a page; reads only between `step` and `rest`.
 
     `node` sends and asks; `listener`, which is never spun, reads. `flight` is the text at the top,
-    `simulator` the node that is steered, empty for who publishes /clock.
+    `simulator` the node that is steered, empty for who publishes /clock. There is no world until
+    `show_world`.
     """
 
     def __init__(
@@ -58,7 +61,6 @@ class LivePage:
         flight: ShownText,
         clock: RunClock,
         *,
-        world: World | None,
         simulator: str,
     ) -> None:
         self._node, self._listener, self._page = node, listener, page
@@ -77,13 +79,8 @@ class LivePage:
         self._slam = SlamUnderTest(listener)
         self._settings = settings = SimulatorSettings(node)
         self._doctor = DoctorPanel(page, lambda: asked_doctor(settings, self._panel))
-        places: Places | None = None
-        show_world(page, world)
-        if world is not None:
-            places = Places(page, world)
-            self._robots.see_past(places.cast)
-        self._teach = TeachPanel(page, None if places is None else places.set_waypoints)
-        self._commands = Commands(node, self._panel, places, self._on_reset)
+        self._teach = TeachPanel(page)
+        self._commands = Commands(node, self._panel, self._on_reset)
         self._simulator = ""
         self._shown: list[tuple[str, int]] = []
         self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
@@ -91,6 +88,14 @@ class LivePage:
     def close(self) -> None:
         """End what the doctor checks."""
         self._doctor.close()
+
+    def show_world(self, world: World, queries: WorldQueries) -> None:
+        """Show a world, and let places in it be clicked."""
+        show_world(self._page, world)
+        places = Places(self._page, world, queries)
+        self._robots.see_past(queries.cast_one)
+        self._teach.edit_by(places.set_waypoints)
+        self._commands.set_places(places)
 
     def rest(self) -> None:
         """Receive and steer nothing until the next step: nobody watches."""
@@ -124,8 +129,7 @@ class LivePage:
         estimates = list(placed_estimates(self._heard, self._slam.placement))
         self._show_beside(robots, estimates, dt)
         if self._is_due(DRAW_S, now_s):
-            for each in estimates:
-                self._trails.add(each.kind, each.robot, each.p_map)
+            self._add_to_trails(estimates)
             self._trails.show()
             self._teach.draw()
             self._flight.set(self._text(now_s, status, pose, estimates))
@@ -140,7 +144,7 @@ class LivePage:
         self._layers.look(graph, robots, self._heard.rotors)
         self._panel.set_flight(self._commands.can_fly)
         vehicle = self._panel.vehicle
-        has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates()
+        has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates
         self._slam.look(vehicle, has_slam=has_slam)
         if robots:
             self._robots.label_nearest(np.array([pose.p for pose in robots.values()]))
@@ -184,13 +188,18 @@ class LivePage:
             self._robots.set_robots(list(poses), models)
             self._panel.set_vehicles(list(poses))
         if poses:
-            self._robots.show(
-                np.array([pose.p for pose in poses.values()]),
-                np.array([pose.q_xyzw for pose in poses.values()]),
-            )
-        for name, pose in poses.items():
-            self._trails.add(FLOWN, name, pose.p)
+            p_map_body = np.array([pose.p for pose in poses.values()])
+            self._robots.show(p_map_body, np.array([pose.q_xyzw for pose in poses.values()]))
+            self._trails.add(FLOWN, list(poses), p_map_body)
         return poses
+
+    def _add_to_trails(self, estimates: Sequence[PlacedEstimate]) -> None:
+        of_kind: dict[str, list[PlacedEstimate]] = defaultdict(list)
+        for each in estimates:
+            of_kind[each.kind].append(each)
+        for kind, several in of_kind.items():
+            p_map = np.array([each.p_map for each in several])
+            self._trails.add(kind, [each.robot for each in several], p_map)
 
     def _where(self, vehicle: str, robots: Mapping[str, HeardPose]) -> FloatArray | None:
         """Return where a vehicle is, by its own estimate if that is heard; None if it is not."""

@@ -30,7 +30,7 @@ def placed_estimates(
 
     `placement` returns T_map_odom (4, 4) of the SLAM of a robot, None where it is not known.
     """
-    for topic in heard.estimates():
+    for topic in heard.estimates:
         pose, robot, kind = heard.poses[topic], robot_of(topic), kind_of(topic)
         if pose.stamp_ns < 0:
             continue

@@ -13,11 +13,13 @@ from aerotwin_core.ros.lockstep import create_wall_timer
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.threads import begin_in_background
+from aerotwin_rendering import WorldQueries
 from aerotwin_view.defaults import NO_WORLD, TIME_PASSES
 from aerotwin_view.page import open_page
 from aerotwin_view.parameters import ViewParameters
 from aerotwin_view.ros.live_page import LivePage
 from aerotwin_view.ros.run_clock import RunClock
+from aerotwin_view.scene.world_scene import show_world
 from aerotwin_worlds import World, load_world
 from aerotwin_worlds.loading import find_world
 
@@ -38,10 +40,11 @@ class ViewNode(ConfiguredNode):
         self._p = p = parameters or declare_parameters(self, ViewParameters)
         if p.world != NO_WORLD:
             find_world(p.world)
-        self._loading: Future[World | None] | None = None
+        self._loading: Future[tuple[World, WorldQueries]] | None = None
         title = "aerotwin" if p.world == NO_WORLD else f"aerotwin {p.world}"
         self._page, self.address = open_page(title, host=p.host, port=p.port)
         self._flight = self._page.add_text("no robot is heard yet")
+        self._world = self._page.add_text()
         self._listener = rclpy.create_node("view_listener", use_global_arguments=False)
         self._clock_of_run = RunClock(self._listener, time.monotonic())
         self._shown: LivePage | None = None
@@ -69,25 +72,30 @@ class ViewNode(ConfiguredNode):
                 self._shown.rest()
             if self._is_begun:
                 self._clock_of_run.rest()
-        elif self._shown is not None:
-            self._shown.step(now_s)
         else:
-            self._begin_to_show()
+            if self._shown is None:
+                self._shown = self._begin_to_show()
+            if self._loading is not None and self._loading.done():
+                loading, self._loading = self._loading, None
+                self._shown.show_world(*loading.result())
+                self._world.set("")
+            self._shown.step(now_s)
 
-    def _begin_to_show(self) -> None:
-        """Fill the page once its world is loaded, beside what goes on."""
-        if self._loading is None:
+    def _begin_to_show(self) -> LivePage:
+        """Fill the page; its world appears once it is loaded, beside what goes on."""
+        if self._p.world == NO_WORLD:
+            show_world(self._page, None)
+        else:
+            self._world.set(f"the world {self._p.world} is being loaded")
             self._loading = begin_in_background(self._load_world)
-        if self._loading.done():
-            self._shown = LivePage(
-                self, self._listener, self._page, self._flight, self._clock_of_run,
-                world=self._loading.result(), simulator=self._p.simulator,
-            )  # fmt: skip
-        elif self._p.world != NO_WORLD:
-            self._flight.set(f"the world {self._p.world} is being loaded")
+        return LivePage(
+            self, self._listener, self._page, self._flight, self._clock_of_run,
+            simulator=self._p.simulator,
+        )  # fmt: skip
 
-    def _load_world(self) -> World | None:
-        return None if self._p.world == NO_WORLD else load_world(self._p.world)
+    def _load_world(self) -> tuple[World, WorldQueries]:
+        world = load_world(self._p.world)
+        return world, WorldQueries(world)
 
     def _say_that_time_passes(self, now_s: float) -> None:
         """Say once, also while nobody watches, that the simulation has begun."""

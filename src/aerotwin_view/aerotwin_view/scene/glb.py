@@ -27,7 +27,7 @@ def textured_glb(mesh: TexturedMesh, *, most_texture_px: int = 4096) -> bytes:
     """
     buffer = _Buffer()
     attributes = {
-        "POSITION": buffer.add_positions(mesh.vertices_map.astype(np.float32)),
+        "POSITION": buffer.add_positions(mesh),
         "TEXCOORD_0": buffer.add_array(mesh.uv.astype(np.float32), _VERTICES),
     }
     if mesh.light is not None:
@@ -88,11 +88,11 @@ class _Buffer:
         self.accessors.append(accessor)
         return len(self.accessors) - 1
 
-    def add_positions(self, array: np.ndarray) -> int:
-        """Add positions (n, 3), of which glTF requires the bounds; return as `add_array`."""
-        number = self.add_array(array, _VERTICES)
-        bounds = {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
-        self.accessors[number].update(bounds)
+    def add_positions(self, mesh: TexturedMesh) -> int:
+        """Add the vertices of a mesh and, as glTF requires, their bounds; see `add_array`."""
+        number = self.add_array(mesh.vertices_map.astype(np.float32), _VERTICES)
+        low, high = mesh.bounds_m.astype(np.float32).tolist()
+        self.accessors[number].update({"min": low, "max": high})
         return number
 
 

@@ -27,29 +27,30 @@ class PathLines:
         self._page = page
         self._folder = page.gui.add_folder("Paths")
         self._switches: dict[str, viser.GuiInputHandle[bool]] = {}
-        self._shown: dict[str, viser.LineSegmentsHandle] = {}
+        self._shown: dict[str, dict[int, viser.LineSegmentsHandle]] = {}
 
     @property
     def colours(self) -> dict[str, str]:
         """The colour, as #rrggbb, of each kind."""
         return {kind: self._colour(kind) for kind in self._switches}
 
-    def set(self, kind: str, ends: FloatArray) -> None:
-        """Show the segments (n, 2, 3) [m] of a kind in place of those that it had."""
+    def set(self, kind: str, ends: FloatArray, part: int = 0) -> None:
+        """Show the segments (n, 2, 3) [m] of a part of a kind in place of those that it had."""
         if kind not in self._switches:
             self._add_switch(kind)
         number = list(self._switches).index(kind)
+        parts = self._shown.setdefault(kind, {})
         if len(ends):
-            self._shown[kind] = self._page.scene.add_line_segments(
-                f"/paths/{number}",
+            parts[part] = self._page.scene.add_line_segments(
+                f"/paths/{number}/{part}",
                 ends,
                 rgb_of(self._colour(kind)),
                 thickness=2.0,
                 thickness_units="screen",
                 visible=self._switches[kind].value,
             )
-        elif kind in self._shown:
-            self._shown.pop(kind).remove()
+        elif part in parts:
+            parts.pop(part).remove()
 
     def _add_switch(self, kind: str) -> None:
         with self._folder:
@@ -62,8 +63,8 @@ class PathLines:
 
         @switch.on_update
         def _(_: object) -> None:
-            if kind in self._shown:
-                self._shown[kind].visible = switch.value
+            for part in list(self._shown.get(kind, {}).values()):
+                part.visible = switch.value
 
     def _colour(self, kind: str) -> str:
         others = [each for each in (*self._switches, kind) if not is_known_kind(each)]

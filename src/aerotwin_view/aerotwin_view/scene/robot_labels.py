@@ -11,8 +11,8 @@ from aerotwin_core.foreign_text import printable
 from aerotwin_core.frames import FloatArray
 from aerotwin_view.page import Page
 
-MOST_LABELS = 30
-"""Of more robots the nearest have one."""
+MOST_LABELS = 15
+"""Of more robots the nearest have one: moving fifteen takes as long as moving a hundred shapes."""
 _MOST_LETTERS = 40
 _ABOVE_M = np.array([0.0, 0.0, 0.45])
 

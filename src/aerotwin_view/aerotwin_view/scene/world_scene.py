@@ -25,8 +25,7 @@ class WorldScene:
 
     def __init__(self, page: Page, world: World) -> None:
         self._page, self._world = page, world
-        low, high = world.bounds_m
-        self._longest_side_m = float((high - low).max())
+        self._longest_side_m = float(np.ptp(world.bounds_m, axis=0).max())
         self._shown: list[str] = []
         self._lock = threading.Lock()
         first = FULL if world.n_triangles <= _LIGHT_TRIANGLES else MEDIUM
