@@ -92,6 +92,23 @@ def _sample(addresses, length, first, end, fraction, dt, due, statuses, states, 
         _show(vehicle.unit.readings, readings, k)
 
 
+@njit(types.void(int64[::1], int64, float64[:, :]), cache=True)
+def _command(addresses, length, commands):
+    """Write the motor commands of each vehicle to its inputs."""
+    for k in range(len(commands)):
+        arena = carray(_pointer(addresses[k]), (length,), np.float64)
+        first = N_VEHICLE + 2 * arena[:N_VEHICLE].view(VEHICLE)[0].n_state + at.COMMAND
+        for i in range(commands.shape[1]):
+            arena[first + i] = commands[k, i]
+
+
+@njit(types.void(int64[::1], int64, float64[::1]), cache=True)
+def _read(addresses, place, found):
+    """Write the number at a place of each state to `found` (n,)."""
+    for k in range(len(found)):
+        found[k] = carray(_pointer(addresses[k]), (place + 1,), np.float64)[place]
+
+
 class InertialBlock:
     """Several vehicles whose arenas are of one length, and which are stepped by the same time.
 
@@ -129,3 +146,13 @@ class InertialBlock:
         """
         where = self._addresses, self._length, rows.start, rows.stop
         _sample(*where, fraction, dt, due, self.statuses, self.states, self.readings)
+
+    def command(self, commands: np.ndarray) -> None:
+        """Set the motor commands of all, (n, number of rotors)."""
+        _command(self._addresses, self._length, commands)
+
+    def number(self, place: int) -> np.ndarray:
+        """Return what stands at a place of the state of each now, (n,)."""
+        found = np.empty(len(self._movers))
+        _read(self._addresses, N_VEHICLE + place, found)
+        return found

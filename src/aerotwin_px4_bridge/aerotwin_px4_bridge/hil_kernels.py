@@ -200,6 +200,24 @@ def pack_sensors(frames, lengths, time_us, samples, flags, sequence, system_id, 
         )
 
 
+@njit(int64(uint8[::1], int64[::1], uint8[:, ::1], int64[::1], types.boolean[::1]), cache=True)
+def join_parts(packet, numbers, frames, lengths, is_joined):
+    """Write a packet of `shared_lane` with the frames of some vehicles; return its length.
+
+    Of each vehicle `numbers` (n,) has the number, `frames` (n, k) and `lengths` (n,) its frame,
+    `is_joined` (n,) whether it has a part.
+    """
+    place = 0
+    for k in range(len(numbers)):
+        if is_joined[k]:
+            _write_bytes(packet, place, numbers[k], 2)
+            _write_bytes(packet, place + 2, lengths[k], 2)
+            place += PART_HEAD_BYTES
+            packet[place : place + lengths[k]] = frames[k, : lengths[k]]
+            place += lengths[k]
+    return place
+
+
 @njit(cache=True)
 def _read_answer(frame, controls):
     if not is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):

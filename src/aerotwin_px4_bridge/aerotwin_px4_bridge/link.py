@@ -205,8 +205,7 @@ class HilLink:
 
         Several autopilots compute in parallel if all are sent to before the first `answer`.
         """
-        self._time_us = time_us
-        self.counters.n_sent += 1
+        self.note_sent(time_us)
         if isinstance(self._connection, CarriedConnection):  # sent with those of others
             self._send(b"".join(frames))
             return
@@ -234,6 +233,11 @@ class HilLink:
         if not isinstance(self._connection, CarriedConnection) or self._system_id is None:
             return None
         return (self._connection, self._system_id) if is_in_step else None
+
+    def note_sent(self, time_us: int) -> None:
+        """Count a HIL_SENSOR of a time that is sent now, here or with those of others."""
+        self._time_us = time_us
+        self.counters.n_sent += 1
 
     def note_answer(self) -> None:
         """Count an answer that was not waited for."""

@@ -47,6 +47,7 @@ class SharedLane:
         near_end, self.far_end = lane_pair()
         self._connection = SocketConnection(near_end, most_bytes=MOST_BYTES)
         self._waiting: list[bytes] = []
+        self._n_waiting = 0
         self._arrived: dict[int, bytes] = {}
         self._packets: list[bytes] = []
         """Of which lone answers were not taken yet, as `n_alone` counts them."""
@@ -67,8 +68,13 @@ class SharedLane:
 
     def send(self, number: int, frames: bytes) -> None:
         """Send frames to an autopilot, with those of others; errors as `SocketConnection.send`."""
-        self._waiting.append(pack_part(number, frames))
-        if len(self._waiting) >= SENT_TOGETHER:
+        self.send_parts(pack_part(number, frames), 1)
+
+    def send_parts(self, parts: bytes, n_parts: int) -> None:
+        """Send the parts of several autopilots, as `send`."""
+        self._waiting.append(parts)
+        self._n_waiting += n_parts
+        if self._n_waiting >= SENT_TOGETHER:
             self._send_waiting()
 
     def receive(self, number: int, *, wait: bool) -> bytes:
@@ -158,6 +164,7 @@ class SharedLane:
     def _send_waiting(self) -> None:
         packet = b"".join(self._waiting)
         self._waiting.clear()
+        self._n_waiting = 0
         self._connection.send(packet)
 
     def close(self) -> None:

@@ -26,10 +26,14 @@ class Sticks:
         stick_pulses_us(positions, at_most=self._at_most)
         self._positions, self._heard_ns = list(positions), self._now_ns
 
+    def are_heard(self, now_ns: int) -> bool:
+        """Return whether they were ever set, at a simulated time that has come."""
+        self._now_ns = now_ns
+        return self._heard_ns is not None
+
     def is_frame_due(self, now_ns: int) -> bool:
         """Return whether the receiver sends a frame at a simulated time; none before the first."""
-        self._now_ns = now_ns
-        if self._heard_ns is None or now_ns < self._due_ns:
+        if not self.are_heard(now_ns) or now_ns < self._due_ns:
             return False
         self._due_ns = now_ns + PERIOD_NS
         return True

@@ -50,6 +50,9 @@ class AlikeVehicles:
         n = len(vehicles)
         self._looks_ns = np.zeros(n, np.int64)
         """When an estimate is published next, or what the autopilot reports is read."""
+        self._idle_ns = np.zeros(n, np.int64)
+        """As `SimulatedVehicle.idle_until_ns`."""
+        self._faults = [*zip(*(vehicle.sensors.faults for vehicle in vehicles), strict=True)]
         self._all = slice(0, n)
         self._parts = [slice(k, min(k + TOGETHER, n)) for k in range(0, n, TOGETHER)]
         rates_hz = [*enumerate(first.sensors.rates_hz), (_TRUTH, first.parameters.truth_rate_hz)]
@@ -105,8 +108,6 @@ class AlikeVehicles:
             self._measure(self._all)
 
     def _measure(self, rows: slice) -> None:
-        for vehicle in self.robots[rows]:
-            vehicle.readings.forget()
         due: dict[int, list[int]] = defaultdict(list)
         for k, stamp_ns in self._read.items():
             if k in self._in_step:
@@ -137,16 +138,14 @@ class AlikeVehicles:
             self.robots[row].attend(int(self._block.statuses[row]))
 
     def _collect(self, k: int, rows: slice) -> None:
-        """Give the readings of sensor k to the controllers."""
-        stamp_ns = self._read[k]
-        for row, vehicle in enumerate(self.robots[rows], rows.start):
-            sensors = vehicle.sensors
-            if sensors.faults[k]:
-                if not sensors.is_read(k, stamp_ns):
+        """Let faults change the readings of sensor k."""
+        for row, faults in enumerate(self._faults[k][rows], rows.start):
+            if faults:
+                sensors = self.robots[row].sensors
+                if sensors.is_read(k, self._read[k]):
+                    self._block.readings[row] = sensors.unit.readings
+                else:
                     self._silent[k].add(row)
-                    continue
-                self._block.readings[row] = sensors.unit.readings
-            vehicle.readings.note(k, stamp_ns)
 
     def send_readings(self) -> None:
         """Send the readings to the controllers; publish them while those compute."""
@@ -156,13 +155,23 @@ class AlikeVehicles:
             self._publish()
 
     def _send(self, rows: slice) -> None:
+        left = [*range(rows.start, rows.stop)]
         if not self._silent:
+            have_more = self._idle_ns[rows] <= self._end_ns
+            have_more |= [vehicle.has_failed for vehicle in self.robots[rows]]
             due = {"has_field": 1 in self._read, "has_pressure": 2 in self._read}
-            self._autopilots.pack(rows, self._end_ns // 1000, self._block.readings, **due)
-        for vehicle in self.robots[rows]:
+            left = self._autopilots.send(rows, self._end_ns, self._block.readings, have_more, **due)
+        for row in left:
+            vehicle = self.robots[row]
             if not vehicle.has_failed:
+                vehicle.readings.forget()
+                for k in self._read.keys() - {_TRUTH}:
+                    if row not in self._silent.get(k, ()):
+                        vehicle.readings.note(k, self._read[k])
                 vehicle.measure_alone()
                 vehicle.send_readings()
+                self._idle_ns[row] = vehicle.idle_until_ns
+        self._autopilots.note_polls(left)
 
     def _publish(self) -> None:
         """Publish what was read in the step, in the order of topics of one vehicle alone."""
@@ -188,17 +197,19 @@ class AlikeVehicles:
 
         What autopilots have reported is published before: they compute the answers meanwhile.
         """
-        have_crashed = [vehicle.mover.state[layout.IS_CRASHED] != 0.0 for vehicle in self.robots]
+        have_crashed = self._block.number(layout.IS_CRASHED) != 0.0
         due = np.flatnonzero(have_crashed | (self._looks_ns <= end_ns)).tolist()
         if self._autopilots.has_client_estimates:
             for row in due:
                 self.robots[row].publish_estimate(end_ns)
         have_failed = any(vehicle.has_failed for vehicle in self.robots)
-        if have_failed or not self._autopilots.receive(end_ns // 1000):
+        commands = None if have_failed else self._autopilots.receive(end_ns // 1000)
+        if commands is None:
             for vehicle in self.robots:
                 vehicle.receive_command(end_ns)
             self._looks_ns[:] = 0
             return
+        self._block.command(commands)
         for row in due:
             vehicle = self.robots[row]
             vehicle.check_end()

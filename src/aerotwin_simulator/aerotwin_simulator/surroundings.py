@@ -111,6 +111,11 @@ class GroundTracker:
         self._normal = inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3]
         self._queried, self._is_clear, self._n_steps = [0.0, 0.0, 0.0], False, 0
 
+    def look_again(self, state: np.ndarray) -> None:
+        """Query the ground below a state, however it came there."""
+        self._n_steps = 0
+        self.update_ground(state)
+
     def update_ground(self, state: np.ndarray) -> None:
         """Query the ground below a state: near it as soon as it moved, else at every fourth."""
         self._n_steps -= 1

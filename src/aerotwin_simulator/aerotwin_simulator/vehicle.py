@@ -328,13 +328,13 @@ class SimulatedVehicle:
         )
         for part in (slice(layout.BATTERY_CHARGE, layout.BATTERY_CURRENT + 1), layout.IS_CRASHED):
             state[part] = before[part]
-        self._surface = GroundTracker(self._surroundings.queries, self.mover.inputs)
-        self._surface.update_ground(state)
+        self._surface.look_again(state)
         watch = CollisionWatch(
             self._surroundings.queries, self._frame, self.mover.inputs, self.parameters.step_s
         )
         if (met := watch.check_state(state)) is not None:
             state[:] = before
+            self._surface.look_again(state)
             return f"it would touch {met.what}"
         self.watch = watch
         self.mover.previous[:] = state
@@ -471,6 +471,11 @@ class SimulatedVehicle:
         is_read = has_more or self.readings.fixes or self.readings.battery
         next_ns = min(self.sensors.next_fix_ns, self._battery.next_ns)
         self._idle_until_ns = 0 if is_read else next_ns
+
+    @property
+    def idle_until_ns(self) -> int:
+        """Before that none of these is due, and none was read in the last step [ns]."""
+        return self._idle_until_ns
 
     def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
         for stamp_ns in self._truth_due.until(end_ns):

@@ -329,3 +329,22 @@ def test_a_fall_tells_where_and_what_ground_was_hit(flat_world, controllers, tmp
         r"the vehicle crashed: it hit the ground \(ground\) at \d+\.\d m/s, at \(.*, .*, 0\.\d\) m"
     )
     assert re.fullmatch(said, simulation.outcome)
+
+
+def test_who_was_refused_a_place_stands_on_the_ground_of_its_own(flat_world, controllers, tmp_path):
+    house = box([-5, -5, 0], [5, 5, 1.0], "house")
+    wall = box([8, -3, 0], [9, 3, 4.0], "wall")
+    values = {
+        "controller": ControllerSettings(kind=f"python:{controllers}:Climber"),
+        "camera": CameraSettings(is_rendered=False),
+    }
+    world = replace(flat_world, meshes=(GROUND, house, wall))
+    simulation = Simulation(SimulatorParameters(**values), world, tmp_path, [])
+    (vehicle,) = simulation.vehicles
+    before = vehicle.mover.inputs.copy()
+    level, still = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)
+    found = vehicle.place(np.array([7.9, 0.0, 1.0]), level, still, still)
+    simulation.close()
+    assert found == "it would touch wall"
+    assert before[layout.GROUND_POINT + 2] == 1.0
+    np.testing.assert_array_equal(vehicle.mover.inputs, before)

@@ -13,7 +13,8 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import replaced
 from aerotwin_px4_bridge.embedded_host import EmbeddedHost
-from aerotwin_px4_bridge.lane_answers import LaneAnswers
+from aerotwin_px4_bridge.lane_links import LaneLinks
+from aerotwin_simulator import present_vehicles
 from aerotwin_simulator.parameters import MAX_INSTANCE, FleetSettings, SimulatorParameters
 from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.simulation import Simulation
@@ -75,17 +76,32 @@ def test_two_runs_of_twenty_give_the_same_bytes(tmp_path, flat_world):
     assert phase == f"{N_VEHICLES} waiting until it can arm"
 
 
-def test_answers_taken_together_are_those_that_each_takes(tmp_path, flat_world, monkeypatch):
-    """From the start through arming and climb: 7 s after which all are in the air."""
+def test_what_is_done_together_is_what_each_does(tmp_path, flat_world, monkeypatch):
+    """From the start through arming and climb: 10 s after which all are in the air."""
     (tmp_path / "up.yaml").write_text(
         "takeoff_altitude_m: 3.0\nwaypoints: [{position_m: [9.0, 0.0, 3.0]}]\n"
     )
     flight = {"mission.file": str(tmp_path / "up.yaml"), "wind.turbulence_m_s": 5.0}
+    send, were_sent = LaneLinks.send, []
+
+    def noted(*arguments: Any) -> bool:
+        were_sent.append(send(*arguments))
+        return were_sent[-1]
+
+    monkeypatch.setattr(LaneLinks, "send", noted)
     together, phase = recorded(tmp_path / "together", flat_world, 3, 2500, **flight)
     assert "uav2 flying" in phase
-    monkeypatch.setattr(LaneAnswers, "receive", lambda *_: None)
-    alone, _ = recorded(tmp_path / "alone", flat_world, 3, 2500, **flight)
-    assert together == alone
+    assert sum(were_sent) > 2400
+    for k, (owner, name, alone) in enumerate(
+        [
+            (LaneLinks, "send", lambda *_: False),
+            (LaneLinks, "receive", lambda *_: None),
+            (present_vehicles, "computed_together", lambda stepped, *_: stepped),
+        ]
+    ):
+        monkeypatch.setattr(owner, name, alone)
+        each, _ = recorded(tmp_path / f"each{k}", flat_world, 3, 2500, **flight)
+        assert together == each, name
 
 
 @pytest.mark.parametrize(

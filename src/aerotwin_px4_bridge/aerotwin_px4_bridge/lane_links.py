@@ -1,23 +1,52 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of autopilots behind one lane, taken from it for all at once."""
+"""Autopilots behind one lane: samples sent to, and answers taken from, all at once."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
+from aerotwin_px4_bridge.hil_kernels import join_parts
 from aerotwin_px4_bridge.hil_socket import PeerClosed, PeerStuck
 from aerotwin_px4_bridge.link import AutopilotLost, HilLink
-from aerotwin_px4_bridge.shared_lane import SharedLane
+from aerotwin_px4_bridge.shared_lane import MOST_BYTES, SharedLane
 
 
-class LaneAnswers:
-    """Receives the answers on several links, as far as they come by one lane and in lockstep."""
+class LaneLinks:
+    """Several links, as far as they are behind one lane and in lockstep."""
 
     def __init__(self, links: Sequence[HilLink]) -> None:
         self._links = tuple(links)
         self._lane: SharedLane | None = None
         self._numbers = self._systems = np.zeros(0, np.int64)
+        self._packet = np.empty(MOST_BYTES, np.uint8)
+
+    def send(
+        self,
+        rows: slice,
+        time_us: int,
+        frames: np.ndarray,
+        lengths: np.ndarray,
+        are_sent: np.ndarray,
+    ) -> bool:
+        """Send the frames (n, k), of lengths (n,), of a step to some of these links.
+
+        `are_sent` (n,) says to which. Returns False if each has to send its own (`HilLink.send`):
+        until all were in step once, and where the process no longer reads.
+        """
+        lane = self._lane
+        if lane is None:
+            return False
+        end = join_parts(self._packet, self._numbers[rows], frames, lengths, are_sent)
+        try:
+            lane.send_parts(self._packet[:end].tobytes(), int(np.count_nonzero(are_sent)))
+        except (PeerClosed, PeerStuck):
+            self._lane = None
+            return False
+        for link in compress(self._links[rows], are_sent):
+            link.note_sent(time_us)
+        return True
 
     def receive(self, time_us: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the outputs (n, N_CONTROLS) in answer to a step, and who is armed (n,).
