@@ -42,7 +42,7 @@ OF_LIBRARIES = {
         "client.camera.look_at", "client.camera.position",  # viser
     },
     "aerotwin_view/kept/offline_page.py": {"frame.position"},  # viser
-    "aerotwin_view/scene/path_lines.py": {"self._shown[kind].visible"},  # viser
+    "aerotwin_view/scene/path_lines.py": {"part.visible"},  # viser
     "aerotwin_view/panels/places.py": {"button.disabled"},  # viser
     "aerotwin_view/panels/steering_panel.py": {"control.visible"},  # viser
     "aerotwin_view/scene/robot_labels.py": {"label.position"},  # viser

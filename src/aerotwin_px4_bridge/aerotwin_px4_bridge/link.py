@@ -201,17 +201,12 @@ class HilLink:
         return self.answer()
 
     def send(self, time_us: int, frames: Sequence[bytes | memoryview]) -> None:
-        """Send the frames of one step, as `exchange`, without waiting for the `answer`.
-
-        Several autopilots compute in parallel if all are sent to before the first `answer`.
-        """
+        """Send a step as `exchange`, but do not wait: several autopilots compute in parallel."""
         self.note_sent(time_us)
-        if isinstance(self._connection, CarriedConnection):  # sent with those of others
-            self._send(b"".join(frames))
-            return
         start = perf_counter()
         self._send(b"".join(frames))
-        self._send_s = perf_counter() - start
+        if not isinstance(self._connection, CarriedConnection):  # which sends with those of others
+            self._send_s = perf_counter() - start
 
     def answer(self) -> ActuatorControls | None:
         """Return the autopilot's answer to the last `send`, as `exchange`."""

@@ -4,7 +4,8 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from types import MappingProxyType
 from typing import TypeVar
 
 import trimesh
@@ -18,7 +19,8 @@ MOST_SHAPES = 100
 """Of robots that differ."""
 
 TRUTH = "truth/odom"
-ESTIMATES = ("autopilot/odom", "slam/odom")
+SLAM = "slam/odom"
+ESTIMATES = ("autopilot/odom", SLAM)
 DESCRIPTION, SETPOINT = "robot_description", "command/pose"
 ODOMETRY_TYPE = "nav_msgs/msg/Odometry"
 FEW_ROBOTS = 200
@@ -60,18 +62,27 @@ def owner_of(topic: str, robots: Iterable[str]) -> str | None:
     return max(owners, key=len, default=None)
 
 
-def motion_topics(odometries: Iterable[str]) -> dict[str, str]:
+def motion_topics(
+    odometries: Iterable[str], before: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Return the topic that a robot is drawn by for each robot, of topics of odometry.
+
+    A robot with a topic `before` of which only a SLAM is left keeps it: a SLAM outlives the end of
+    a run, and has a frame of its own.
 
     >>> motion_topics(["/odom", "/slam/odom", "/truth/odom", "/obstacles/car/odom"])
     {'obstacles/car': '/obstacles/car/odom', '': '/truth/odom'}
+    >>> motion_topics(["/slam/odom"]), motion_topics(["/slam/odom"], {"": "/truth/odom"})
+    ({'': '/slam/odom'}, {'': '/truth/odom'})
     """
     by_robot: dict[str, dict[str, str]] = {}
     for topic in sorted(odometries):
         by_robot.setdefault(robot_of(topic), {})[kind_of(topic)] = topic
     order = _IN_ORDER if len(by_robot) <= FEW_ROBOTS else (ESTIMATES[0], *_IN_ORDER)
     return {
-        name: next(topics[kind] for kind in order if kind in topics)
+        name: before[name]
+        if name in before and topics.keys() == {SLAM}
+        else next(topics[kind] for kind in order if kind in topics)
         for name, topics in by_robot.items()
         if not topics.keys().isdisjoint(order)
     }

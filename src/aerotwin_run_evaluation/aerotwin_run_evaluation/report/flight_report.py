@@ -139,11 +139,12 @@ def write_flight_report(
     ]
     if members:
         chapters += [*formation, fleet_section(members)]
+        named = {name: slam for name, slam in slams.items() if name}
         judged = {
             name: judge_run(_with_slam(record, name, slam), say_step)
-            for name, slam in slams.items()
+            for name, slam in named.items()
         }
-        chapters += fleet_slam_sections({name: slams[name].name for name in slams}, judged)
+        chapters += fleet_slam_sections({name: slam.name for name, slam in named.items()}, judged)
         evaluation = with_warnings(evaluation, judged)
         for name, each in judged.items():
             write_map(flight.folder / name, each.slam.map)

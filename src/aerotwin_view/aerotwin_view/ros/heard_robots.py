@@ -45,7 +45,7 @@ class HeardRobots:
     def look(self, graph: TopicGraph) -> None:
         """Look for robots that came or left."""
         odometries = published_topics(self._node, graph, ODOMETRY_TYPE, "odom")
-        self.motions = motion_topics(odometries)
+        self.motions = motion_topics(odometries, before=self.motions)
         others = set(odometries) - set(self.motions.values())
         estimates = [t for t in others if t.endswith(ESTIMATES) and robot_of(t) in self.motions]
         self.estimates = sorted(estimates)[:MOST_ESTIMATES]

@@ -18,7 +18,7 @@ from aerotwin_view.panels.places import Places
 from aerotwin_view.panels.steering_panel import SteeringPanel
 from aerotwin_view.panels.teach_panel import TeachPanel
 from aerotwin_view.panels.vehicle_text import vehicle_text
-from aerotwin_view.robot_topics import ESTIMATES
+from aerotwin_view.robot_topics import ESTIMATES, SLAM
 from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.fault_link import FaultLink
@@ -32,7 +32,7 @@ from aerotwin_view.ros.sensor_poses import SensorPoses
 from aerotwin_view.ros.shown_camera import ShownCamera
 from aerotwin_view.ros.shown_points import ShownPoints
 from aerotwin_view.ros.simulator_settings import SimulatorSettings
-from aerotwin_view.ros.slam_under_test import SLAM, SlamUnderTest
+from aerotwin_view.ros.slam_under_test import SlamUnderTest
 from aerotwin_view.ros.steered_simulator import owner_of_time
 from aerotwin_view.scene.kind_colours import FLOWN
 from aerotwin_view.scene.robots_scene import RobotsScene

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.robot_topics import kind_of, robot_of
+from aerotwin_view.robot_topics import SLAM, kind_of, robot_of
 from aerotwin_view.ros.heard_robots import HeardRobots
-from aerotwin_view.ros.slam_under_test import SLAM
 
 _MAP = "map"
 

@@ -6,12 +6,11 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.robot_topics import ESTIMATES, TRUTH
+from aerotwin_view.robot_topics import SLAM, TRUTH
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic
 from aerotwin_view.running_error import RunningError
 
-SLAM = ESTIMATES[1]
 _DEPTH = 200
 """Messages that wait between two looks."""
 _MAP = "map"
