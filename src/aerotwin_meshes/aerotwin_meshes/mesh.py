@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Textured triangle meshes: the common form of all worlds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +69,12 @@ class TexturedMesh:
         """Lowest and highest corner of the vertices, (2, 3) [m]."""
         columns = self.vertices_map.T  # NumPy takes ten times as long for both axes at once
         return np.array([[x.min() for x in columns], [x.max() for x in columns]])
+
+
+def bounds_of(meshes: Sequence[TexturedMesh]) -> np.ndarray:
+    """Return lowest and highest corner of the vertices of all meshes, (2, 3) [m]."""
+    bounds = np.stack([mesh.bounds_m for mesh in meshes])
+    return np.stack([bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)])
 
 
 def _check_array(name: str, array: np.ndarray, dtype: type, shape: tuple[int, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh, bounds_of
 from aerotwin_rendering import columns
 from aerotwin_rendering.moving_objects import (
     ObjectsAt,
@@ -55,8 +55,7 @@ class _Surface:
         triangles = np.concatenate(
             [mesh.triangles + np.int32(start) for mesh, start in zip(meshes, starts)]
         )
-        bounds = np.stack([mesh.bounds_m for mesh in meshes])
-        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+        low, high = bounds_of(meshes)
         extent = high[:2] - low[:2]
         cell = float(np.clip(math.sqrt(extent.prod() / len(triangles)) * 2.0, 0.2, 5.0))
         nx, ny = (int(n) for n in np.floor(extent / cell) + 1)

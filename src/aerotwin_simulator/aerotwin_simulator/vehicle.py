@@ -61,7 +61,8 @@ class SimulatedVehicle:
     `is_success` whether its task is done, `has_failed` whether it ended otherwise. `sees_world`
     says whether it carries sensors that may see others, or nodes answer its readings. `transforms`
     is its estimate on /tf, None for none. `faults` are those that act on it; a reset ends them.
-    `step` is its motion over the last step, `air` its wind, `watch` looks for walls.
+    `step` is its motion over the last step, `air` its wind, `watch` looks for walls. Before
+    `idle_until_ns` `measure_alone` reads nothing, nor did it in the last step.
     It joins at `stamp_ns`. Raises UserError if its start lies outside the world or a parameter
     names what does not exist.
     """
@@ -257,7 +258,7 @@ class SimulatedVehicle:
         wind_map = self.mover.inputs[layout.WIND : layout.WIND + 3]
         self.readings = self.sensors.first_readings(self.step, wind_map)
         self._estimate_ns: int | None = None  # stamp of the last published
-        self._idle_until_ns = 0  # no sensor that is read alone is due before
+        self.idle_until_ns = 0  # no sensor that is read alone is due before
         self.outcome: str | None = None
         self.is_success = self.has_failed = False
         self.backend: Backend = make_backend(
@@ -456,7 +457,7 @@ class SimulatedVehicle:
     def measure_alone(self) -> None:
         """Publish the readings of all sensors but IMU, magnetometer and barometer."""
         step = self.step
-        if step.end_ns < self._idle_until_ns:
+        if step.end_ns < self.idle_until_ns:
             return
         if self.sees_world:
             self.readings.messages = self._payload.publish(step, self._reads)
@@ -470,12 +471,7 @@ class SimulatedVehicle:
         has_more = self.sees_world or not isinstance(self._vision, NoVision)
         is_read = has_more or self.readings.fixes or self.readings.battery
         next_ns = min(self.sensors.next_fix_ns, self._battery.next_ns)
-        self._idle_until_ns = 0 if is_read else next_ns
-
-    @property
-    def idle_until_ns(self) -> int:
-        """Before that none of these is due, and none was read in the last step [ns]."""
-        return self._idle_until_ns
+        self.idle_until_ns = 0 if is_read else next_ns
 
     def _publish_truth(self, step: TruthStep, end_ns: int) -> None:
         for stamp_ns in self._truth_due.until(end_ns):

@@ -12,7 +12,7 @@ import numpy as np
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes.geometry import Geometry, MeshStream
-from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh, bounds_of
 from aerotwin_worlds.description import WorldDescription
 
 
@@ -53,8 +53,7 @@ class World:
     @property
     def bounds_m(self) -> np.ndarray:
         """Lowest and highest corner of all meshes, (2, 3) [m]."""
-        bounds = np.stack([mesh.bounds_m for mesh in self.meshes])
-        return np.stack([bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)])
+        return bounds_of(self.meshes)
 
     @property
     def n_triangles(self) -> int:

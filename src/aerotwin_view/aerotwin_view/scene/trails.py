@@ -15,6 +15,8 @@ MOST_SEGMENTS = 100_000
 _PART_SEGMENTS = 2_000
 """Only the last part of a kind, of about so many, is sent again when paths grow."""
 _STEP_M = 0.1
+_NONE = np.zeros((0, 2, 3))
+_UNKNOWN = np.full(3, np.nan)
 
 
 class Trails:
@@ -82,7 +84,3 @@ class _GrowingPaths:
             changed += [(part, _NONE) for part in range(self.parts.start, first)]
             self.parts = range(first, last + 2)
         return changed
-
-
-_NONE = np.zeros((0, 2, 3))
-_UNKNOWN = np.full(3, np.nan)
