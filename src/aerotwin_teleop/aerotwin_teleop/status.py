@@ -41,14 +41,14 @@ class VehicleStatus:
         """Return the state in words.
 
         >>> VehicleStatus("uav0", mode="HOLD", is_armed=True, height_m=2.51).words()
-        'uav0: HOLD, armed, 2.5 m above map'
+        'uav0: HOLD, armed, at z 2.5 m by its estimate'
         """
         numbers = (
-            (self.height_m, ".1f", " m above map"),
-            (self.speed_m_s, ".1f", " m/s"),
-            (100.0 * self.battery_share, ".0f", " % battery"),
+            (self.height_m, "at z {:.1f} m by its estimate"),
+            (self.speed_m_s, "{:.1f} m/s"),
+            (100.0 * self.battery_share, "{:.0f} % battery"),
         )
-        known = [f"{v:{form}}{unit}" for v, form, unit in numbers if math.isfinite(v)]
+        known = [text.format(value) for value, text in numbers if math.isfinite(value)]
         parts = (printable(self.mode, 12), self.armed, *known, printable(self.phase, _TEXT_LETTERS))
         return f"{self.name or 'vehicle'}: {', '.join(filter(None, parts))}"
 

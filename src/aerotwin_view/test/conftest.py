@@ -51,3 +51,16 @@ def page() -> Iterator[Page]:
     page, _ = open_page("a test", port=18590)
     yield page
     page.stop()
+
+
+@pytest.fixture
+def others() -> Iterator[object]:
+    """Return nodes of others, in a ROS context of their own."""
+    import rclpy
+    from other_nodes import Others
+
+    rclpy.init()
+    made = Others()
+    yield made
+    made.close()
+    rclpy.try_shutdown()

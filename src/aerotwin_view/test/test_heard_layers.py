@@ -3,9 +3,6 @@
 """What the view hears of rotors, formations, cameras and settings, also from hostile nodes."""
 
 import math
-import re
-import time
-from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -32,51 +29,6 @@ ZERO = (0.0, 0.0, 0.0)
 SECOND_NS = 1_000_000_000
 
 
-class Others:
-    """A node that publishes as others do, and one that listens as the view does."""
-
-    def __init__(self) -> None:
-        import rclpy
-
-        self._node = rclpy.create_node("others")
-        self.listener = rclpy.create_node("listener")
-        self._publishers: dict[str, object] = {}
-
-    def publish(self, topic: str, message: object, *, is_latched: bool = False) -> None:
-        from aerotwin_core.ros.message_classes import message_class
-        from aerotwin_core.ros.qos import LATCHED, reliable
-
-        if topic not in self._publishers:
-            kind = message_class(message.__msgtype__)
-            qos = LATCHED if is_latched else reliable(10)
-            self._publishers[topic] = self._node.create_publisher(kind, topic, qos)
-        self._publishers[topic].publish(serialize(message))
-
-    def graph(self):
-        return self.listener.get_topic_names_and_types()
-
-    def until(self, is_so: Callable[[], bool]) -> None:
-        end = time.monotonic() + _PATIENCE_S
-        while not is_so():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-
-    def close(self) -> None:
-        self._node.destroy_node()
-        self.listener.destroy_node()
-
-
-@pytest.fixture
-def others() -> Iterator[Others]:
-    import rclpy
-
-    rclpy.init()
-    made = Others()
-    yield made
-    made.close()
-    rclpy.try_shutdown()
-
-
 def test_rotors_turn_as_their_topic_says(others):
     from aerotwin_view.ros.heard_rotors import HeardRotors
 
@@ -93,7 +45,7 @@ def test_rotors_turn_as_their_topic_says(others):
     np.testing.assert_array_equal(heard.speeds("uav0", HUBS), (500.0, 0.0))
     np.testing.assert_array_equal(heard.speeds("uav1", HUBS), (0.0, 0.0))
     heard.rest()
-    assert others._node.count_subscribers("/uav0/rotors") == 0
+    assert others.node.count_subscribers("/uav0/rotors") == 0
     np.testing.assert_array_equal(heard.speeds("uav0", HUBS), (0.0, 0.0))
 
 
@@ -200,7 +152,7 @@ def test_a_picture_is_shown_beside_a_camera_info_that_is_none(others, page, shap
     from aerotwin_view.ros.shown_camera import ShownCamera
 
     camera = ShownCamera(page, others.listener, SensorPoses(others.listener))
-    infos = others._node.create_publisher(CameraInfo, "/odd/camera_info", 10)
+    infos = others.node.create_publisher(CameraInfo, "/odd/camera_info", 10)
 
     def is_shown() -> bool:
         infos.publish(CameraInfo(width=64, height=48))
@@ -231,7 +183,7 @@ def test_a_camera_stands_where_its_robot_carries_it(others, page):
         message.transform.translation.x, message.transform.rotation.w = x, w
         return message
 
-    static = others._node.create_publisher(TFMessage, "/tf_static", LATCHED)
+    static = others.node.create_publisher(TFMessage, "/tf_static", LATCHED)
     bad, good = edge("base_link", "worse", 1.0, 0.0), edge("base_link", "cam", 0.5, 1.0)
     static.publish(TFMessage(transforms=[bad, good]))
     poses = SensorPoses(others.listener)
@@ -257,7 +209,7 @@ def test_a_camera_stands_where_its_robot_carries_it(others, page):
     assert shown.fov == pytest.approx(2.0 * math.atan(24.0 / 50.0))
     camera.rest()
     assert "/camera" not in page.scene._handle_from_node_name
-    assert others._node.count_subscribers("/cam/camera_info") == 0
+    assert others.node.count_subscribers("/cam/camera_info") == 0
 
 
 @pytest.mark.parametrize("variances", [(math.nan,) * 6, (-1.0, *(0.0,) * 5), (1e300,) * 6])
@@ -293,37 +245,6 @@ def test_the_position_block_is_that_of_a_message_with_all_its_numbers():
     )
 
 
-def _odometry(frame: str, k: int, x: float) -> object:
-    return odometry_message(1 + k * SECOND_NS // 20, frame, "body", (x, 0.0, 0.0), UNIT, ZERO, ZERO)
-
-
-def test_the_slam_of_the_chosen_vehicle_is_compared_with_its_truth(others):
-    from aerotwin_view.ros.slam_under_test import SlamUnderTest
-
-    slam = SlamUnderTest(others.listener)
-    slam.look("uav0", has_slam=True)
-    k = 0
-
-    def is_compared() -> bool:
-        nonlocal k
-        k += 1
-        others.publish("/uav0/truth/odom", _odometry("map", k, 10.0 + 0.1 * k))
-        others.publish("/uav0/slam/odom", _odometry("odom", k, 0.11 * k))
-        others.publish("/uav0/slam/odom", _odometry("odom", k, math.nan))
-        time.sleep(0.01)
-        slam.read()
-        return slam.text() != "" and k > 30
-
-    others.until(is_compared)
-    first = re.search(r"at (\d+\.\d\d) s, their first common stamp", slam.text())
-    error = re.match(r"slam/odom: (\d+\.\d\d) m from the truth at (\d+\.\d\d) s", slam.text())
-    steps = 20.0 * (float(error[2]) - float(first[1]))
-    assert float(error[1]) == pytest.approx(0.01 * steps, abs=0.011)  # two decimals are said
-    assert slam.placement("uav0") is not None and slam.placement("uav1") is None
-    slam.rest()
-    assert others._node.count_subscribers("/uav0/slam/odom") == 0 and slam.text() == ""
-
-
 def test_the_simulator_is_asked_for_its_wind_and_number(others):
     from rclpy.executors import SingleThreadedExecutor
 
@@ -332,7 +253,7 @@ def test_the_simulator_is_asked_for_its_wind_and_number(others):
     settings = SimulatorSettings(others.listener)
     settings.set_simulator("/others")
     assert settings.wind is None and settings.instance == 0 and settings.airframe is None
-    node = others._node
+    node = others.node
     for name, value in (("wind.east_m_s", 4.0), ("wind.north_m_s", -3.0), ("wind.up_m_s", 0.0),
                         ("wind.roughness_length_m", 0.0), ("wind.turbulence_m_s", 7.7),
                         ("fleet.instance", 7), ("fleet.port_shift", 2),
@@ -365,19 +286,3 @@ def test_a_simulator_without_such_parameters_has_no_wind(others):
         settings._client, GetParameters.Response(values=[ParameterValue(type=77)] * 3)
     )
     assert settings.wind is None and settings.instance == 0
-
-
-def test_a_vehicle_that_does_not_come_is_said_so(others, monkeypatch):
-    """It may fly a mission, which does not listen to set-points."""
-    from aerotwin_view.ros import place_flight
-
-    monkeypatch.setattr(place_flight, "PATIENCE_S", 0.0)
-    places = [np.array([10.0, 0.0, 5.0]), np.array([20.0, 0.0, 5.0])]
-    flight = place_flight.PlaceFlight(others.listener, "", places)
-    assert flight.step(np.zeros(3)) == "flying to a place 11.2 m away, 1 more"
-    assert "it comes no nearer" in flight.step(np.zeros(3))
-    assert flight.step(np.zeros(3), is_disarmed=True).endswith("; it is disarmed; take off first")
-    assert flight.step(np.array([5.0, 0.0, 5.0])) == "flying to a place 5.0 m away, 1 more"
-    assert flight.step(places[0]) == "flying to a place 10.0 m away, 0 more"
-    assert flight.step(places[1]).endswith("it is there")
-    flight.close()

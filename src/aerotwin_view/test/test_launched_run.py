@@ -9,7 +9,13 @@ import pytest
 
 from aerotwin_view.defaults import TIME_PASSES
 from aerotwin_view.start import guarded_child
-from aerotwin_view.start.launched_run import ENDED, RUNNING, STARTING, LaunchedRun
+from aerotwin_view.start.launched_run import (
+    ENDED,
+    REPORTING,
+    RUNNING,
+    STARTING,
+    LaunchedRun,
+)
 
 _PATIENCE_S = 30.0
 _PROGRAM = """
@@ -18,6 +24,9 @@ print("[view-1] view: http://127.0.0.1:1/", flush=True)
 while not pathlib.Path(sys.argv[1]).exists():
     time.sleep(0.01)
 print(sys.argv[2], flush=True)
+while pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+print("[sitl_flight-1] writing the report: flight", flush=True)
 time.sleep(60.0)
 """
 
@@ -51,6 +60,8 @@ def test_a_run_runs_when_its_simulated_time_passes_not_when_its_view_is_there(
         assert run.state()["phase"] == STARTING
         begun.touch()
         _until(lambda: run.state()["phase"] == RUNNING)
+        begun.unlink()
+        _until(lambda: run.state()["phase"] == REPORTING)
     finally:
         run.interrupt()
         run.wait()

@@ -21,7 +21,7 @@ def test_the_error_of_the_true_path_is_positive_on_the_left(tmp_path):
     assert [repeat.name for repeat in found.repeats] == ["repeat 1", "repeat 2", "repeat 10"]
     for repeat in found.repeats:
         assert repeat.error_m == pytest.approx(np.full(17, LEFT_M), abs=WRITTEN_M)
-        assert repeat.text().endswith("RMSE 0.200 m, largest 0.200 m")
+        assert repeat.text().endswith(" poses 0.200 m, largest 0.200 m")
     assert (found.world, found.what) == ("campus", "of the true path")
 
 

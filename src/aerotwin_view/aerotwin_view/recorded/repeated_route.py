@@ -32,7 +32,8 @@ class ShownRepeat:
     def text(self) -> str:
         """Return its figures."""
         largest_m = float(np.abs(self.error_m).max())
-        return f"{self.name}: RMSE {rms(self.error_m):.3f} m, largest {largest_m:.3f} m"
+        n, rms_m = len(self.error_m), rms(self.error_m)
+        return f"{self.name}: RMSE of its {n} poses {rms_m:.3f} m, largest {largest_m:.3f} m"
 
 
 @dataclass(frozen=True, kw_only=True)

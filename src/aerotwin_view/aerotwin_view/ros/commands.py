@@ -67,8 +67,8 @@ class Commands:
         """Whether the chosen vehicle takes orders of a flight, or may yet."""
         return self._link is None or self._link.may_take(Request.LAND)
 
-    def step(self, p_map: FloatArray | None) -> VehicleStatus | None:
-        """Send what was asked for; `p_map` is where the chosen vehicle is.
+    def step(self, p_map: FloatArray | None, stamp_ns: int) -> VehicleStatus | None:
+        """Send what was asked for; `p_map` is where the chosen vehicle is, at `stamp_ns` [ns].
 
         Returns the status of that vehicle, None without one.
         """
@@ -84,7 +84,7 @@ class Commands:
             self._link.send(motion)
         elif self._flight is not None:
             is_disarmed = self._link.status.is_armed is False
-            self._notify(self._flight.step(p_map, is_disarmed=is_disarmed))
+            self._notify(self._flight.step(p_map, stamp_ns, is_disarmed=is_disarmed))
         self._link.call_waiting()
         return self._link.status
 

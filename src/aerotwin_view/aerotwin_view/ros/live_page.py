@@ -18,7 +18,7 @@ from aerotwin_view.panels.places import Places
 from aerotwin_view.panels.steering_panel import SteeringPanel
 from aerotwin_view.panels.teach_panel import TeachPanel
 from aerotwin_view.panels.vehicle_text import vehicle_text
-from aerotwin_view.robot_topics import ESTIMATES, SLAM
+from aerotwin_view.robot_topics import ESTIMATES, SLAM, kind_of
 from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.fault_link import FaultLink
@@ -71,14 +71,14 @@ class LivePage:
         self._fault_link: FaultLink | None = None
         self._heard = HeardRobots(listener)
         self._poses = SensorPoses(listener)
+        self._slam = SlamUnderTest(listener)
         with page.gui.add_folder("Sensors"):
             self._camera = ShownCamera(page, listener, self._poses)
-            self._points = ShownPoints(page, listener, self._poses)
+            self._points = ShownPoints(page, listener, self._poses, self._slam)
         self._layers = LiveLayers(page, listener)
         self._trails = Trails(page)
-        self._slam = SlamUnderTest(listener)
         self._settings = settings = SimulatorSettings(node)
-        self._doctor = DoctorPanel(page, lambda: asked_doctor(settings, self._panel))
+        self._doctor = DoctorPanel(page, lambda: asked_doctor(settings, self._panel, clock))
         self._teach = TeachPanel(page)
         self._commands = Commands(node, self._panel, self._on_reset)
         self._simulator = ""
@@ -120,7 +120,8 @@ class LivePage:
             self._teach.add(steered, pose.stamp_ns, pose.p, pose.q_xyzw)
         if self._fault_link is not None:
             self._fault_link.step(steered)
-        status = self._commands.step(self._where(steered, robots))
+        stamp_ns = self._clock.stamp_ns if pose is None else pose.stamp_ns
+        status = self._commands.step(self._where(steered, robots), stamp_ns)
         self._slam.read()
         if self._is_due(SENSORS_S, now_s):
             self._camera.show()
@@ -219,7 +220,8 @@ class LivePage:
         lines = [self._clock.text(now_s, len(self._shown), self._commands.speed)]
         if status is not None and pose is not None:
             x, y, z = pose.p
-            lines.append(f"{status.name or 'robot'} at {x:.1f}, {y:.1f}, {z:.1f} m in map")
+            name, by = status.name, kind_of(self._heard.motions[status.name])
+            lines.append(f"{name or 'robot'} at {x:.1f}, {y:.1f}, {z:.1f} m in map by {by}")
         if status is not None and status.is_heard:
             own = (each for each in estimates if each.robot == status.name)
             covariances = (each.covariance for each in own if each.kind == ESTIMATES[0])

@@ -35,13 +35,18 @@ class RunClock:
         self._read_s = now_s
         if self.stamp_ns != before_ns or not self.stamp_ns:
             self._moved_s = now_s
-        return now_s - before_s if now_s - self._moved_s < STILL_S else 0.0
+        return 0.0 if self.is_still else now_s - before_s
 
     def rest(self) -> None:
         """Receive nothing until the next read."""
         if self._topic is not None:
             self._topic.close()
             self._topic = None
+
+    @property
+    def is_still(self) -> bool:
+        """Whether simulated time was heard and did not pass of late: the run is paused."""
+        return self.stamp_ns > 0 and self._read_s - self._moved_s >= STILL_S
 
     @property
     def is_over(self) -> bool:
@@ -63,7 +68,7 @@ class RunClock:
             return f"{robots}; {found}"
         at = f"{self.stamp_ns / _SECOND:.1f} s"
         if self.is_over:
-            return f"the run ended at {at}, {robots}; a report of it is in its folder"
+            return f"the run ended at {at}, {robots}; its terminal names the report"
         state = "paused" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
         asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
         return f"{at}, {state}, {robots}{asked}"

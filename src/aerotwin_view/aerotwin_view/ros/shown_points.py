@@ -19,16 +19,21 @@ from aerotwin_view.ros.chosen_topic import NONE, ChosenTopic
 from aerotwin_view.ros.heard_pose import FARTHEST_M, HeardPose
 from aerotwin_view.ros.polled_topic import TopicGraph
 from aerotwin_view.ros.sensor_poses import SensorPoses
+from aerotwin_view.ros.slam_under_test import SlamUnderTest
 
 _MOST_POINTS = 60_000
 _MOST_LETTERS = 300
+_UNKNOWN = "of which no pose is known; that of a SLAM is known of the vehicle that is steered"
 
 
 class ShownPoints:
-    """A choice in the panel; nothing is received unless it is chosen."""
+    """A choice in the panel; nothing is received unless it is chosen.
 
-    def __init__(self, page: Page, node: Node, poses: SensorPoses) -> None:
-        self._page, self._poses = page, poses
+    A cloud in the frame of a SLAM is shown where that frame is laid on map.
+    """
+
+    def __init__(self, page: Page, node: Node, poses: SensorPoses, slam: SlamUnderTest) -> None:
+        self._page, self._poses, self._slam = page, poses, slam
         self._chosen = ChosenTopic(page, node, "Points", PointCloud2, "sensor_msgs/msg/PointCloud2")
         self._notice = page.add_text("")
         self._points: viser.PointCloudHandle | None = None
@@ -48,14 +53,18 @@ class ShownPoints:
             self._points.remove()
             self._points = None
         if cloud is not None:
-            owner = owner_of(self._chosen.topic, robots)
-            self._show_points(cloud, None if owner is None else robots[owner])
+            self._show_points(cloud, owner_of(self._chosen.topic, robots), robots)
 
-    def _show_points(self, message: PointCloud2, robot: HeardPose | None) -> None:
-        T_map_points = self._poses.find(message.header.frame_id, robot)
+    def _show_points(
+        self, message: PointCloud2, owner: str | None, robots: Mapping[str, HeardPose]
+    ) -> None:
+        frame = message.header.frame_id
+        T_map_points = self._poses.find(frame, None if owner is None else robots[owner])
+        if T_map_points is None and owner is not None:
+            T_map_points = self._slam.find(frame, owner)
         if T_map_points is None:
-            frame = printable(message.header.frame_id, _MOST_LETTERS)
-            self._notice.set(f"points are in the frame {frame}, of which no pose is known")
+            named = printable(frame, _MOST_LETTERS)
+            self._notice.set(f"points are in the frame {named}, {_UNKNOWN}")
             return
         try:
             points, _ = finite_points(message)

@@ -23,6 +23,7 @@ class SlamUnderTest:
         self._node = node
         self._error = RunningError(SLAM)
         self._vehicle: str | None = None
+        self._frame = ""
         self._topics: tuple[PolledTopic, PolledTopic] | None = None
 
     def look(self, vehicle: str, *, has_slam: bool) -> None:
@@ -30,7 +31,7 @@ class SlamUnderTest:
         if vehicle != self._vehicle:
             self.rest()
             self._vehicle = vehicle
-            self._error.clear()
+            self.clear()
         if not has_slam:
             self.rest()
         elif self._topics is None:
@@ -50,6 +51,7 @@ class SlamUnderTest:
     def clear(self) -> None:
         """Begin anew."""
         self._error.clear()
+        self._frame = ""
 
     def read(self) -> None:
         """Take over what came, and compare it."""
@@ -62,6 +64,7 @@ class SlamUnderTest:
                 self._error.add_truth(pose.stamp_ns, pose.p, pose.q_xyzw)
         for message in estimate.take_all():
             if pose.set(message):
+                self._frame = pose.frame
                 self._error.add_estimate(pose.stamp_ns, pose.p, pose.q_xyzw)
         self._error.compare()
 
@@ -72,3 +75,7 @@ class SlamUnderTest:
     def placement(self, vehicle: str) -> FloatArray | None:
         """Return where the frame of a vehicle's SLAM was laid in map (4, 4); None if it was not."""
         return self._error.T_map_odom if vehicle == self._vehicle else None
+
+    def find(self, frame: str, vehicle: str) -> FloatArray | None:
+        """Return T_map_frame (4, 4) of a frame if it is that of a vehicle's SLAM, None if not."""
+        return self.placement(vehicle) if frame.strip("/") == self._frame else None

@@ -42,25 +42,25 @@ class ColourBar:
     ) -> None:
         self.limits = limits or default_limits(values)
         low, high = self.limits
-        is_cut = bool(len(values)) and float(np.max(values)) > high
-        page.gui.add_html(_bar(f"{quantity} [{unit}]", f"{low:.3g}", f"{high:.3g}", is_cut=is_cut))
+        largest = float(np.max(values)) if len(values) else high
+        beyond = f" and more, up to {largest:.3g}" if largest > high else ""
+        page.gui.add_html(_bar(f"{quantity} [{unit}]", f"{low:.3g}", f"{high:.3g}{beyond}"))
 
     def colours(self, values: np.ndarray) -> np.ndarray:
         """Return the colours (n, 3) uint8 of values (n,)."""
         return coloured(values, self.limits)
 
 
-def _bar(title: str, low: str, high: str, *, is_cut: bool) -> str:
+def _bar(title: str, low: str, high: str) -> str:
     table = colour_table()
     stops = table[np.linspace(0, len(table) - 1, _N_STOPS).round().astype(int)]
     gradient = ", ".join(f"rgb({r} {g} {b})" for r, g, b in stops.tolist())
-    beyond = " and more" if is_cut else ""
-    label = html.escape(f"{title}: colours from {low} to {high}{beyond}")
+    label = html.escape(f"{title}: colours from {low} to {high}")
     return (
         f'<div role="img" aria-label="{label}" style="padding: 0.3em 0.75em; font-size: 0.85em">'
         f"<div>{html.escape(title)}</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0; '
         f'background: linear-gradient(to right, {gradient})"></div>'
         f'<div style="display: flex; justify-content: space-between">'
-        f"<span>{low}</span><span>{high}{beyond}</span></div></div>"
+        f"<span>{low}</span><span>{high}</span></div></div>"
     )

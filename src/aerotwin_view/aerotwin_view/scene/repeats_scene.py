@@ -21,7 +21,10 @@ _UP_M = np.array([0.0, 0.0, 0.3])
 def show_repeats(page: Page, found: RepeatedRoute) -> None:
     """Show the route, and each repeat with a switch of its own."""
     errors = np.abs(np.concatenate([repeat.error_m for repeat in found.repeats]))
-    page.add_text(f"lateral error from the taught route, {found.what}")
+    page.add_text(
+        f"lateral error from the taught route, {found.what}, at every pose; "
+        "the report has the figures at the marks"
+    )
     bar = ColourBar(page, errors, "lateral error")
     PathLines(page).set(TAUGHT, segments_of(found.route + _UP_M / 2.0, MOST_POINTS))
     with page.gui.add_folder("Repeats"):

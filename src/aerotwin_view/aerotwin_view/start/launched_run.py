@@ -12,10 +12,12 @@ from aerotwin_core.foreign_text import printable
 from aerotwin_view.defaults import TIME_PASSES
 from aerotwin_view.start.guarded_child import GuardedChild
 
-STARTING, RUNNING, STOPPING, ENDED = "starting", "running", "stopping", "ended"
+STARTING, RUNNING, REPORTING = "starting", "running", "reporting"
+STOPPING, ENDED = "stopping", "ended"
 _MOST_LINES, _MOST_LETTERS = 300, 400
 _VIEW = re.compile(r"view: (http://\S+)$")
 _REPORT = re.compile(r"report: (\S.*)/report\.html$")
+_CHAPTER = "writing the report: "
 _REASON = re.compile(r"(?:fatal: |^aerotwin launch: )(\S.*)$")
 """What a node, or the launch itself, says at last of a run that failed."""
 _OUTCOME = re.compile(r"flight: (\S.*) \([\d.]+ s, \S.*\)$")
@@ -29,7 +31,7 @@ class LaunchedRun:
         self.line = line
         self._lines: deque[str] = deque(maxlen=_MOST_LINES)
         self._view: str | None = None
-        self._has_begun = False
+        self._has_begun = self._is_reporting = False
         self._report: Path | None = None
         self._reason, self._outcome = "", ""
         self._is_stopping = False
@@ -61,6 +63,8 @@ class LaunchedRun:
             phase = ENDED
         elif self._is_stopping:
             phase = STOPPING
+        elif self._is_reporting:
+            phase = REPORTING
         else:
             phase = RUNNING if self._view is not None and self._has_begun else STARTING
         return {
@@ -77,6 +81,8 @@ class LaunchedRun:
             self._view = view[1]
         if line.endswith(TIME_PASSES):
             self._has_begun = True
+        if _CHAPTER in line:
+            self._is_reporting = True
         if (report := _REPORT.search(line)) is not None:
             self._report = Path(report[1])
         if (reason := _REASON.search(line)) is not None:

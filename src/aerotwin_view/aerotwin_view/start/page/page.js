@@ -258,6 +258,8 @@ function sentence(state) {
     case "running":
       if (isWithin(state.view)) return "Running; the view shows and steers it.";
       return `Running; its view is on its own machine: ${state.view}`;
+    case "reporting":
+      return `${state.reason ? `Ended: ${state.reason}. ` : ""}The report is being written.`;
     case "stopping": return "Stopping: the report is being written. Stop again gives it up.";
     case "ended":
       if (state.exit_code === 0) return `Ended: ${state.reason || "without an error"}.`;
