@@ -5,6 +5,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -144,19 +145,27 @@ def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluatio
 
     `on_step` is called with the name of each step, for progress.
     """
-    on_step("frames")
-    frames, slam = _frames(record), SlamEvaluation()
+
+    @cache
+    def read_frames() -> tuple[FrameCollector, ...]:
+        on_step("frames")
+        return _frames(record)
+
+    slam = SlamEvaluation()
     warnings = [*record.warnings, *(() if record.world is None else record.world.warnings)]
     if record.is_partial:
         warnings.insert(0, "This report is partial: the run was stopped before its end.")
     if record.slam_bag is not None:
         try:
-            slam = _judge_slam(record, record.slam_bag, frames, warnings, on_step)
+            slam = _judge_slam(record, record.slam_bag, read_frames, warnings, on_step)
         except _NotJudged as reason:
             warnings.append(str(reason))
-            slam = SlamEvaluation(cost=_cost(record, None, _stamps(record, frames), warnings))
+            slam = SlamEvaluation(
+                cost=_cost(record, None, _stamps(record, read_frames()), warnings)
+            )
         if not slam.estimates:
             warnings.insert(0, NOTHING_JUDGED)
+    frames = read_frames()
     warnings += record.truth_bag.problems
     if not record.truth_bag.is_complete:
         warnings.append("The bag was not closed by its writer; its last second may be missing.")
@@ -182,10 +191,11 @@ def _stamps(record: RunRecord, frames: tuple[FrameCollector, ...]) -> tuple[np.n
 def _judge_slam(
     record: RunRecord,
     bag: BagReader,
-    frames: tuple[FrameCollector, ...],
+    read_frames: Callable[[], tuple[FrameCollector, ...]],
     warnings: list[str],
     on_step: Callable[[str], None],
 ) -> SlamEvaluation:
+    """Evaluate a SLAM: its map begins first, beside which frames are read, and takes longest."""
     topics = record.topics
     if not any(
         bag.counts.get(source.partition(":")[0], 0) > 0 or Path(source).is_file()
@@ -193,11 +203,11 @@ def _judge_slam(
     ):
         raise _NotJudged("No SLAM output was recorded: neither trajectory nor map is judged.")
     truth = _truth(record, warnings)
-    stamps = _stamps(record, frames)
     is_map_there = _is_map_there(record, bag)
     wait_for_map: Callable[[], MapOutcome] = MapOutcome
     if record.world is not None and is_map_there and not record.is_partial:
         wait_for_map = _begin_map(record, record.world, bag, truth, warnings, on_step)
+    stamps = _stamps(record, read_frames())
     judged: dict[str, JudgedEstimate] = {}
     for source in topics.estimates:
         on_step(f"trajectory {source}")

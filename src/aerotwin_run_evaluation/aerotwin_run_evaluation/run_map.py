@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.section import Section
+from aerotwin_core.threads import in_background
 from aerotwin_map_evaluation import (
     MapEvaluation,
     MapProtocol,
@@ -41,31 +42,36 @@ class MapJudge:
         _practise()
 
     def judge(self, job: MapJob, on_step: Callable[[str], None]) -> JudgedMap:
-        """Return a map's evaluations with their sections.
+        """Return a map's evaluations with their sections, the first drawn beside the others.
 
         Raises `UserError` if it cannot be evaluated.
         """
         observed = None if job.camera is None else self._surface.seen_from(*job.camera)
-        found: list[MapEvaluation] = []
-        for chosen in _protocols(job.protocol):
-            evaluation = evaluate_map(
+
+        def evaluated(
+            chosen: Protocol[MapProtocol], like: MapEvaluation | None = None
+        ) -> MapEvaluation:
+            return evaluate_map(
                 self._reference(chosen.choices),
                 job.points_odom,
                 T_map_odom_initial=job.T_map_odom,
                 protocol=chosen,
                 observed=observed,
-                like=found[0] if found else None,
+                like=like,
                 on_step=lambda text: on_step(f"map: {text}"),
             )
-            found.append(evaluation)
-        on_step("map: figures")
-        coarse, *finer = found
+
+        first, *others = _protocols(job.protocol)
+        coarse = evaluated(first)
         assert coarse.surface_distances is not None  # a world has a surface
+        wait_for_chapter = in_background(lambda: section(coarse, name=job.name))
+        finer = [evaluated(each, like=coarse) for each in others]
+        on_step("map: figures")
         return JudgedMap(
             points_map=coarse.points_map,
             distances=coarse.surface_distances,
-            voxels_map={each.protocol.voxel_m: each.voxels_map for each in found},
-            sections=(section(coarse, name=job.name), *map(_numbers_of, finer)),
+            voxels_map={each.protocol.voxel_m: each.voxels_map for each in (coarse, *finer)},
+            sections=(wait_for_chapter(), *map(_numbers_of, finer)),
         )
 
     def _reference(self, protocol: MapProtocol) -> MapReference:
