@@ -4,6 +4,8 @@
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8090
+FIRST_PORT, LAST_PORT = 1024, 65535
+"""Below are those that need rights."""
 NO_WORLD = "none"
 RUNS = "runs"
 TIME_PASSES = "view: the simulation runs"

@@ -13,6 +13,8 @@ from aerotwin_view.defaults import LOOPBACK
 
 GUARDED_HEADERS = {"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}
 """Of every answer: no page of a stranger frames it, or learns its address."""
+_ELSEWHERE, _ELSEWHERE_V6 = "192.0.2.1", "2001:db8::1"
+"""Of documentation (RFC 5737, 3849): on every network the way out leads there."""
 
 
 class RequestHeaders(Protocol):
@@ -36,7 +38,8 @@ class Door:
         self._hosts = {LOOPBACK, "localhost"} if host == LOOPBACK else {host}
         self._any_host = host in ("0.0.0.0", "::")
         self._cookie_name = cookie_name
-        self._shown_host = f"[{host}]" if ":" in host else host
+        shown = _own_address(host) if self._any_host else host
+        self._shown_host = f"[{shown}]" if ":" in shown else shown
         self.token = None if host == LOOPBACK else secrets.token_urlsafe(16)
 
     def refusal(self, path: str, headers: RequestHeaders, *, needs_origin: bool) -> str | None:
@@ -94,6 +97,19 @@ def check_host(host: str) -> None:
             f"--host {host}: {error.strerror or error}; expected an address of this machine, as "
             f"{LOOPBACK} or 0.0.0.0 (all)"
         ) from None
+
+
+def _own_address(host: str) -> str:
+    """Return this machine's address on its network, for who listens on all; `host` without one."""
+    family, elsewhere = (
+        (socket.AF_INET6, _ELSEWHERE_V6) if ":" in host else (socket.AF_INET, _ELSEWHERE)
+    )
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))  # of UDP: the way is looked up, nothing is sent
+            return str(probe.getsockname()[0])
+    except OSError:
+        return host
 
 
 def split_address(text: str) -> SplitResult:

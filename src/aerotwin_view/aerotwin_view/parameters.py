@@ -5,7 +5,13 @@
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
-from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD
+from aerotwin_view.defaults import (
+    DEFAULT_PORT,
+    FIRST_PORT,
+    LAST_PORT,
+    LOOPBACK,
+    NO_WORLD,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +20,9 @@ class ViewParameters:
 
     world: str = parameter(NO_WORLD, text="name or path of the world that is shown, or none")
     host: str = parameter(LOOPBACK, text="address to listen on; beyond loopback with a token")
-    port: int = parameter(DEFAULT_PORT, text="or the next free one", minimum=1024, maximum=65535)
+    port: int = parameter(
+        DEFAULT_PORT, text="or the next free one", minimum=FIRST_PORT, maximum=LAST_PORT
+    )
     rate_hz: float = parameter(
         30.0,
         text="updates of the page",

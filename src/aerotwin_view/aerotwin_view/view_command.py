@@ -37,7 +37,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aerotwin_core.errors import UserError
-from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK, NO_WORLD, RUNS
+from aerotwin_view.defaults import (
+    DEFAULT_PORT,
+    FIRST_PORT,
+    LAST_PORT,
+    LOOPBACK,
+    NO_WORLD,
+    RUNS,
+)
 
 if TYPE_CHECKING:
     from aerotwin_view.page import Page
@@ -89,8 +96,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)"
     )
     parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, help=f"or the next free one ({DEFAULT_PORT})"
+        "--port", type=_port, default=DEFAULT_PORT, help=f"or the next free one ({DEFAULT_PORT})"
     )
+
+
+def _port(text: str) -> int:
+    """Return the number of a port. Raises ArgumentTypeError if it is none that is free to use."""
+    if not (text.isdecimal() and len(text) <= 5 and FIRST_PORT <= int(text) <= LAST_PORT):
+        raise argparse.ArgumentTypeError(
+            f"expected a number from {FIRST_PORT} to {LAST_PORT}, found {text!r}"
+        )
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -244,8 +260,11 @@ def _film(flight: "ShownFlight | None", world: "World | None", path: Path, speed
 def _show_live(args: argparse.Namespace) -> int:
     from aerotwin_view.parameters import ViewParameters
     from aerotwin_view.ros.view_node import run_view
+    from aerotwin_worlds.loading import find_world
 
     world = args.world or NO_WORLD
+    if world != NO_WORLD:
+        find_world(world)
     return run_view(ViewParameters(world=world, host=args.host, port=args.port))
 
 

@@ -263,7 +263,8 @@ def test_nothing_but_reports_below_the_folder_is_served(server, path):
 
 def test_beyond_loopback_the_token_of_the_address_or_its_cookie_is_needed(tmp_path):
     server = StartServer("0.0.0.0", 18640, tmp_path)
-    opened = server.address.replace("0.0.0.0", "127.0.0.1")
+    opened = server.address
+    assert urlsplit(opened).hostname != "0.0.0.0", "a tablet cannot open that"
     bare = opened.partition("?")[0]
     refused = requests.get(bare, timeout=TIMEOUT_S)
     assert refused.status_code == 403 and "Set-Cookie" not in refused.headers
@@ -276,6 +277,16 @@ def test_beyond_loopback_the_token_of_the_address_or_its_cookie_is_needed(tmp_pa
     headers["Cookie"] = cookie.partition(";")[0]
     assert requests.post(f"{bare}stop", headers=headers, timeout=TIMEOUT_S).status_code == 400
     server.stop()
+
+
+def test_a_run_without_a_report_says_why(tmp_path):
+    for name, record in (("a", "none"), ("b", "inertial")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.yaml").write_text("")
+        launch = {"launch_file": "sitl_flight", "arguments": {"record": record}}
+        (tmp_path / name / "launch.json").write_text(json.dumps(launch))
+    outcomes = {run["name"]: run["outcome"] for run in past_runs(tmp_path)}
+    assert "nothing was recorded" in outcomes["a"] and "still runs" in outcomes["b"]
 
 
 def test_the_next_free_port_is_taken(server, tmp_path):

@@ -106,5 +106,5 @@ def test_a_vehicle_that_does_not_come_is_said_so(others):
 def test_the_doctor_finds_nothing_but_the_pause_of_a_paused_run():
     from aerotwin_view.ros.asked_doctor import asked_doctor
 
-    (found,) = asked_doctor(None, None, SimpleNamespace(is_still=True))
+    (found,) = asked_doctor(None, None, SimpleNamespace(is_paused=True))
     assert found.status == "warn" and "paused" in found.message and "go on" in found.way_out

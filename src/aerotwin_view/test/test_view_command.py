@@ -50,3 +50,17 @@ def test_a_broken_or_huge_map_is_an_error(tmp_path, capsys, name, content, messa
 def test_what_contradicts_is_refused(capsys, arguments, message):
     assert main(["view", *arguments]) == EXIT_USER_ERROR
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["99999999", "70000", "80", "-1", "x"])
+@pytest.mark.parametrize("shown", [[], ["meadow"], ["--live"]])
+def test_a_port_that_is_none_is_refused_whatever_is_shown(capsys, shown, port):
+    with pytest.raises(SystemExit) as ended:
+        main(["view", *shown, f"--port={port}"])
+    assert ended.value.code == EXIT_USER_ERROR
+    assert "expected a number from 1024 to 65535, found" in capsys.readouterr().err
+
+
+def test_an_unknown_world_of_what_is_heard_is_refused_as_any_other(capsys):
+    assert main(["view", "--live", "--world", "nowhere"]) == EXIT_USER_ERROR
+    assert "'nowhere'" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def address() -> Iterator[str]:
 def outside() -> Iterator[str]:
     """Return the address of a page that listens on all addresses."""
     page, address = open_page("a page", host="0.0.0.0", port=18190)
-    yield address.replace("0.0.0.0", "127.0.0.1")
+    yield address
     page.stop()
 
 

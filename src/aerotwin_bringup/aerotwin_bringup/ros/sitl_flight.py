@@ -110,6 +110,7 @@ class SitlFlight:
         """Write the report and print its path."""
         usages = {vehicle: recorder.stop() for vehicle, recorder in self._recorders.items()}
         if parameters.record == "none":
+            say("no report: nothing was recorded, by record none")
             return exit_code(result)
         slams = {
             vehicle: JudgedSlam(

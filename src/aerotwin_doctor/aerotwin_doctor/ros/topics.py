@@ -24,7 +24,9 @@ class DiagnosticsWatch:
         choose_network()
         self._context = rclpy.Context()
         self._context.init()
-        self._node = rclpy.create_node("aerotwin_doctor", context=self._context)
+        self._node = rclpy.create_node(  # under its own name, also within another node's process
+            "aerotwin_doctor", context=self._context, use_global_arguments=False
+        )
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._node.create_subscription(

@@ -171,7 +171,7 @@ class CommandedAutopilot:
     def _refuse_standing(self, order: str) -> None:
         state = self.client.link.state
         is_disarmed = state.heartbeat_ns is not None and not (state.is_armed or self._is_arming)
-        if self.takes_setpoints and is_disarmed and state.is_on_ground:
+        if self.takes_setpoints and is_disarmed and state.is_on_ground is not False:
             raise UserError(
                 f"{order}: expected it in flight, found it disarmed on the ground; take off first"
             )

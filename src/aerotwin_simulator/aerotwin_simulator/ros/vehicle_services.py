@@ -31,6 +31,7 @@ from aerotwin_simulator.vehicle import SimulatedVehicle
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
 CMD_VEL_DEPTH = 10
+_SENT = "sent to the autopilot; whether it obeys is on /diagnostics"
 Send = Callable[[Commanded], None]
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -73,7 +74,7 @@ def _command(vehicle: SimulatedRobot | None, send: Send, reply: Any) -> Any:
     except UserError as error:
         reply.success, reply.message = False, str(error)
         return reply
-    reply.success, reply.message = True, "sent to the autopilot"
+    reply.success, reply.message = True, _SENT
     return reply
 
 

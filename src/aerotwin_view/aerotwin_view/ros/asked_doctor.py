@@ -20,7 +20,7 @@ def asked_doctor(settings: SimulatorSettings, panel: SteeringPanel, clock: RunCl
 
     A run that is paused is silent, which is no fault of its vehicle: only the pause is found.
     """
-    if clock.is_still:
+    if clock.is_paused:
         return [warn("run.clock", _PAUSED, "let it go on, then check again")]
     from aerotwin_doctor.running_checks import running_checks  # MAVLink's messages take their time
 

@@ -11,6 +11,7 @@ from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_teleop.key_maps import Request
+from aerotwin_teleop.motion import AT_REST
 from aerotwin_teleop.outgoing import OutgoingMotion
 from aerotwin_teleop.ros.vehicle_link import VehicleLink
 from aerotwin_teleop.status import VehicleStatus
@@ -28,6 +29,9 @@ from aerotwin_view.ros.run_commands import RunCommands
 
 if TYPE_CHECKING:  # its message types may not be installed
     from aerotwin_view.ros.fleet_commands import FleetCommands
+
+_DRIVEN = "driven by hand; letting go stops"
+_STOPPED = "stopped: the vehicle holds where it is"
 
 
 class Commands:
@@ -82,6 +86,7 @@ class Commands:
         if self._outgoing.is_due(motion, now_s):
             self._end_flight()
             self._link.send(motion)
+            self._notify(_STOPPED if motion == AT_REST else _DRIVEN)
         elif self._flight is not None:
             is_disarmed = self._link.status.is_armed is False
             self._notify(self._flight.step(p_map, stamp_ns, is_disarmed=is_disarmed))
@@ -115,7 +120,7 @@ class Commands:
             self._fly_to_places(self._link.status)
         else:
             self._end_flight()
-            self._notify("stopped: the vehicle holds where it is")
+            self._notify(_STOPPED)
 
     def _order_fleet(self, order: JoinOrder) -> None:
         notify = self._panel.fleet_notice.set

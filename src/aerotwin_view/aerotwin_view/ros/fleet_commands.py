@@ -33,7 +33,10 @@ class FleetCommands:
         self._call(self._spawn, request, "add", lambda reply: f"{reply.entity_name} joined")
 
     def remove(self, name: str) -> None:
-        """Take a vehicle out of the world."""
+        """Take a vehicle out of the world; one without a name is the run's own, and stays."""
+        if not name:
+            self._notify("remove: the run's own vehicle stays; those that joined can leave")
+            return
         request = DeleteEntity.Request(entity=name)
         self._call(self._delete, request, "remove", lambda _: f"{name} left")
 

@@ -11,6 +11,8 @@ from aerotwin_view.ros.polled_topic import PolledTopic
 
 STILL_S = 0.5
 """Simulated time that did not change for so long in wall time stands still."""
+PAUSED_S = 2.0
+"""After so long a run is called paused: one that waits for a SLAM stands still for less."""
 _MOST_LOOKS = 11
 _SECOND = 1e9
 
@@ -35,7 +37,7 @@ class RunClock:
         self._read_s = now_s
         if self.stamp_ns != before_ns or not self.stamp_ns:
             self._moved_s = now_s
-        return 0.0 if self.is_still else now_s - before_s
+        return now_s - before_s if now_s - self._moved_s < STILL_S else 0.0
 
     def rest(self) -> None:
         """Receive nothing until the next read."""
@@ -44,9 +46,9 @@ class RunClock:
             self._topic = None
 
     @property
-    def is_still(self) -> bool:
-        """Whether simulated time was heard and did not pass of late: the run is paused."""
-        return self.stamp_ns > 0 and self._read_s - self._moved_s >= STILL_S
+    def is_paused(self) -> bool:
+        """Whether simulated time was heard, and has not passed for some seconds."""
+        return self.stamp_ns > 0 and self._read_s - self._moved_s >= PAUSED_S
 
     @property
     def is_over(self) -> bool:
@@ -68,7 +70,9 @@ class RunClock:
             return f"{robots}; {found}"
         at = f"{self.stamp_ns / _SECOND:.1f} s"
         if self.is_over:
-            return f"the run ended at {at}, {robots}; its terminal names the report"
-        state = "paused" if last_ns == first_ns else f"{max(factor, 0.0):.2f} x real time"
+            ended = f"the run ended at {at}, {robots}"
+            return f"{ended}; its terminal says how, and where its report is"
+        is_paused = self.is_paused or last_ns == first_ns
+        state = "paused" if is_paused else f"{max(factor, 0.0):.2f} x real time"
         asked = "" if speed is None else f"; speed set: {speed_text(speed)}"
         return f"{at}, {state}, {robots}{asked}"

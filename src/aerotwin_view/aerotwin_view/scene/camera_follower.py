@@ -30,7 +30,9 @@ class CameraFollower:
         self._names: list[str] = []
         self._places: FloatArray | None = None
         self._cast: Cast | None = None
-        self._choice = page.gui.add_dropdown("Follow", (NONE,), initial_value=NONE)
+        self._choice = page.gui.add_dropdown(
+            "Follow", (NONE,), initial_value=NONE, hint="the cameras of all pages move along"
+        )
         self._choice.on_update(lambda _: self._begin())
         page.on_client_connect(self._place)
 

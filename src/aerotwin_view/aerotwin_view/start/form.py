@@ -40,7 +40,7 @@ MOST_LETTERS = 1000
 _FLAGS = ("true", "false")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _PRESET = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_SEPARATORS = re.compile(r"[,;:]| or | = ")
+_SEPARATORS = re.compile(r"[,;]|:\s| or | = ")
 _WORDS = {"empty", "none", *_FLAGS}
 
 
@@ -104,6 +104,8 @@ def suggestions(description: str, default: str | None) -> tuple[str, ...]:
 
     >>> suggestions("lidar preset: spinning_16, navtech, or path of a file; none = none", "none")
     ('none', 'spinning_16', 'navtech')
+    >>> suggestions("who flies: embedded, px4, python:module:Class", "embedded")
+    ('embedded', 'px4')
     """
     if not default or not _PRESET.fullmatch(default):
         return ()

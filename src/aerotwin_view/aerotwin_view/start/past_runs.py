@@ -17,6 +17,7 @@ MOST_RUNS = 50
 _MOST_BYTES, _MOST_RECORD_BYTES = 16 << 20, 1 << 18
 _MOST_FIGURES = 4
 _NO_REPORT = "no report: it still runs, or was given up"
+_NOT_RECORDED = "no report: nothing was recorded, by record none"
 
 
 def past_runs(folder: Path) -> list[dict[str, Any]]:
@@ -52,7 +53,12 @@ def _described(run: Path) -> dict[str, Any]:
     with suppress(OSError, UserError, DocumentError):
         described |= _from_metrics(read_json(run / METRICS, max_bytes=_MOST_BYTES))
     with suppress(OSError, UserError, DocumentError):
-        described["launch"] = _launch(read_json(run / LAUNCH_RECORD, max_bytes=_MOST_RECORD_BYTES))
+        described["launch"] = launch = _launch(
+            read_json(run / LAUNCH_RECORD, max_bytes=_MOST_RECORD_BYTES)
+        )
+        is_recorded = launch is None or launch["values"].get("record") != "none"
+        if described["outcome"] == _NO_REPORT and not is_recorded:
+            described["outcome"] = _NOT_RECORDED
     return described
 
 

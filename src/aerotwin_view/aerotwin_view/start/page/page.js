@@ -244,7 +244,7 @@ function showLine() {
 // The run.
 
 const ENDS = { 0: "good", 130: "stopped" };
-let lastPhase = "", lastOutput = "", stateTimer = 0;
+let lastPhase = "", lastOutput = "", stateTimer = 0, isChecking = false;
 
 // The view of a run is heard on the machine itself, from wherever this page is read.
 function isWithin(view) {
@@ -285,7 +285,7 @@ function showState(state) {
   at("run-line").textContent = state.line;
   showLink(at("view"), isWithin(state.view) && state.view);
   showLink(at("report"), state.report && `runs/${encodeURIComponent(state.report)}/report.html`);
-  at("start").disabled = !isOver;
+  at("start").disabled = isChecking || !isOver;
   if (isOver && document.activeElement === at("stop")) at("start").focus();
   at("stop").hidden = isOver;
   const output = state.output.join("\n");
@@ -341,16 +341,18 @@ at("groups").addEventListener("input", formChanged);
 at("groups").addEventListener("change", formChanged);
 at("choose").addEventListener("submit", async (event) => {
   event.preventDefault();
-  at("start").disabled = true;
+  isChecking = at("start").disabled = true;
   at("start").textContent = "Checking …";
   try {
     hideRefusal();
     at("error").textContent = "";
     lastPhase = "";
-    showState(await order("start", request()));
+    const state = await order("start", request());
+    isChecking = false;
+    showState(state);
     at("run").scrollIntoView({ block: "nearest" });
   } catch (error) {
-    at("start").disabled = false;
+    isChecking = at("start").disabled = false;
     showRefusal(error);
   }
   at("start").textContent = "Start";
