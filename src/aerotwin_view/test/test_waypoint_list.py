@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Way-points that are edited, and the files that are made of them."""
 
+import json
+
 import numpy as np
 import pytest
 import yaml
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_rendering import WorldQueries
-from aerotwin_view.panels.saved_waypoints import mission_text, route_text
+from aerotwin_view.panels.saved_waypoints import area_text, mission_text, route_text
 from aerotwin_view.panels.waypoints import MOST_POINTS, WaypointList
 from aerotwin_worlds import load_world
 
@@ -131,3 +134,28 @@ def test_a_saved_route_is_read_by_what_teaches_it(three, tmp_path):
     with pytest.raises(ParameterError, match="at least 2 way-points, found 1"):
         route_text(three.positions()[:1], "meadow")
     assert yaml.safe_load(path.read_text())["name"] == "driven"
+
+
+CORNERS = np.array([[0.0, 0.0, 1.0], [0.0, 10.0, 2.0], [20.0, 10.0, 3.0], [20.0, 0.0, 2.0]])
+PLANE = LocalTangentPlane(GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0, altitude_m=400.0))
+
+
+@pytest.mark.parametrize("corners", [CORNERS, CORNERS[::-1]], ids=["clockwise", "other way"])
+def test_an_area_is_a_polygon_on_earth_counterclockwise(corners):
+    feature = json.loads(area_text(corners, PLANE, "meadow"))
+    assert feature["properties"]["level_area_m2"] == 200.0
+    assert feature["geometry"]["type"] == "Polygon"
+    (ring,) = feature["geometry"]["coordinates"]
+    assert ring[0] == ring[-1] and len(ring) == 5
+    east = [(lon - 8.0) * 111_320.0 * np.cos(np.radians(47.0)) for lon, _ in ring]
+    north = [(lat - 47.0) * 111_170.0 for _, lat in ring]
+    area = np.dot(east[:-1], north[1:]) - np.dot(east[1:], north[:-1])
+    assert area / 2.0 == pytest.approx(200.0, rel=0.005)
+    np.testing.assert_allclose(east, [*CORNERS[::-1, 0], CORNERS[-1, 0]], atol=0.1)
+
+
+def test_an_area_that_is_none_is_refused():
+    with pytest.raises(ParameterError, match="at least 3 corners, found 2"):
+        area_text(CORNERS[:2], PLANE, "meadow")
+    with pytest.raises(ParameterError, match="from place 1 and from place 3 cross"):
+        area_text(CORNERS[[0, 2, 1, 3]], PLANE, "meadow")

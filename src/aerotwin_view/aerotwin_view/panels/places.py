@@ -13,7 +13,12 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_rendering import WorldQueries
 from aerotwin_view.page import Page
-from aerotwin_view.panels.saved_waypoints import mission_text, route_text
+from aerotwin_view.panels.saved_waypoints import (
+    area_text,
+    level_area_m2,
+    mission_text,
+    route_text,
+)
 from aerotwin_view.panels.waypoints import WaypointList
 from aerotwin_worlds import World
 
@@ -58,11 +63,13 @@ class Places:
             self._saves = (
                 page.gui.add_button("Save as mission (YAML)", disabled=True),
                 page.gui.add_button("Save as route (YAML)", disabled=True),
+                page.gui.add_button("Save as area (GeoJSON)", disabled=True),
             )
             self._notice = page.add_text("")
-        mission, route = self._saves
+        mission, route, area = self._saves
         mission.on_click(lambda event: self._save(event, "mission.yaml", self._mission))
         route.on_click(lambda event: self._save(event, "route.yaml", self._route))
+        area.on_click(lambda event: self._save(event, "area.geojson", self._area))
         self._choice.on_update(lambda _: self._choose())
         self._height.on_update(lambda _: self._raise())
         page.scene.on_click()(self._click)
@@ -196,6 +203,8 @@ class Places:
                     f"({np.linalg.norm(step[:2]):.2f} m level, {step[2]:+.2f} m up); {path}"
                 )
             lines.append(path)
+        if len(ground) > 2:
+            lines.append(f"area within: {level_area_m2(ground):.1f} m², level")
         return "\n\n".join(lines)
 
     # -- buttons ------------------------------------------------------------------------------
@@ -214,6 +223,9 @@ class Places:
 
     def _route(self) -> str:
         return route_text(self._list.positions(), self._world.name)
+
+    def _area(self) -> str:
+        return area_text(np.array(self.ground_points), self._plane, self._world.name)
 
     def _save(self, event: viser.GuiEvent, name: str, text: Callable[[], str]) -> None:
         try:
