@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from aerotwin_core.messages import odometry_message, point_cloud_message
+from aerotwin_core.messages import odometry_message, point_cloud_message, pose_stamped_message
+from aerotwin_core.plots import colour_table
 
 pytestmark = pytest.mark.ros
 
@@ -81,6 +82,42 @@ def test_the_map_of_a_slam_is_shown_where_its_frame_was_laid(others, page):
 
     others.until(is_shown)
     np.testing.assert_allclose(points._points.points, [[11.0, 2.0, 3.0]])
+    points.measure_by(lambda points_map: points_map[:, 2] - 2.75)
+    points._points = None
+    others.until(is_shown)
+    assert points._notice._text == "1 points: median 0.25 m, 95 % within 0.25 m"
+    middle = colour_table()[[127, 128]].tolist()  # of half a metre
+    assert points._points.colors[0].tolist() in middle
+
+
+def test_where_the_chosen_vehicle_is_told_to_be_is_heard(others):
+    from aerotwin_view.ros.heard_setpoint import HeardSetpoint
+
+    setpoint = HeardSetpoint(others.listener)
+    said = [
+        ("/uav1/command/pose", "map", (9.0, 9.0, 9.0)),
+        ("/uav0/command/pose", "odom", (8.0, 8.0, 8.0)),
+        ("/uav0/command/pose", "map", (math.nan, 0.0, 0.0)),
+        ("/uav0/command/pose", "map", (1.0, 2.0, 3.0)),
+    ]
+    heard = set()
+
+    def is_heard(p_map: tuple[float, float, float]) -> bool:
+        for topic, frame, p in said:
+            others.publish(topic, pose_stamped_message(1, frame, p, UNIT))
+            time.sleep(0.01)
+            setpoint.read()
+            if setpoint.p_map is not None:
+                heard.add(tuple(setpoint.p_map.tolist()))
+        setpoint.look(others.graph(), "uav0")
+        return p_map in heard
+
+    others.until(lambda: is_heard((1.0, 2.0, 3.0)))
+    assert heard == {(1.0, 2.0, 3.0)}
+    setpoint.look(others.graph(), "uav1")
+    assert setpoint.p_map is None
+    setpoint.rest()
+    assert others.node.count_subscribers("/uav0/command/pose") == 0
 
 
 def test_a_vehicle_that_does_not_come_is_said_so(others):
@@ -101,6 +138,29 @@ def test_a_vehicle_that_does_not_come_is_said_so(others):
     assert flight.step(places[0], late_ns) == "flying to a place 10.0 m away, 0 more"
     assert flight.step(places[1], late_ns).endswith("it is there")
     flight.close()
+
+
+def test_who_drives_is_said_once_and_hides_no_answer(others, page):
+    from aerotwin_teleop.motion import AT_REST, SteeredMotion
+    from aerotwin_view.panels.steering_panel import SteeringPanel
+    from aerotwin_view.ros.commands import Commands
+
+    panel = SteeringPanel(page)
+    commands = Commands(others.listener, panel, lambda: None)
+    panel.set_vehicles(["uav0"])
+
+    def said_after(motion: SteeredMotion) -> str:
+        panel._pressed, panel._until_s = motion, math.inf
+        commands.step(np.zeros(3), SECOND_NS)
+        return panel.notice._text
+
+    forward = SteeredMotion(forward=1.0)
+    assert said_after(forward).startswith("driven by hand")
+    assert said_after(AT_REST).startswith("stopped")
+    said_after(forward)
+    commands._notify("uav0 ignores velocities: it is disarmed")
+    assert said_after(forward) == said_after(AT_REST) == "uav0 ignores velocities: it is disarmed"
+    commands.rest()
 
 
 def test_the_doctor_finds_nothing_but_the_pause_of_a_paused_run():

@@ -11,7 +11,7 @@ from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_teleop.key_maps import Request
-from aerotwin_teleop.motion import AT_REST
+from aerotwin_teleop.motion import AT_REST, SteeredMotion
 from aerotwin_teleop.outgoing import OutgoingMotion
 from aerotwin_teleop.ros.vehicle_link import VehicleLink
 from aerotwin_teleop.status import VehicleStatus
@@ -41,6 +41,7 @@ class Commands:
         self._node, self._panel, self._on_reset = node, panel, on_reset
         self._places: Places | None = None
         self._outgoing = OutgoingMotion()
+        self._is_driven, self._notice = False, ""
         self._link: VehicleLink | None = None
         self._flight: PlaceFlight | None = None
         self._simulator = ""
@@ -86,7 +87,7 @@ class Commands:
         if self._outgoing.is_due(motion, now_s):
             self._end_flight()
             self._link.send(motion)
-            self._notify(_STOPPED if motion == AT_REST else _DRIVEN)
+            self._say_driven(motion)
         elif self._flight is not None:
             is_disarmed = self._link.status.is_armed is False
             self._notify(self._flight.step(p_map, stamp_ns, is_disarmed=is_disarmed))
@@ -165,5 +166,14 @@ class Commands:
                 self._on_reset()
             self._run.order(order)
 
+    def _say_driven(self, motion: SteeredMotion) -> None:
+        """Say that a motion begins or ends, unless something else was said meanwhile."""
+        was_driven, self._is_driven = self._is_driven, motion != AT_REST
+        if self._is_driven and not was_driven:
+            self._notify(_DRIVEN)
+        elif was_driven and not self._is_driven and self._notice == _DRIVEN:
+            self._notify(_STOPPED)
+
     def _notify(self, notice: str) -> None:
+        self._notice = notice
         self._panel.notice.set(notice)

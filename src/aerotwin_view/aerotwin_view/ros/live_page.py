@@ -18,12 +18,13 @@ from aerotwin_view.panels.places import Places
 from aerotwin_view.panels.steering_panel import SteeringPanel
 from aerotwin_view.panels.teach_panel import TeachPanel
 from aerotwin_view.panels.vehicle_text import vehicle_text
-from aerotwin_view.robot_topics import ESTIMATES, SLAM, kind_of
+from aerotwin_view.robot_topics import ESTIMATES, SETPOINT, SLAM, kind_of
 from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.fault_link import FaultLink
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.heard_robots import HeardRobots
+from aerotwin_view.ros.heard_setpoint import HeardSetpoint
 from aerotwin_view.ros.live_layers import LiveLayers
 from aerotwin_view.ros.placed_estimates import PlacedEstimate, placed_estimates
 from aerotwin_view.ros.polled_topic import TopicGraph
@@ -72,6 +73,7 @@ class LivePage:
         self._heard = HeardRobots(listener)
         self._poses = SensorPoses(listener)
         self._slam = SlamUnderTest(listener)
+        self._setpoint = HeardSetpoint(listener)
         with page.gui.add_folder("Sensors"):
             self._camera = ShownCamera(page, listener, self._poses)
             self._points = ShownPoints(page, listener, self._poses, self._slam)
@@ -94,12 +96,20 @@ class LivePage:
         show_world(self._page, world)
         places = Places(self._page, world, queries)
         self._robots.see_past(queries.cast_one)
+        self._points.measure_by(queries.distance)
         self._teach.edit_by(places.set_waypoints)
         self._commands.set_places(places)
 
     def rest(self) -> None:
         """Receive and steer nothing until the next step: nobody watches."""
-        for part in (self._heard, self._camera, self._points, self._layers, self._slam):
+        for part in (
+            self._heard,
+            self._camera,
+            self._points,
+            self._layers,
+            self._slam,
+            self._setpoint,
+        ):
             part.rest()
         self._commands.rest()
         self._steer("")
@@ -131,6 +141,9 @@ class LivePage:
         self._show_beside(robots, estimates, dt)
         if self._is_due(DRAW_S, now_s):
             self._add_to_trails(estimates)
+            self._setpoint.read()
+            if self._setpoint.p_map is not None:
+                self._trails.add(SETPOINT, [steered], self._setpoint.p_map[None])
             self._trails.show()
             self._teach.draw()
             self._flight.set(self._text(now_s, status, pose, estimates))
@@ -147,6 +160,7 @@ class LivePage:
         vehicle = self._panel.vehicle
         has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates
         self._slam.look(vehicle, has_slam=has_slam)
+        self._setpoint.look(graph, vehicle)
         if robots:
             self._robots.label_nearest(np.array([pose.p for pose in robots.values()]))
 

@@ -44,7 +44,14 @@ class ColourBar:
         low, high = self.limits
         largest = float(np.max(values)) if len(values) else high
         beyond = f" and more, up to {largest:.3g}" if largest > high else ""
-        page.gui.add_html(_bar(f"{quantity} [{unit}]", f"{low:.3g}", f"{high:.3g}{beyond}"))
+        self._shown = page.gui.add_html(
+            _bar(f"{quantity} [{unit}]", f"{low:.3g}", f"{high:.3g}{beyond}")
+        )
+
+    def show(self, is_shown: bool) -> None:
+        """Show the bar, or hide it."""
+        if self._shown.visible != is_shown:
+            self._shown.visible = is_shown
 
     def colours(self, values: np.ndarray) -> np.ndarray:
         """Return the colours (n, 3) uint8 of values (n,)."""
