@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The points of a cloud, as chosen in the panel."""
 
+import math
 from collections.abc import Callable, Mapping
 
 import cv2
@@ -86,7 +87,7 @@ class ShownPoints:
             return
         is_map = self._distance is not None and self._chosen.topic.endswith(_MAP)
         most = _MOST_MEASURED if is_map else _MOST_POINTS
-        points = points[:: max(1, len(points) // most)]
+        points = points[:: max(1, math.ceil(len(points) / most))]
         points = transform_points(T_map_points, points[np.abs(points).max(axis=1) < FARTHEST_M])
         if is_map:
             colours, figures = self._by_distance(points)
