@@ -65,6 +65,7 @@ class ShownPoints:
         if self._chosen.topic == NONE and self._points is not None:
             self._points.remove()
             self._points = None
+            self._notice.set("")
             self._bar.show(False)
         if cloud is not None:
             self._show_points(cloud, owner_of(self._chosen.topic, robots), robots)
@@ -102,9 +103,9 @@ class ShownPoints:
     def _by_distance(self, points_map: FloatArray) -> tuple[np.ndarray, str]:
         """Return colours (n, 3) uint8 of points (n, 3), and how far they are from the world."""
         assert self._distance is not None
+        if not len(points_map):
+            return np.zeros((0, 3), np.uint8), "no points"
         distances_m = self._distance(points_map)
-        if not len(distances_m):
-            return np.zeros((0, 3), np.uint8), ""
         median_m, most_m = np.percentile(distances_m, (50.0, 95.0))
         figures = f"{len(distances_m)} points: median {median_m:.2f} m, 95 % within {most_m:.2f} m"
         return self._bar.colours(distances_m), figures
