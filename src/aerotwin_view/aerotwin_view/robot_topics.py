@@ -42,6 +42,15 @@ def robot_of(topic: str) -> str:
     return path.rpartition("/")[0]
 
 
+def topic_of(robot: str, kind: str) -> str:
+    """Return the topic of a kind of a robot.
+
+    >>> topic_of("uav0", TRUTH), topic_of("", TRUTH)
+    ('/uav0/truth/odom', '/truth/odom')
+    """
+    return f"/{robot}/{kind}" if robot else f"/{kind}"
+
+
 def kind_of(topic: str) -> str:
     """Return what a topic is of its robot.
 

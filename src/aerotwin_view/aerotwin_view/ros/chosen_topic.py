@@ -37,9 +37,13 @@ class ChosenTopic:
             self.rest()
             self.topic = topic
             if topic != NONE:
-                is_latched = topic.endswith("/map")
-                self._polled = PolledTopic(self._node, topic, self._kind, is_latched=is_latched)
+                self._polled = PolledTopic(self._node, topic, self._kind, is_latched=self.is_map)
         return None if self._polled is None else self._polled.take()
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the topic is that of a map, which is latched."""
+        return self.topic.endswith("/map")
 
     def rest(self) -> None:
         """Receive nothing until the next take."""

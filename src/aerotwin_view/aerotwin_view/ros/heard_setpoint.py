@@ -7,7 +7,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.robot_topics import SETPOINT
+from aerotwin_view.robot_topics import SETPOINT, topic_of
 from aerotwin_view.ros.heard_pose import FARTHEST_M
 from aerotwin_view.ros.polled_topic import PolledTopic, TopicGraph, published_topics
 
@@ -26,8 +26,8 @@ class HeardSetpoint:
 
     def look(self, graph: TopicGraph, vehicle: str) -> None:
         """Listen to this vehicle, if anybody tells it where to be."""
-        name = f"/{vehicle}/{SETPOINT}".replace("//", "/")
-        is_there = name in published_topics(self._node, graph, _POSE_TYPE, SETPOINT)
+        name = topic_of(vehicle, SETPOINT)
+        is_there = name in published_topics(self._node, graph, _POSE_TYPE, name)
         if vehicle != self._vehicle or not is_there:
             self.rest()
         self._vehicle = vehicle

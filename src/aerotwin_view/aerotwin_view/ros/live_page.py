@@ -18,7 +18,7 @@ from aerotwin_view.panels.places import Places
 from aerotwin_view.panels.steering_panel import SteeringPanel
 from aerotwin_view.panels.teach_panel import TeachPanel
 from aerotwin_view.panels.vehicle_text import vehicle_text
-from aerotwin_view.robot_topics import ESTIMATES, SETPOINT, SLAM, kind_of
+from aerotwin_view.robot_topics import ESTIMATES, SETPOINT, SLAM, kind_of, topic_of
 from aerotwin_view.ros.asked_doctor import asked_doctor
 from aerotwin_view.ros.commands import Commands
 from aerotwin_view.ros.fault_link import FaultLink
@@ -158,7 +158,7 @@ class LivePage:
         self._layers.look(graph, robots, self._heard.rotors)
         self._panel.set_flight(self._commands.can_fly)
         vehicle = self._panel.vehicle
-        has_slam = f"/{vehicle}/{SLAM}".replace("//", "/") in self._heard.estimates
+        has_slam = topic_of(vehicle, SLAM) in self._heard.estimates
         self._slam.look(vehicle, has_slam=has_slam)
         self._setpoint.look(graph, vehicle)
         if robots:
@@ -220,7 +220,7 @@ class LivePage:
         """Return where a vehicle is, by its own estimate if that is heard; None if it is not."""
         if vehicle not in robots:
             return None
-        estimate = self._heard.poses.get(f"/{vehicle}/{ESTIMATES[0]}".replace("//", "/"))
+        estimate = self._heard.poses.get(topic_of(vehicle, ESTIMATES[0]))
         return robots[vehicle].p if estimate is None or estimate.stamp_ns < 0 else estimate.p
 
     def _text(

@@ -27,7 +27,6 @@ _MOST_POINTS, _MOST_MEASURED = 60_000, 20_000
 ERROR_LIMITS_M = 0.0, 0.5
 """Of the colours of a map: a SLAM of a room and one of a stadium are seen by the same."""
 _MOST_LETTERS = 300
-_MAP = "/map"
 _UNKNOWN = "of which no pose is known; that of a SLAM is known of the vehicle that is steered"
 
 
@@ -86,7 +85,7 @@ class ShownPoints:
         except ValueError as error:
             self._notice.set(printable(f"points: {error}", _MOST_LETTERS))
             return
-        is_map = self._distance is not None and self._chosen.topic.endswith(_MAP)
+        is_map = self._distance is not None and self._chosen.is_map
         most = _MOST_MEASURED if is_map else _MOST_POINTS
         points = points[:: max(1, math.ceil(len(points) / most))]
         points = transform_points(T_map_points, points[np.abs(points).max(axis=1) < FARTHEST_M])

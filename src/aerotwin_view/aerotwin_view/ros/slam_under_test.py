@@ -6,7 +6,7 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 
 from aerotwin_core.frames import FloatArray
-from aerotwin_view.robot_topics import SLAM, TRUTH
+from aerotwin_view.robot_topics import SLAM, TRUTH, topic_of
 from aerotwin_view.ros.heard_pose import HeardPose
 from aerotwin_view.ros.polled_topic import PolledTopic
 from aerotwin_view.running_error import RunningError
@@ -35,9 +35,10 @@ class SlamUnderTest:
         if not has_slam:
             self.rest()
         elif self._topics is None:
-            prefix = f"/{vehicle}" if vehicle else ""
             truth, estimate = (
-                PolledTopic(self._node, f"{prefix}/{name}", Odometry, is_raw=True, depth=_DEPTH)
+                PolledTopic(
+                    self._node, topic_of(vehicle, name), Odometry, is_raw=True, depth=_DEPTH
+                )
                 for name in (TRUTH, SLAM)
             )
             self._topics = truth, estimate
