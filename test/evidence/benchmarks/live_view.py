@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page that shows a flight: how often it is updated, and how much slower the flight is.
 
-A viewer receives what a browser would, and draws nothing; msgspec and zstandard come with viser.
+A viewer receives what a browser would, and draws nothing.
 """
 
 import threading
@@ -13,18 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import msgspec
-import viser
 import yaml
-import zstandard
 from websockets.exceptions import WebSocketException
-from websockets.sync.client import connect
-from websockets.typing import Subprotocol
 
 from aerotwin_core.errors import UserError
 from evidence.benchmarks.flight import N_ROUNDS, launch_flight
 from evidence.benchmarks.result import Benchmark
 from evidence.verification.launched_flight import read_metrics
+from support.page_client import CAMERA, connect_to_page, messages_of, packed
 
 PORT = 18790
 N_VEHICLES, UPDATES_HZ = 100, 20.0
@@ -42,22 +38,7 @@ MOVING_S = 45.0
 """Of the watched time, which is simulated at real time."""
 _EVERYWHERE = {"camera": "false", "slam": "none", "record": "inertial"}
 _SHOWN = {"view": "true", "view_port": PORT}
-_CAMERA = {
-    "type": "ViewerCameraMessage",
-    "wxyz": (1.0, 0.0, 0.0, 0.0),
-    "position": (-80.0, -40.0, 30.0),
-    "fov": 1.0,
-    "near": 0.1,
-    "far": 1000.0,
-    "image_height": 900,
-    "image_width": 1100,
-    "look_at": (-60.0, -14.0, 0.0),
-    "up_direction": (0.0, 0.0, 1.0),
-}
-"""What a browser says once it shows the page: only then is it one that watches."""
 _RECEIVE_S = 1.0
-_SIZES = 8
-"""Bytes of the lengths that a packet of the page begins with."""
 
 
 def live_view() -> list[Benchmark]:
@@ -155,19 +136,16 @@ class _Viewer:
         return sum(each > end_s - MOVING_S for each in self._moved_at) / MOVING_S
 
     def _watch(self) -> None:
-        address = f"ws://127.0.0.1:{PORT}"
-        known: dict[str, Any] = {"origin": f"http://127.0.0.1:{PORT}", "max_size": None}
-        versions = [Subprotocol(f"viser-v{viser.__version__}")]
         while not self._is_stopped.is_set():
             with (
                 suppress(OSError, WebSocketException),  # it is not there yet, or no more
-                connect(address, subprotocols=versions, **known) as page,
+                connect_to_page(PORT) as page,
             ):
                 self._receive(page)
             self._is_stopped.wait(0.2)
 
     def _receive(self, page: Any) -> None:
-        page.send(msgspec.msgpack.encode(_CAMERA))
+        page.send(packed(CAMERA))
         while not self._is_stopped.is_set():
             with suppress(TimeoutError):
                 if _moves_robots(page.recv(timeout=_RECEIVE_S)):
@@ -185,12 +163,8 @@ def _viewer() -> Iterator[_Viewer]:
 
 def _moves_robots(packet: bytes) -> bool:
     """Return whether a packet of the page has new positions of robots."""
-    length = int.from_bytes(packet[_SIZES : 2 * _SIZES], "little")
-    begin = 2 * _SIZES
-    inner = zstandard.ZstdDecompressor().decompress(packet[begin : begin + length])
-    messages = msgspec.msgpack.decode(inner)["messages"]
     return any(
         str(each.get("name", "")).startswith("/robots/")
         and "batched_positions" in each.get("updates", {})
-        for each in messages
+        for each in messages_of(packet)
     )

@@ -82,7 +82,7 @@ class LivePage:
         self._settings = settings = SimulatorSettings(node)
         self._doctor = DoctorPanel(page, lambda: asked_doctor(settings, self._panel, clock))
         self._teach = TeachPanel(page)
-        self._commands = Commands(node, self._panel, self._on_reset)
+        self._commands = Commands(node, self._panel, self._forget_past)
         self._simulator = ""
         self._shown: list[tuple[str, int]] = []
         self._due = dict.fromkeys((LOOK_S, DRAW_S, SENSORS_S), 0.0)
@@ -122,6 +122,8 @@ class LivePage:
             self._heard.look(graph := self._listener.get_topic_names_and_types())
         self._heard.read()
         dt = self._clock.read(now_s)
+        if self._clock.began_anew:
+            self._forget_past()
         robots = self._show_robots()
         if is_looking:
             self._look(graph, robots)
@@ -184,7 +186,7 @@ class LivePage:
         self._layers.show_estimates(estimates)
         self._layers.show_wind(self._settings.wind, None if chosen is None else chosen.p)
 
-    def _on_reset(self) -> None:
+    def _forget_past(self) -> None:
         self._trails.clear()
         self._slam.clear()
 

@@ -26,6 +26,7 @@ class RunClock:
         self._read_s = self._moved_s = now_s
         self._looks = [(now_s, 0)]
         self.stamp_ns = 0  # 0 before the first
+        self.began_anew = False  # at the last read
 
     def read(self, now_s: float) -> float:
         """Return the wall time since the last read [s], 0 while simulated time stands still."""
@@ -34,6 +35,7 @@ class RunClock:
         before_ns, before_s = self.stamp_ns, self._read_s
         if (clock := self._topic.take()) is not None:
             self.stamp_ns = ns_from_stamp(clock.clock)
+        self.began_anew = self.stamp_ns < before_ns
         self._read_s = now_s
         if self.stamp_ns != before_ns or not self.stamp_ns:
             self._moved_s = now_s

@@ -59,7 +59,6 @@ class ViewNode(ConfiguredNode):
             self._shown.close()
         ended = "the run and this view" if self._clock_of_run.is_over else "this view"
         self._flight.set(f"{ended} ended")
-        self._page.flush()
         self._page.stop()
         self._listener.destroy_node()
         super().destroy_node()

@@ -77,4 +77,4 @@ class CameraFollower:
 
     def _followed(self) -> int | None:
         chosen = str(self._choice.value)
-        return None if chosen == NONE else self._names.index(chosen)
+        return self._names.index(chosen) if chosen in self._names else None
