@@ -177,9 +177,14 @@ class BagReader:
         return self._usable(found, topic)
 
     def trajectories(self, topics: Collection[str]) -> dict[str, Trajectory]:
-        """Return the poses of topics, none of them of TF, as `trajectory`: in one pass over all."""
+        """Return the poses of topics, none of them of TF, as `trajectory`: in one pass over all.
+
+        Those without a usable pose are left out and their problems noted.
+        """
         found = self._read_poses(topics, has_covariances=False)
-        return {name: self._usable(each, name).trajectory for name, each in found.items()}
+        for line in (line for each in found.values() for line in each.problems):
+            self._note(line)
+        return {name: each.trajectory for name, each in found.items() if len(each.trajectory)}
 
     def _no_poses(self, topic: str, reason: str) -> UserError:
         return UserError(

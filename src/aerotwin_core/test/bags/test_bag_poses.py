@@ -153,6 +153,15 @@ def test_a_topic_of_which_no_pose_is_left_is_refused(tmp_path):
         write(tmp_path, [("/p", 0, message)]).trajectory("/p")
 
 
+def test_of_several_topics_one_without_usable_poses_is_left_out(tmp_path):
+    broken = odometry(1)
+    broken.pose.pose.orientation = T["geometry_msgs/msg/Quaternion"](x=0, y=0, z=0, w=0)
+    rows = [("/p", 0, odometry(0)), ("/q", 1, broken), ("/p", 2, odometry(2))]
+    bag = write(tmp_path, rows)
+    assert set(bag.trajectories(["/p", "/q"])) == {"/p"}
+    assert "topic /q: 1 of 1 poses are not numbers or have no direction" in bag.problems[0]
+
+
 def test_headers_without_stamps_give_way_to_the_times_of_recording(tmp_path):
     message = messages.pose_stamped_message(0, "odom", *pose_at(0))
     bag = write(tmp_path, [("/p", 5 + k, message) for k in range(3)])

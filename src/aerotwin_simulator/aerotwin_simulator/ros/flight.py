@@ -278,6 +278,7 @@ def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTi
     """
     is_behind = any(gate.is_open for gate in node.gates.values())
     is_followed = bool(node.gates) and not is_behind
+    _warn_of_late(node)
     by_topic = [v.backend for v in simulation.vehicles if isinstance(v.backend, TopicCommands)]
     in_step = any(backend.is_lockstep for backend in by_topic)
     is_fast = factor.recent > THINNED_ABOVE
@@ -287,6 +288,18 @@ def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTi
         node.pacer.set_speed(1.0)
 
 
+def _warn_of_late(node: SimulatorNode) -> None:
+    """Say once that a follower fell behind."""
+    late = [node.answer_topic(name).name for name, gate in node.gates.items() if gate.is_open]
+    text = (
+        f"a frame was not answered on {', '.join(late)} within "
+        f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
+    )
+    if late and not (node.absent or node.is_stop_requested or text in node.warnings):
+        node.get_logger().warning(text)
+        node.warnings.append(text)
+
+
 def _result(
     node: SimulatorNode,
     simulation: Simulation,
@@ -294,15 +307,10 @@ def _result(
     factor: RealTimeFactor,
     not_ended: list[str],
 ) -> FlightResult:
+    _warn_of_late(node)
     absent = f"no node answered on {', '.join(node.absent)}; flown at real time"
     warnings = [absent, *node.warnings] if node.absent else [*node.warnings]
     is_interrupted = simulation.outcome is None
-    late = [node.answer_topic(name).name for name, gate in node.gates.items() if gate.is_open]
-    if late and not is_interrupted and not node.absent:
-        warnings.append(
-            f"a frame was not answered on {', '.join(late)} within "
-            f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
-        )
     flown = [*simulation.vehicles, *simulation.left]
     for vehicle in flown:
         controller, mission = vehicle.parameters.controller, vehicle.parameters.mission.file
