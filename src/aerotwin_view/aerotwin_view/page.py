@@ -20,6 +20,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from aerotwin_core.cli import say
+from aerotwin_core.foreign_text import printable
 from aerotwin_view.defaults import DEFAULT_PORT, LOOPBACK
 from aerotwin_view.door import Door, check_host
 from aerotwin_view.page_messages import MOST_BYTES, CheckedConnection, Value, takes
@@ -30,6 +31,7 @@ _TEXT_STYLE = (
     "padding: 0.2em 0.75em; font-size: 0.85em; overflow-wrap: anywhere; white-space: pre-wrap"
 )
 _SKY_RGB = (203, 222, 240)
+_MOST_LETTERS = 200
 _LAST_WORDS_S = 0.1
 _CLOSE_S = 1.0
 """For so long the end of a page waits for browsers that do not answer."""
@@ -67,11 +69,11 @@ class Page(viser.ViserServer):
         control = self.gui._gui_input_handle_from_uuid.get(uuid)  # viser looks it up so, too
         return control is not None and takes(control, value)
 
-    def _tell(self) -> None:
-        """Say once that a connection sent what no page sends."""
+    def _tell(self, reason: str) -> None:
+        """Say once that something was dropped."""
         if not self._is_told:
             self._is_told = True
-            say("view: a connection that sent what no page sends was closed")
+            say(f"view: dropped what no page should send: {printable(reason, _MOST_LETTERS)}")
 
     def add_text(self, text: str = "", colour: str = "inherit") -> "ShownText":
         """Add a text to the panel as it is, whatever it holds."""

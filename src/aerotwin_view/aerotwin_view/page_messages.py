@@ -9,20 +9,20 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, MsgspecError, Struct, msgpack
 from websockets.asyncio.server import ServerConnection
-from websockets.frames import CloseCode
 
 MOST_BYTES = 1 << 20
 """Of one message; a page of ours sends no files."""
 MOST_PER_S = 300
 """Messages of one page: a camera that is moved sends as many as the screen shows pictures."""
 
-_Number = Annotated[float, Meta(ge=-1e9, le=1e9)]  # which leaves out what is not finite
+_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # which leaves out what is not finite
 _Name = Annotated[str, Meta(max_length=200)]
 _Vector = tuple[_Number, _Number, _Number]
 _Quaternion = tuple[_Number, _Number, _Number, _Number]
 _Place = tuple[_Number, _Number]
 _Modifier = Annotated[str, Meta(max_length=40)] | None
-Value = bool | _Number | Annotated[str, Meta(max_length=10_000)]
+_Numbers = Annotated[tuple[_Number, ...], Meta(max_length=3)]
+Value = bool | _Number | _Numbers | Annotated[str, Meta(max_length=10_000)]
 
 
 class _Message(Struct, tag_field="type"):
@@ -99,16 +99,16 @@ _DECODER = msgpack.Decoder(
 class CheckedConnection:
     """A connection to a page that hands over only what a page may send.
 
-    What no page sends ends it. A value that its control does not take is dropped: the choices may
-    have changed since. Who sends too much is heard no more until the second is over. `accepts` says
-    whether a control, by its UUID, takes a value; `on_refused` is told that the connection ends.
+    All else is dropped, also a value that its control does not take: the choices may have changed
+    since. Who sends too much is heard no more until the second is over. `accepts` says whether a
+    control, by its UUID, takes a value; `on_refused` is told what no page should have sent.
     """
 
     def __init__(
         self,
         connection: ServerConnection,
         accepts: Callable[[str, Value], bool],
-        on_refused: Callable[[], None],
+        on_refused: Callable[[str], None],
     ) -> None:
         self._connection = connection
         self._accepts, self._on_refused = accepts, on_refused
@@ -125,10 +125,9 @@ class CheckedConnection:
             try:
                 raw = raw.encode() if isinstance(raw, str) else raw
                 message = _DECODER.decode(raw)
-            except (MsgspecError, UnicodeError):
-                self._on_refused()
-                await self._connection.close(CloseCode.POLICY_VIOLATION, "no page sends this")
-                continue  # which raises
+            except (MsgspecError, UnicodeError) as error:
+                self._on_refused(str(error))
+                continue
             if not isinstance(message, _Control) or self._takes(message):
                 return raw
 
@@ -150,11 +149,10 @@ def takes(control: Any, value: Value) -> bool:
         return False
     if hasattr(control, "options"):
         return value in control.options
-    if isinstance(control.value, bool):
-        return isinstance(value, bool)
-    if isinstance(control.value, str):
-        return isinstance(value, str)
-    if isinstance(value, (bool, str)):
-        return False
+    before = control.value
+    for kind in (bool, str, tuple):
+        if isinstance(before, kind) or isinstance(value, kind):
+            is_same = isinstance(before, kind) and isinstance(value, kind)
+            return is_same and (not isinstance(value, tuple) or len(before) == len(value))
     lowest, highest = getattr(control, "min", None), getattr(control, "max", None)
     return (lowest is None or value >= lowest) and (highest is None or value <= highest)

@@ -117,17 +117,11 @@ def _vanish(is_over: threading.Event) -> None:
 
 
 def _babble(is_over: threading.Event) -> None:
-    """Send what no page sends, as soon as the connection for it is there again."""
-    n_closed = 0
+    """Send what no page sends."""
+    page = connect_to_page(PORT)
+    page.send(packed(CAMERA))
     while not is_over.is_set():
-        page = connect_to_page(PORT)
-        page.send(packed(CAMERA))
         page.send(os.urandom(1000))
-        with pytest.raises(WebSocketException):
-            while True:
-                page.recv(5.0)
-        n_closed += 1
-    assert n_closed > 1
 
 
 def _clock() -> tuple[float, float]:
