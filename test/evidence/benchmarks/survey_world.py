@@ -35,10 +35,10 @@ def write_survey(
     west, north = EASTING_M - east_m, NORTHING_M + north_m
     x = np.arange(-east_m + 0.5 * pixel_m, east_m, pixel_m)
     y = np.arange(north_m - 0.5 * pixel_m, -north_m, -pixel_m)
-    heights = WorldQueries(world).height(*np.meshgrid(x, y))
+    heights = np.asarray(WorldQueries(world).height(*np.meshgrid(x, y)), np.float32)
     tifffile.imwrite(
         folder / "dsm.tif",
-        np.asarray(heights, np.float32),
+        heights,
         extratags=[
             (_PIXEL_SCALE, 12, 3, (pixel_m, pixel_m, 0.0)),
             (_TIE_POINT, 12, 6, (0.0, 0.0, 0.0, west, north, 0.0)),
