@@ -19,6 +19,8 @@ from aerotwin_view.panels.injected_faults import HeardFault, events_text, fault_
 _MOST_WAITING = 20
 _FIRST = "gnss_loss"
 _NONE = "none"
+_STEP = 1e-3
+"""Of numbers: a field takes as many decimals as its step has."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -115,15 +117,20 @@ class FaultPanel:
             }
             add = self._page.gui.add_number
             self._inputs["ramp_s"] = add(
-                "Grows within [s]", 0.0, min=0.0, max=1e4, hint="and ends within"
+                "Grows within [s]",
+                0.0,
+                min=0.0,
+                max=1e4,
+                step=_STEP,
+                hint="and ends as slowly",
             )
             self._inputs["duration_s"] = add(
-                "Lasts [s]", 0.0, min=0.0, max=1e6, hint="0 = until it is ended"
+                "Lasts [s]", 0.0, min=0.0, max=1e6, step=_STEP, hint="0 = until it is ended"
             )
 
     def _add_input(self, name: str, field: dataclasses.Field[Any], default: Any) -> Any:
         about, gui = field.metadata, self._page.gui
-        stem = name.removesuffix("_m_s").removesuffix("_m").removesuffix("_s")
+        stem = name.removesuffix("_" + about["unit"].lower().replace("/", "_").replace("^", ""))
         label = f"{stem.replace('_', ' ')} [{about['unit']}]" if about["unit"] else name
         hint = str(about["text"])
         if isinstance(default, bool):
@@ -131,11 +138,14 @@ class FaultPanel:
         if isinstance(default, str):
             return gui.add_text(label, default, hint=hint)
         if isinstance(default, tuple):
-            return gui.add_vector3(label, default, hint=hint)
+            return gui.add_vector3(label, default, step=_STEP, hint=hint)
         if default is dataclasses.MISSING:
             default = about["minimum"] or 0
-        value = int(default) if field.type in (int, "int") else float(default)
-        return gui.add_number(label, value, min=about["minimum"], max=about["maximum"], hint=hint)
+        is_whole = field.type in (int, "int")
+        return gui.add_number(
+            label, int(default) if is_whole else float(default), min=about["minimum"],
+            max=about["maximum"], step=1 if is_whole else _STEP, hint=hint,
+        )  # fmt: skip
 
     def _send(self, event: viser.GuiEvent) -> None:
         if event.client is not None:
