@@ -26,7 +26,7 @@ Value = bool | _Number | _Numbers | Annotated[str, Meta(max_length=10_000)]
 
 
 class _Message(Struct, tag_field="type"):
-    """Its name is that of viser's message without the end."""
+    """A message as viser names it."""
 
 
 class _Camera(_Message, tag="ViewerCameraMessage"):
@@ -79,9 +79,8 @@ class _ArrowsBegin(_Message, tag="TransformControlsDragStartMessage"):
     owner: _Name = ""
 
 
-class _ArrowsEnd(_Message, tag="TransformControlsDragEndMessage"):
-    name: _Name
-    owner: _Name = ""
+class _ArrowsEnd(_ArrowsBegin, tag="TransformControlsDragEndMessage"):
+    pass
 
 
 class _Saved(_Message, tag="FileTransferPartAck"):
@@ -150,9 +149,11 @@ def takes(control: Any, value: Value) -> bool:
     if hasattr(control, "options"):
         return value in control.options
     before = control.value
-    for kind in (bool, str, tuple):
-        if isinstance(before, kind) or isinstance(value, kind):
-            is_same = isinstance(before, kind) and isinstance(value, kind)
-            return is_same and (not isinstance(value, tuple) or len(before) == len(value))
+    if isinstance(before, tuple):
+        return isinstance(value, tuple) and len(value) == len(before)
+    if isinstance(before, (bool, str)):
+        return isinstance(value, type(before))
+    if isinstance(value, (bool, str, tuple)):
+        return False
     lowest, highest = getattr(control, "min", None), getattr(control, "max", None)
     return (lowest is None or value >= lowest) and (highest is None or value <= highest)

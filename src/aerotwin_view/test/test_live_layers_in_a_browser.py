@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page
+from watched_page import go_when_served
 
 from support.graph_observer import launched
 
@@ -42,23 +43,11 @@ def flight(browser, tmp_path_factory) -> Iterator[Page]:
     with launched("sitl_flight.launch.yaml", words, folder) as (process, log):
         page = browser.new_page(viewport={"width": 1100, "height": 900})
         page.set_default_timeout(_PATIENCE_MS)
-        _open(page)
+        go_when_served(page, PORT)
         page.get_by_text(re.compile(r"x real time, 1 robot\b")).wait_for()
         yield page
         page.close()
         assert process.poll() is None, log.read_text()
-
-
-def _open(page: Page) -> None:
-    """Open the page as soon as it is there."""
-    for _ in range(120):
-        try:
-            page.goto(f"http://127.0.0.1:{PORT}/")
-        except Exception:
-            page.wait_for_timeout(1000.0)
-        else:
-            return
-    pytest.fail("no page is served")
 
 
 def _picture(page: Page) -> np.ndarray:

@@ -20,16 +20,22 @@ def open_page_of(browser: Browser, port: int) -> Page:
     """Return a page that shows the flight, as soon as there is one."""
     page = browser.new_page(viewport=SMALL)
     page.set_default_timeout(1000.0 * PATIENCE_S)
+    go_when_served(page, port)
+    page.get_by_text(SIMULATED).wait_for()
+    return page
+
+
+def go_when_served(page: Page, port: int) -> None:
+    """Open the page of a port as soon as it is there."""
     end = time.monotonic() + PATIENCE_S
     while True:
         try:
             page.goto(f"http://127.0.0.1:{port}/")
-            break
         except Exception:
             assert time.monotonic() < end, "no page is served"
             page.wait_for_timeout(500.0)
-    page.get_by_text(SIMULATED).wait_for()
-    return page
+        else:
+            return
 
 
 def simulated_s(page: Page) -> float:

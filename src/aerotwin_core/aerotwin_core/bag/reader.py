@@ -182,8 +182,8 @@ class BagReader:
         Those without a usable pose are left out and their problems noted.
         """
         found = self._read_poses(topics, has_covariances=False)
-        for line in (line for each in found.values() for line in each.problems):
-            self._note(line)
+        for each in found.values():
+            self._note(*each.problems)
         return {name: each.trajectory for name, each in found.items() if len(each.trajectory)}
 
     def _no_poses(self, topic: str, reason: str) -> UserError:
@@ -194,8 +194,7 @@ class BagReader:
 
     def _usable(self, found: PoseTopic, topic: str) -> PoseTopic:
         """Note the problems of poses; refuse them if there are none."""
-        for line in found.problems:
-            self._note(line)
+        self._note(*found.problems)
         if not len(found.trajectory):
             raise UserError(f"{self.path}: topic {topic} holds no usable pose; "
                             f"{'; '.join(found.problems) or 'it has no messages'}")  # fmt: skip
@@ -295,9 +294,10 @@ class BagReader:
                 f"{self.start_ns} ns, which counts"
             )
 
-    def _note(self, line: str) -> None:
-        if f"{self.path}: {line}" not in self._problems:
-            self._problems.append(f"{self.path}: {line}")
+    def _note(self, *lines: str) -> None:
+        for line in lines:
+            if f"{self.path}: {line}" not in self._problems:
+                self._problems.append(f"{self.path}: {line}")
 
 
 def _overlapping(files: list[StorageFile]) -> Iterator[list[StorageFile]]:

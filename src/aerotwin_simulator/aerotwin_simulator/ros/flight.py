@@ -237,6 +237,7 @@ def _run(
         if time.monotonic() >= next_look_s:
             factor.update(simulation.stamp_ns)
             _throttle_topics(node, simulation, factor)
+            _warn_of_late(node)
             phase, progress = simulation.phase, simulation.progress
             status.update(simulation.stamp_ns, factor.recent, phase, progress)
             others.look()
@@ -278,7 +279,6 @@ def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTi
     """
     is_behind = any(gate.is_open for gate in node.gates.values())
     is_followed = bool(node.gates) and not is_behind
-    _warn_of_late(node)
     by_topic = [v.backend for v in simulation.vehicles if isinstance(v.backend, TopicCommands)]
     in_step = any(backend.is_lockstep for backend in by_topic)
     is_fast = factor.recent > THINNED_ABOVE
